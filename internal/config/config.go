@@ -1,0 +1,123 @@
+// Package config reads qgen.yaml: strictly, every value with its position,
+// every complaint at once. It knows nothing of SQL.
+package config
+
+import (
+	"time"
+
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Config is one qgen.yaml.
+type Config struct {
+	File   *source.File
+	Queues []*Queue
+}
+
+// String is a text with the place where it was written. The zero String is
+// absent.
+type String struct {
+	Value string
+	Pos   source.Pos // the text itself, less quotes
+	// Exact: the text stands at Pos character by character, so that offsets in
+	// Value are offsets in Pos. It does not where YAML unescapes or folds it.
+	Exact bool
+}
+
+// IsSet reports whether the file has it.
+func (s String) IsSet() bool { return s.Pos.IsValid() }
+
+// Number is a number with the place where it was written.
+type Number struct {
+	Value float64
+	Pos   source.Pos
+}
+
+// IsSet reports whether the file has it.
+func (n Number) IsSet() bool { return n.Pos.IsValid() }
+
+// Flag is true or false with the place where it was written.
+type Flag struct {
+	Value bool
+	Pos   source.Pos
+}
+
+// Length is a duration with the place where it was written.
+type Length struct {
+	Value time.Duration
+	Pos   source.Pos
+}
+
+// IsSet reports whether the file has it.
+func (l Length) IsSet() bool { return l.Pos.IsValid() }
+
+// Queue is one entry of queues.
+type Queue struct {
+	Pos      source.Pos // the entry
+	Schema   []String   // files, globs, folders; relative to the config file
+	Engine   String
+	Server   String
+	Table    String
+	Name     String
+	MinFence String
+
+	// The words of the annotation language, for DDL that may not be touched.
+	Words   String            // queue: "strategy=hold done=delete"
+	Columns []ColumnWords     // columns: {NAME: ["status ready=Q", …]}, in file order
+	Clock   String            // utc or local, of columns without a zone
+	ReadyIf String            // extra predicate
+	ReadyBy map[string]String // ready_if_by: per dialect
+	Recover String            // recover_if
+	Backoff *Backoff
+	Gen     Gen
+
+	// Later lists keys of the language that are known and not yet carried out
+	// (also, payload_from, states, …), so that the queue stage can refuse them.
+	Later []String // Value is the key, "gen.sqlc" below another
+}
+
+// ColumnWords are the annotations of one column.
+type ColumnWords struct {
+	Name  String
+	Words []String
+}
+
+// Backoff is the wait between tries.
+type Backoff struct {
+	Pos       source.Pos
+	Base, Max Length
+	Factor    Number
+	Jitter    Number
+}
+
+// Gen says what to write.
+type Gen struct {
+	Go *Go
+}
+
+// Go describes the Go package of a queue.
+type Go struct {
+	Pos         source.Pos
+	Package     String // default: the queue's name followed by q
+	Out         String // folder, relative to the config file
+	SQLPackage  String // pgx/v5 or database/sql (the default)
+	Overrides   []Override
+	Rename      []Rename // in file order
+	Worker      Flag
+	Conformance Flag
+}
+
+// Override gives a column another Go type.
+type Override struct {
+	Pos    source.Pos
+	Column String
+	Import String
+	Type   String
+	Codec  String // json, or "" for a type that scans itself
+}
+
+// Rename gives a column another Go name.
+type Rename struct {
+	Column String
+	Name   String
+}

@@ -1,0 +1,260 @@
+package config
+
+// This file holds the keys of qgen.yaml, one table for each mapping. The JSON
+// Schema beside it describes the same keys; a test compares the two.
+
+import (
+	"fmt"
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
+	"math"
+	"path"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The words that some values are limited to.
+var (
+	minFences    = []string{"none", "status", "claimed", "attempt", "token"}
+	clocks       = []string{"utc", "local"}
+	sqlPackages  = []string{"database/sql", "pgx/v5"}
+	codecs       = []string{"json"}
+	laterQueue   = []string{"params", "payload_from", "also", "done", "failed", "outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times", "cluster", "emit"}
+	laterGen     = []string{"sqlc", "review", "indexes"}
+	laterBackoff = []string{"expr"}
+)
+
+// later lists keys that go to Queue.Later.
+func later(names []string) []key {
+	var keys []key
+	for _, n := range names {
+		keys = append(keys, key{name: n, later: true})
+	}
+	return keys
+}
+
+// configKeys are the keys of the file.
+func configKeys(p *parser, c *Config) []key {
+	return []key{
+		{name: "version", required: `Write version: "1".`, read: func(name string, v *yaml.Node) {
+			s := p.number(v, name)
+			if s.IsSet() && s.Value != Version {
+				p.errs.Errorf(s.Pos, "version %q is not known", s.Value).
+					WithHint("This qgen reads version %q.", Version)
+			}
+		}},
+		{name: "queues", required: "Add a list of queues: each entry names a schema, an engine and a package.", read: func(name string, v *yaml.Node) {
+			for _, item := range p.items(v, name, "queues, each with its own Go package") {
+				before := p.errs.Len()
+				q := &Queue{Pos: p.at(item)}
+				p.later = nil
+				p.mapping(item, theQueue, queueKeys(p, q))
+				q.Later = p.later
+				if p.errs.Len() == before {
+					c.Queues = append(c.Queues, q)
+				}
+			}
+		}},
+	}
+}
+
+// queueKeys are the keys of an entry of queues.
+func queueKeys(p *parser, q *Queue) []key {
+	str := func(to *String) func(string, *yaml.Node) {
+		return func(name string, v *yaml.Node) { *to = p.str(v, name) }
+	}
+	return append([]key{
+		{name: "schema", required: "Say where the DDL stands: schema: [db/migrations].", read: func(name string, v *yaml.Node) {
+			q.Schema = p.strs(v, name, "files, folders and globs")
+		}},
+		{name: "engine", required: "Name the database: engine: postgresql.", read: str(&q.Engine)},
+		{name: "server", read: func(name string, v *yaml.Node) { q.Server = p.number(v, name) }},
+		{name: "table", read: str(&q.Table)},
+		{name: "name", read: str(&q.Name)},
+		{name: "min_fence", read: func(name string, v *yaml.Node) { q.MinFence = p.word(v, name, minFences) }},
+		{name: "queue", read: str(&q.Words)},
+		{name: "columns", read: func(name string, v *yaml.Node) {
+			entries, _ := p.entries(v, name)
+			for _, e := range entries {
+				words := p.strs(e.value, join(name, e.name), "annotations")
+				q.Columns = append(q.Columns, ColumnWords{Name: p.keyName(e), Words: words})
+			}
+		}},
+		{name: "clock", read: func(name string, v *yaml.Node) { q.Clock = p.word(v, name, clocks) }},
+		{name: "ready_if", read: str(&q.ReadyIf)},
+		{name: "ready_if_by", read: func(name string, v *yaml.Node) {
+			entries, _ := p.entries(v, name)
+			q.ReadyBy = map[string]String{}
+			for _, e := range entries {
+				q.ReadyBy[e.name] = p.str(e.value, join(name, e.name))
+			}
+		}},
+		{name: "recover_if", read: str(&q.Recover)},
+		{name: "backoff", read: func(name string, v *yaml.Node) {
+			b := &Backoff{Pos: p.at(v)}
+			p.mapping(v, name, backoffKeys(p, b))
+			if b.Base.IsSet() && b.Max.IsSet() && b.Max.Value < b.Base.Value {
+				p.errs.Errorf(b.Max.Pos, "%s.max is shorter than %s.base", name, name).
+					WithHint("The wait starts at base and grows up to max.")
+			}
+			q.Backoff = b
+		}},
+		{name: "gen", required: "Say what to write: gen: {go: {out: internal/emailq}}.", read: func(name string, v *yaml.Node) {
+			p.mapping(v, name, genKeys(p, &q.Gen))
+		}},
+	}, later(laterQueue)...)
+}
+
+// backoffKeys are the keys of backoff.
+func backoffKeys(p *parser, b *Backoff) []key {
+	return append([]key{
+		{name: "base", read: func(name string, v *yaml.Node) { b.Base = p.length(v, name) }},
+		{name: "factor", read: func(name string, v *yaml.Node) { b.Factor = p.float(v, name, 1, math.Inf(1)) }},
+		{name: "max", read: func(name string, v *yaml.Node) { b.Max = p.length(v, name) }},
+		{name: "jitter", read: func(name string, v *yaml.Node) { b.Jitter = p.float(v, name, 0, 1) }},
+	}, later(laterBackoff)...)
+}
+
+// genKeys are the keys of gen.
+func genKeys(p *parser, g *Gen) []key {
+	return append([]key{
+		{name: "go", required: "Say where the Go package goes: go: {out: internal/emailq}.", read: func(name string, v *yaml.Node) {
+			g.Go = &Go{Pos: p.at(v)}
+			p.mapping(v, name, goKeys(p, g.Go))
+		}},
+	}, later(laterGen)...)
+}
+
+// goKeys are the keys of gen.go.
+func goKeys(p *parser, g *Go) []key {
+	return []key{
+		{name: "package", read: func(name string, v *yaml.Node) {
+			g.Package = p.goName(v, name, "package name", "emailq")
+		}},
+		{name: "out", required: "Name the folder of the package: out: internal/emailq.", read: func(name string, v *yaml.Node) {
+			g.Out = p.folder(v, name)
+		}},
+		{name: "sql_package", read: func(name string, v *yaml.Node) { g.SQLPackage = p.word(v, name, sqlPackages) }},
+		{name: "overrides", read: func(name string, v *yaml.Node) {
+			for i, item := range p.items(v, name, "column types") {
+				o := Override{Pos: p.at(item)}
+				p.mapping(item, fmt.Sprintf("%s[%d]", name, i), overrideKeys(p, &o))
+				g.Overrides = append(g.Overrides, o)
+			}
+		}},
+		{name: "rename", read: func(name string, v *yaml.Node) {
+			entries, _ := p.entries(v, name)
+			for _, e := range entries {
+				to := p.goName(e.value, join(name, e.name), "Go field name", "MessageID")
+				if to.IsSet() && !token.IsExported(to.Value) {
+					p.errs.Errorf(to.Pos, "%s is %q, which is not exported", join(name, e.name), to.Value).
+						WithHint("Fields of a job begin with a capital letter.")
+				}
+				g.Rename = append(g.Rename, Rename{Column: p.keyName(e), Name: to})
+			}
+		}},
+		{name: "worker", read: func(name string, v *yaml.Node) { g.Worker = p.flag(v, name) }},
+		{name: "conformance", read: func(name string, v *yaml.Node) { g.Conformance = p.flag(v, name) }},
+	}
+}
+
+// overrideKeys are the keys of an entry of gen.go.overrides.
+func overrideKeys(p *parser, o *Override) []key {
+	return []key{
+		{name: "column", required: "Name the column that gets another type: column: body.", read: func(name string, v *yaml.Node) {
+			o.Column = p.str(v, name)
+		}},
+		{name: "go_type", required: "Name the type: go_type: {import: example.com/app/mail, type: Message}.", read: func(name string, v *yaml.Node) {
+			p.mapping(v, name, goTypeKeys(p, o))
+			if o.Import.IsSet() && o.Type.IsSet() && !token.IsExported(o.Type.Value) {
+				p.errs.Errorf(o.Type.Pos, "%s.type is %q, which %q does not export", name, o.Type.Value, o.Import.Value).
+					WithHint("Write the type's name alone, without its package: Message.")
+			}
+		}},
+		{name: "codec", read: func(name string, v *yaml.Node) { o.Codec = p.word(v, name, codecs) }},
+	}
+}
+
+// goTypeKeys are the keys of go_type.
+func goTypeKeys(p *parser, o *Override) []key {
+	return []key{
+		{name: "import", read: func(name string, v *yaml.Node) {
+			s := p.str(v, name)
+			if s.IsSet() && !importPath.MatchString(s.Value) {
+				p.errs.Errorf(s.Pos, "%s is %q, which is not an import path", name, s.Value).
+					WithHint("Write it as in an import declaration, without quotes: example.com/app/mail.")
+				return
+			}
+			o.Import = s
+		}},
+		{name: "type", required: "Name the type: type: Message.", read: func(name string, v *yaml.Node) {
+			s := p.str(v, name)
+			expr, err := goparser.ParseExpr(s.Value)
+			if s.IsSet() && (err != nil || !isType(expr)) {
+				p.errs.Errorf(s.Pos, "%s is %q, which is not a Go type", name, s.Value).
+					WithHint("Write the name of a type: Message.")
+				return
+			}
+			o.Type = s
+		}},
+	}
+}
+
+// isType reports whether an expression is a type as people write it for a
+// field: a name, or pointers, slices, arrays and maps of such.
+func isType(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name != "_"
+	case *ast.SelectorExpr:
+		return isType(e.X)
+	case *ast.StarExpr:
+		return isType(e.X)
+	case *ast.ArrayType:
+		_, fixed := e.Len.(*ast.BasicLit)
+		return (e.Len == nil || fixed) && isType(e.Elt)
+	case *ast.MapType:
+		return isType(e.Key) && isType(e.Value)
+	}
+	return false
+}
+
+var importPath = regexp.MustCompile(`^[\pL\pN._~+-]+(/[\pL\pN._~+-]+)*$`)
+
+// keyName returns the key of an entry as a text with its place.
+func (p *parser) keyName(e entry) String {
+	s := String{Value: e.name}
+	s.Pos, s.Exact = p.scalar(e.key)
+	return s
+}
+
+// goName reads a name that Go must accept.
+func (p *parser) goName(n *yaml.Node, name, what, example string) String {
+	s := p.str(n, name)
+	if s.IsSet() && (!token.IsIdentifier(s.Value) || s.Value == "_") {
+		p.errs.Errorf(s.Pos, "%s is %q, which is not a %s", name, s.Value, what).
+			WithHint("Write letters and digits that are no keyword of Go: %s.", example)
+		return String{}
+	}
+	return s
+}
+
+// folder reads a folder, relative to the configuration, and cleans its path.
+func (p *parser) folder(n *yaml.Node, name string) String {
+	s := p.str(n, name)
+	if !s.IsSet() {
+		return s
+	}
+	if path.IsAbs(s.Value) || strings.ContainsFunc(s.Value, func(r rune) bool { return r < ' ' || r == '\\' || r == ':' }) {
+		p.errs.Errorf(s.Pos, "%s is %q, which is not a path relative to this file", name, s.Value).
+			WithHint("Write it with slashes, from the folder of this file: internal/emailq.")
+		return String{}
+	}
+	if clean := path.Clean(s.Value); clean != s.Value {
+		s.Value, s.Exact = clean, false
+	}
+	return s
+}
