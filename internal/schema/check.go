@@ -1,0 +1,40 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sqlc-dev/meyer/parser"
+)
+
+// checkers hold, for each grammar, the parser that reads its DDL, for
+// statements of any kind.
+var checkers = map[string]func(sql string) error{
+	"postgresql": func(sql string) error {
+		_, err := pgParse(sql)
+		return err
+	},
+	"sqlite": func(sql string) error {
+		_, err := parser.ParseString(sql)
+		return err
+	},
+}
+
+// Check reads statements of a grammar and returns what its parser says against
+// them. It knows no tables: a name that is not there is no error.
+func Check(grammar, sql string) (err error) {
+	check, ok := checkers[grammar]
+	if !ok {
+		return fmt.Errorf("no parser for the grammar %q", grammar)
+	}
+	if strings.ContainsRune(sql, 0) {
+		return errors.New("a NUL byte stands in the statement") // the parsers would stop there
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser failed: %v", p)
+		}
+	}()
+	return check(sql)
+}

@@ -1,0 +1,39 @@
+package schema
+
+import (
+	"testing"
+)
+
+func TestCheck(t *testing.T) {
+	for _, tt := range []struct {
+		grammar, sql string
+		wrong        bool
+	}{
+		{"postgresql", "-- head\nWITH /* jobs.Claim */ c AS MATERIALIZED (SELECT id FROM jobs LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED)\nUPDATE jobs j SET state = 'A' FROM c WHERE j.id = c.id RETURNING j.id", false},
+		{"postgresql", "-- nothing but a comment\n", false},
+		{"postgresql", "CREATE INDEX CONCURRENTLY a ON jobs (id);\nCREATE INDEX CONCURRENTLY b ON jobs (id);\n", false},
+		{"postgresql", "UPDATE jobs SET WHERE id = $1", true},
+		{"postgresql", "SELECT 1\x00 garbage", true},
+		{"sqlite", "UPDATE /* jobs.Claim */ jobs SET state = 'A' WHERE id IN (SELECT value FROM json_each(?1)) RETURNING id", false},
+		{"sqlite", "-- nothing but a comment\n", false},
+		{"sqlite", "UPDATE jobs SET WHERE id = ?1", true},
+		{"sqlite", "SELECT 1\x00 garbage", true},
+		{"cobol", "SELECT 1", true},
+	} {
+		if err := Check(tt.grammar, tt.sql); (err != nil) != tt.wrong {
+			t.Errorf("%s, %q: %v", tt.grammar, tt.sql, err)
+		}
+	}
+}
+
+// Whatever can be read can be checked.
+func TestEveryGrammarHasAChecker(t *testing.T) {
+	for _, g := range Grammars() {
+		if checkers[g] == nil {
+			t.Errorf("no checker for %s", g)
+		}
+	}
+	if len(checkers) != len(Grammars()) {
+		t.Errorf("%d checkers for %d grammars", len(checkers), len(Grammars()))
+	}
+}

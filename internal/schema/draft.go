@@ -1,0 +1,513 @@
+package schema
+
+// This file holds the catalog while it is being built and the changes that the
+// statements of every database make to it.
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// A draft is a table while statements still change it.
+type draft struct {
+	*Table
+	all      *drafts
+	parents  []*draft
+	children []*draft
+	checks   []*check
+	notNulls map[string]*Column // NOT NULL constraints that have names
+}
+
+// A check is a CHECK constraint.
+type check struct {
+	name    string
+	text    string
+	columns []*Column
+	values  map[string][]string // by column: the only values it allows
+}
+
+// drafts is the catalog in the making.
+type drafts struct {
+	tables  []*draft
+	byName  map[string][]*draft // see key
+	anchors []*anchor           // of the script that is being read
+	loose   []Comment
+	unread  []Unread
+	lexis   lexis
+	fold    func(string) string // of unquoted names
+	errs    *source.ErrorList
+	early   map[[2]string]source.Pos // by schema and name: where a table was changed before it was made
+	shown   [][2]*Column             // columns of views with their origins, in order
+	// typeLike, if set, learns that column has the type of origin.
+	typeLike func(column, origin *Column)
+}
+
+// key is what byName is ordered by: names that may mean the same table have
+// the same key.
+func key(name string) string { return strings.ToLower(name) }
+
+// add adds a table.
+func (d *drafts) add(table *Table) *draft {
+	t := &draft{Table: table, all: d, notNulls: map[string]*Column{}}
+	if pos, ok := d.early[[2]string{t.Schema, t.Name}]; ok {
+		d.errs.Add(source.Errorf(pos, "table %s is changed before it is created at %s", t.Name, t.Pos).
+			WithHint("Files are read in the order in which they are listed. List them in the order in which they run."))
+	}
+	d.tables = append(d.tables, t)
+	d.byName[key(t.Name)] = append(d.byName[key(t.Name)], t)
+	return t
+}
+
+func (d *drafts) forget(t *draft) {
+	d.byName[key(t.Name)] = slices.DeleteFunc(d.byName[key(t.Name)], func(o *draft) bool { return o == t })
+}
+
+func (d *drafts) rename(t *draft, name string, pos source.Pos) {
+	d.forget(t)
+	t.Name, t.Pos = name, pos
+	d.byName[key(name)] = append(d.byName[key(name)], t)
+}
+
+// drop removes a table and its partitions.
+func (d *drafts) drop(t *draft, cascade bool) {
+	d.tables = slices.DeleteFunc(d.tables, func(o *draft) bool { return o == t })
+	d.forget(t)
+	for _, p := range slices.Clone(t.parents) {
+		t.leave(p)
+	}
+	for _, c := range slices.Clone(t.children) {
+		partition := c.PartitionOf != ""
+		c.leave(t)
+		if partition || cascade {
+			d.drop(c, cascade)
+		}
+	}
+}
+
+// join makes t a child of parent.
+func (t *draft) join(parent *draft) {
+	t.parents = append(t.parents, parent)
+	parent.children = append(parent.children, t)
+}
+
+func (t *draft) leave(parent *draft) {
+	t.parents = slices.DeleteFunc(t.parents, func(o *draft) bool { return o == parent })
+	parent.children = slices.DeleteFunc(parent.children, func(o *draft) bool { return o == t })
+	t.PartitionOf = ""
+}
+
+// family returns t and, unless alone, everything that inherits from it.
+func (t *draft) family(alone bool) []*draft {
+	members := []*draft{t}
+	for i := 0; !alone && i < len(members); i++ {
+		for _, c := range members[i].children {
+			if !slices.Contains(members, c) {
+				members = append(members, c)
+			}
+		}
+	}
+	return members
+}
+
+// dropColumn removes a column with everything that is made of it.
+func (t *draft) dropColumn(c *Column) {
+	uses := func(cols []*Column) bool { return slices.Contains(cols, c) }
+	names := func(expr string) bool { return uses(t.columnsIn(expr)) }
+	t.dropIndexes(func(ix *Index) bool {
+		return names(ix.Where) || slices.ContainsFunc(ix.Columns, func(ic IndexColumn) bool { return ic.Column == c || names(ic.Expr) })
+	})
+	t.dropKeys(func(k *Key) bool { return uses(k.Columns) })
+	t.checks = slices.DeleteFunc(t.checks, func(k *check) bool { return uses(k.columns) })
+	t.Columns = slices.DeleteFunc(t.Columns, func(o *Column) bool { return o == c })
+	t.PartitionBy = slices.DeleteFunc(t.PartitionBy, func(name string) bool { return name == c.Name })
+}
+
+// renameColumn renames a column wherever its name stands.
+func (t *draft) renameColumn(c *Column, name string, pos source.Pos) {
+	rename := func(expr string) string { return t.renameIn(expr, c, pos.Text()) }
+	for _, ix := range t.Indexes {
+		ix.Where = rename(ix.Where)
+		for i := range ix.Columns {
+			ix.Columns[i].Expr = rename(ix.Columns[i].Expr)
+		}
+	}
+	for _, k := range t.checks {
+		k.text = rename(k.text)
+		if values, ok := k.values[c.Name]; ok {
+			delete(k.values, c.Name)
+			k.values[name] = values
+		}
+	}
+	for i, p := range t.PartitionBy {
+		if p == c.Name {
+			t.PartitionBy[i] = name
+		}
+	}
+	c.Name, c.Pos = name, pos
+}
+
+// addKey adds a primary key or a unique constraint with its index.
+func (t *draft) addKey(k *Key, primary bool, ix *Index) {
+	if primary {
+		t.PrimaryKey = k
+	} else {
+		t.Uniques = append(t.Uniques, k)
+	}
+	k.index = ix
+	if !slices.Contains(t.Indexes, ix) {
+		t.Indexes = append(t.Indexes, ix)
+	}
+}
+
+// resolveChecks finds the columns that new checks are about. It is called when
+// the statement has given the table all its columns.
+func (t *draft) resolveChecks() {
+	for _, k := range t.checks {
+		if k.columns != nil {
+			continue
+		}
+		k.columns = t.columnsIn(k.text)
+		values := map[string][]string{}
+		for name, v := range k.values {
+			if c := t.Column(name); c != nil {
+				values[c.Name] = v
+			}
+		}
+		k.values = values
+	}
+}
+
+// keyIndex returns the index that stands behind a key unless the database says
+// otherwise.
+func keyIndex(k *Key) *Index {
+	ix := &Index{Name: k.Name, Pos: k.Pos, Unique: true, Method: btree}
+	for _, c := range k.Columns {
+		ix.Columns = append(ix.Columns, IndexColumn{Column: c})
+	}
+	return ix
+}
+
+const btree = "btree"
+
+// addIndex adds an index; a unique one over plain columns is a key as well.
+func (t *draft) addIndex(ix *Index) {
+	t.Indexes = append(t.Indexes, ix)
+	if !ix.Unique || ix.Where != "" {
+		return
+	}
+	k := &Key{Name: ix.Name, Pos: ix.Pos, index: ix}
+	for _, c := range ix.Columns {
+		if c.Column == nil {
+			return
+		}
+		k.Columns = append(k.Columns, c.Column)
+	}
+	t.Uniques = append(t.Uniques, k)
+}
+
+// dropIndexes removes indexes, and the keys that they are.
+func (t *draft) dropIndexes(drop func(*Index) bool) {
+	for _, ix := range slices.Clone(t.Indexes) {
+		if drop(ix) {
+			t.dropKeys(func(k *Key) bool { return k.index == ix })
+			t.Indexes = slices.DeleteFunc(t.Indexes, func(o *Index) bool { return o == ix })
+		}
+	}
+}
+
+// dropKeys removes keys with their indexes.
+func (t *draft) dropKeys(drop func(*Key) bool) (dropped bool) {
+	remove := func(k *Key) bool {
+		if k == nil || !drop(k) {
+			return false
+		}
+		dropped = true
+		t.Indexes = slices.DeleteFunc(t.Indexes, func(ix *Index) bool { return ix == k.index })
+		return true
+	}
+	if remove(t.PrimaryKey) {
+		t.PrimaryKey = nil
+	}
+	t.Uniques = slices.DeleteFunc(t.Uniques, remove)
+	return dropped
+}
+
+// dropConstraint removes the constraint of that stored name.
+func (t *draft) dropConstraint(same func(string) bool) {
+	if t.dropKeys(func(k *Key) bool { return same(k.Name) }) {
+		return
+	}
+	for name, c := range t.notNulls {
+		if same(name) {
+			c.NotNull = false
+			delete(t.notNulls, name)
+		}
+	}
+	t.checks = slices.DeleteFunc(t.checks, func(k *check) bool { return same(k.name) })
+}
+
+// renameIndex renames an index or the constraint behind it.
+func (t *draft) renameIndex(from, to string, pos source.Pos) bool {
+	found := false
+	for _, ix := range t.Indexes {
+		if ix.Name == from {
+			ix.Name, ix.Pos = to, pos
+			found = true
+		}
+	}
+	for _, k := range append(slices.Clone(t.Uniques), t.PrimaryKey) {
+		if k != nil && k.Name == from {
+			k.Name, k.Pos = to, pos
+			found = true
+		}
+	}
+	return found
+}
+
+// finish writes what is known of each table into its catalog entry.
+func (d *drafts) finish(files []*source.File) *Catalog {
+	catalog := &Catalog{Loose: d.loose, Unread: d.unread}
+	order := map[*source.File]int{}
+	for i, f := range files {
+		order[f] = i
+	}
+	byPlace := func(a, b Comment) int {
+		return cmp.Or(cmp.Compare(order[a.Pos.File], order[b.Pos.File]), cmp.Compare(a.Pos.Offset, b.Pos.Offset))
+	}
+	for _, t := range d.tables {
+		for _, k := range t.checks {
+			if len(k.columns) == 1 {
+				k.columns[0].Checks = append(k.columns[0].Checks, k.text)
+			} else {
+				t.Checks = append(t.Checks, k.text)
+			}
+			for name, values := range k.values {
+				if c := t.Column(name); c != nil {
+					c.Values = narrow(c.Values, values)
+				}
+			}
+		}
+		annotated := containsMark(t.Comments)
+		slices.SortStableFunc(t.Comments, byPlace)
+		for _, c := range t.Columns {
+			annotated = annotated || containsMark(c.Comments)
+			slices.SortStableFunc(c.Comments, byPlace)
+		}
+		if annotated {
+			d.errs.Add(t.Gaps...)
+		}
+		catalog.Tables = append(catalog.Tables, t.Table)
+	}
+	slices.SortStableFunc(catalog.Loose, byPlace)
+	return catalog
+}
+
+// narrow returns the values that are in both lists; none at all stand for all.
+func narrow(a, b []string) []string {
+	if len(a) == 0 {
+		return b
+	}
+	if len(b) == 0 {
+		return a
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(v string) bool { return !slices.Contains(b, v) })
+}
+
+func containsMark(comments []Comment) bool {
+	return slices.ContainsFunc(comments, func(c Comment) bool { return strings.Contains(c.Text, mark) })
+}
+
+// names calls found for each token of expr that names a column of t.
+func (t *draft) names(expr string, found func(*Column, token)) {
+	if expr == "" {
+		return
+	}
+	s := scan(source.NewFile("", []byte(expr)), t.all.lexis)
+	for i, tok := range s.tokens {
+		if tok.kind != word && tok.kind != quoted {
+			continue
+		}
+		next, previous := "", ""
+		if i+1 < len(s.tokens) {
+			next = s.textOf(s.tokens[i+1])
+		}
+		if i > 0 {
+			previous = s.textOf(s.tokens[i-1])
+		}
+		if next == "(" && tok.kind == word || next == "." || previous == "::" {
+			continue
+		}
+		if c := t.Column(t.all.stored(tok, s)); c != nil {
+			found(c, tok)
+		}
+	}
+}
+
+// columnsIn returns the columns of t that expr names, each once.
+func (t *draft) columnsIn(expr string) []*Column {
+	var columns []*Column
+	t.names(expr, func(c *Column, _ token) {
+		if !slices.Contains(columns, c) {
+			columns = append(columns, c)
+		}
+	})
+	return columns
+}
+
+// renameIn returns expr with another name, as written, for column c.
+func (t *draft) renameIn(expr string, c *Column, name string) string {
+	var b strings.Builder
+	last := 0
+	t.names(expr, func(o *Column, tok token) {
+		if o == c {
+			b.WriteString(expr[last:tok.off] + name)
+			last = tok.end
+		}
+	})
+	return b.String() + expr[last:]
+}
+
+// unquote returns the name that a quoted token writes.
+func unquote(s string) string {
+	if len(s) < 2 {
+		return s
+	}
+	quote := s[len(s)-1:]
+	switch s[0] {
+	case '"', '`', '\'':
+		return strings.ReplaceAll(s[1:len(s)-1], quote+quote, quote)
+	case '[':
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// headOf tells which table a statement defines or alters, going by its words:
+// the index of its name's last part, or -1.
+func headOf(st *statement) int {
+	var i int
+	switch {
+	case st.is(0, "create"):
+		for i = 1; i < 5 && !st.is(i, "table"); i++ {
+			if i >= len(st.tokens) || st.tokens[i].kind != word {
+				return -1
+			}
+		}
+		if !st.is(i, "table") || st.is(1, "function", "procedure", "trigger", "index", "view") {
+			return -1
+		}
+		i = st.skip(i+1, "if", "not", "exists")
+	case st.is(0, "alter") && st.is(1, "table"):
+		i = st.skip(st.skip(2, "if", "exists"), "only")
+	default:
+		return -1
+	}
+	if i >= len(st.tokens) || st.is(i, "(", ";") {
+		return -1
+	}
+	return st.qualified(i)
+}
+
+// unreadable returns the error of a statement that a parser rejects.
+func unreadable(pos source.Pos, msg string) *source.Error {
+	// Parsers quote the text they stop at, which may go on for many lines.
+	if line, _, cut := strings.Cut(msg, "\n"); cut {
+		msg = strings.TrimRight(line, "\r") + `…"`
+	}
+	return source.Errorf(pos, "cannot read the statement: %s", msg)
+}
+
+// skipUnread decides what becomes of a statement that does not parse. An error
+// it is if it carries annotations or speaks of a table that is known; else it
+// is skipped.
+func (d *drafts) skipUnread(st *statement, known func(schema, name string) bool, err *source.Error) {
+	// Comments inside, above or behind the statement belong to what it defines.
+	target := &Table{}
+	head := headOf(st)
+	if head >= 0 {
+		d.anchors = append(d.anchors, &anchor{st: st, table: target, open: -1, close: -1, swallow: true})
+	}
+	annotated := head >= 0 && d.annotates(st)
+	if st.is(0, "comment") {
+		for i, tok := range st.tokens {
+			annotated = annotated || tok.kind == text && strings.Contains(st.text(i), mark)
+		}
+	}
+	name := ""
+	if head >= 0 {
+		name = d.nameAt(st, head)
+	}
+	alters := head >= 0 && st.is(0, "alter") && known(d.schemaAt(st, head), name)
+	switch {
+	case annotated:
+		d.errs.Add(err.WithHint("The statement carries annotations, so it is not skipped. Write it as the database accepts it."))
+	case alters:
+		d.errs.Add(err.WithHint("The statement changes table %s, so it is not skipped. Write it as the database accepts it, or leave the file out if it is not about the schema.", name))
+	case head >= 0 && st.is(0, "create"):
+		d.unread = append(d.unread, Unread{Table: name, Err: err})
+	}
+}
+
+// annotates reports whether an annotation stands inside, above or behind st.
+func (d *drafts) annotates(st *statement) bool {
+	s := st.script
+	return slices.ContainsFunc(s.remarks, func(r remark) bool {
+		return strings.Contains(s.src[r.textOff:r.textEnd], mark) && s.statementOf(r) == st
+	})
+}
+
+// nameAt returns the stored name that token i writes.
+func (d *drafts) nameAt(st *statement, i int) string {
+	if i < 0 || i >= len(st.tokens) {
+		return ""
+	}
+	return d.stored(st.tokens[i], st.script)
+}
+
+// stored returns the name that a token writes, as the database stores it.
+func (d *drafts) stored(t token, s *script) string {
+	if t.kind == word {
+		return d.fold(s.textOf(t))
+	}
+	return unquote(s.textOf(t))
+}
+
+// schemaAt returns the stored name of the schema in front of token i.
+func (d *drafts) schemaAt(st *statement, i int) string {
+	if i >= 2 && st.is(i-1, ".") {
+		return d.nameAt(st, i-2)
+	}
+	return ""
+}
+
+// changedBefore notes that a table is changed that is not known. Should it be
+// made later, the files stand in the wrong order.
+func (d *drafts) changedBefore(schema, name string, pos source.Pos) {
+	if d.early == nil {
+		d.early = map[[2]string]source.Pos{}
+	}
+	if _, known := d.early[[2]string{schema, name}]; !known {
+		d.early[[2]string{schema, name}] = pos
+	}
+}
+
+const onceHint = "List each definition once: a dump of the schema, or the migrations that lead to it, not both."
+
+// twice reports a second definition of a table.
+func (d *drafts) twice(first *draft, name string, pos source.Pos) {
+	d.errs.Add(source.Errorf(pos, "table %s is defined twice, first at %s", name, first.Pos).
+		WithHint(onceHint))
+}
+
+// refuse reports annotations at a statement that defines something on which no
+// queue can stand.
+func (d *drafts) refuse(st *statement, what string) {
+	d.anchors = append(d.anchors, &anchor{st: st, table: &Table{}, open: -1, close: -1, swallow: true})
+	if d.annotates(st) {
+		d.errs.Add(source.Errorf(st.pos(0), "%s cannot be a queue", what).
+			WithHint("Put the annotations on a plain table."))
+	}
+}

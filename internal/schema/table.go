@@ -1,0 +1,213 @@
+// Package schema reads DDL: text in, tables out, every name with its position.
+// Statements are parsed by the parser made for the database; this package
+// keeps what a queue needs to know of a table and knows nothing of queues.
+package schema
+
+import (
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Catalog is what the schema files of one queue say.
+type Catalog struct {
+	Tables []*Table  // in the order of their CREATE TABLE
+	Loose  []Comment // comments with "qgen:" that stand beside no table and no column
+	Unread []Unread  // definitions of tables that were skipped because they do not parse
+}
+
+// Unread is the definition of a table that does not parse. It was skipped since
+// no annotation stands in it; whoever looks for the table should report Err.
+type Unread struct {
+	Table string // as written
+	Err   *source.Error
+}
+
+// Lookup returns the tables that name means: a name that holds a dot is
+// matched whole first, then as schema.name; a bare name matches in any schema.
+// fold says how the database folds unquoted names.
+func (c *Catalog) Lookup(name string, fold func(string) string) []*Table {
+	pick := func(match func(*Table) bool) []*Table {
+		var found []*Table
+		for _, t := range c.Tables {
+			if match(t) {
+				found = append(found, t)
+			}
+		}
+		return found
+	}
+	same := func(t *Table, stored, name string) bool {
+		return stored == name || t.AnyCase && strings.EqualFold(stored, name)
+	}
+	for _, n := range []string{name, fold(name)} {
+		if found := pick(func(t *Table) bool { return same(t, t.Name, n) }); len(found) > 0 {
+			return found
+		}
+		if schema, rest, ok := strings.Cut(n, "."); ok {
+			if found := pick(func(t *Table) bool { return same(t, t.Schema, schema) && same(t, t.Name, rest) }); len(found) > 0 {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// Table is one CREATE TABLE with everything that later statements add to it.
+// Names stand as the database stores them: unquoted names folded, quoted names
+// as written.
+type Table struct {
+	Schema  string // "" when the DDL names none
+	Name    string
+	Pos     source.Pos // the name in CREATE TABLE
+	Columns []*Column
+
+	PrimaryKey *Key
+	Uniques    []*Key   // UNIQUE constraints and unique indexes without a predicate
+	Indexes    []*Index // every index, those of keys included
+	Triggers   []*Trigger
+	Checks     []string // table checks that are not about one column, as written
+
+	PartitionBy []string // columns of PARTITION BY; expressions are left out
+	Partitioned bool
+	PartitionOf string // the table that it is a partition of, "" when it is none
+	Inherited   bool   // other tables inherit from it, or it from others; partitions do not
+	View        bool
+	// NoRowIdentity: rows have no ctid or rowid (WITHOUT ROWID, a view).
+	NoRowIdentity bool
+
+	Comments []Comment // above CREATE TABLE, inside its parentheses, COMMENT ON TABLE
+
+	// AnyCase: the database takes no notice of case in names, quoted or not.
+	AnyCase bool
+	// Gaps is what the files leave unknown of the table, such as the columns of
+	// CREATE TABLE AS. For a table with annotations Read has reported them.
+	Gaps []*source.Error
+}
+
+// Column returns the column of that stored name, nil when there is none.
+func (t *Table) Column(name string) *Column {
+	for _, c := range t.Columns {
+		if c.Name == name {
+			return c
+		}
+	}
+	if t.AnyCase {
+		for _, c := range t.Columns {
+			if strings.EqualFold(c.Name, name) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// QualifiedName returns schema.name, or name alone.
+func (t *Table) QualifiedName() string {
+	if t.Schema == "" {
+		return t.Name
+	}
+	return t.Schema + "." + t.Name
+}
+
+// Column is one column of a table.
+type Column struct {
+	Name       string
+	Pos        source.Pos // the name in its definition
+	Type       Type
+	NotNull    bool   // NOT NULL, or part of the primary key where that implies it
+	HasDefault bool   // DEFAULT, serial or identity
+	Default    string // as written, "" when there is none or it is serial
+	Identity   bool   // filled by the database: serial, identity, autoincrement, INTEGER PRIMARY KEY
+	Always     bool   // GENERATED ALWAYS AS IDENTITY: must not be written
+	Generated  bool   // computed from other columns: must not be written
+	// Values are the only values allowed, from an enum type, a domain's or the
+	// column's CHECK (c IN (…)); nil when the DDL names none.
+	Values   []string
+	Checks   []string // its checks as written, those that give Values included
+	Comments []Comment
+}
+
+// Class is the kind of value that a type holds; what the queue's words mean
+// depends on it and not on the type's name.
+type Class string
+
+// The classes of types.
+const (
+	Unknown   Class = "unknown"
+	Bool      Class = "bool"
+	Int       Class = "int"
+	Float     Class = "float"
+	Decimal   Class = "decimal"
+	Text      Class = "text"
+	Bytes     Class = "bytes"
+	Timestamp Class = "timestamp" // date and time; Type.Zone tells whether it knows its zone
+	Date      Class = "date"
+	TimeOfDay Class = "time"
+	Interval  Class = "interval"
+	UUID      Class = "uuid"
+	JSON      Class = "json"
+)
+
+// Type is a column's type.
+type Type struct {
+	Raw    string // as written, for messages and casts
+	Name   string // the database's own name of it in lower case: bigint, timestamptz; a domain's base type
+	Schema string // of a user-defined type
+	Class  Class  // an enum is Text
+	Enum   bool   // an enum type: literals need no cast, parameters do
+	Domain string // the domain's name when the column's type is one
+	Bits   int    // of Int: 16, 32, 64; of Float: 32, 64; 0 unknown
+	Length int    // of Text and Bytes: the longest value in characters; 0 is no limit (always in SQLite)
+	Zone   bool   // of Timestamp and TimeOfDay
+	Array  bool
+	// Loose: the type is but a name, and the column stores numbers and text alike
+	// (SQLite), so a Timestamp may be kept as either.
+	Loose bool
+}
+
+// Key is a primary key or a unique constraint.
+type Key struct {
+	Name    string
+	Columns []*Column
+	Pos     source.Pos
+
+	index *Index // that enforces it
+}
+
+// Index is an index of any kind.
+type Index struct {
+	Name    string
+	Pos     source.Pos
+	Unique  bool
+	Columns []IndexColumn
+	Where   string // predicate as written, "" when there is none
+	Method  string // btree unless the DDL says otherwise; rowid where SQLite's table is the index
+}
+
+// IndexColumn is one key of an index.
+type IndexColumn struct {
+	Column     *Column // nil for an expression
+	Expr       string  // of an expression, as written
+	Desc       bool
+	NullsFirst bool // as written or as the database defaults
+}
+
+// Trigger is one trigger on a table.
+type Trigger struct {
+	Name string
+	Pos  source.Pos
+}
+
+// Comment is one comment as the user wrote it, less its marks.
+type Comment struct {
+	Text string
+	// Pos covers Text in the file. Where the text had to be unescaped (COMMENT
+	// ON … IS 'it''s') Exact is false and offsets within Text are approximate.
+	Pos   source.Pos
+	Exact bool
+	// AboveFirst: stands inside the parentheses on a line of its own above the
+	// first column, so it may speak of the table as well as of that column.
+	AboveFirst bool
+
+	stored bool // the text of COMMENT ON, which a later one replaces
+}

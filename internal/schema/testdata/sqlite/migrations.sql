@@ -1,0 +1,27 @@
+-- FILE 1.up.sql
+CREATE TABLE jobs (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    gone TEXT,
+    state TEXT CONSTRAINT known CHECK (state IN ('a', 'b')),
+    n INT UNIQUE,
+    num INT UNIQUE CHECK ("NUM" BETWEEN 1 AND 2),
+    CHECK (kind <> state)
+);
+CREATE INDEX i1 ON jobs (kind, n) WHERE kind = 'x' AND jobs.kind <> 'kind';
+CREATE INDEX i2 ON jobs (lower(kind));
+CREATE UNIQUE INDEX i3 ON jobs (n) WHERE n > 1;
+CREATE TABLE dropped (id);
+CREATE TRIGGER t1 AFTER INSERT ON jobs BEGIN SELECT 1; END;
+CREATE TRIGGER t2 AFTER INSERT ON jobs BEGIN SELECT 1; END;
+-- FILE 1.down.sql
+DROP TABLE jobs;
+-- FILE 2.up.sql
+ALTER TABLE Jobs RENAME COLUMN KIND TO [the kind];
+ALTER TABLE jobs DROP COLUMN gone;
+ALTER TABLE main.jobs ADD COLUMN at TIMESTAMP DEFAULT CURRENT_TIMESTAMP CHECK (at > 0);
+ALTER TABLE jobs RENAME TO "Work";
+DROP TABLE dropped;
+DROP INDEX I2;
+DROP TRIGGER T1;
+CREATE TABLE IF NOT EXISTS WORK (id);
