@@ -1,0 +1,170 @@
+package queue
+
+// This file reads the counters: attempts, their limit, and versions.
+
+import (
+	"strconv"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// readAttempts reads attempts, max_attempts and version.
+func (b *binding) readAttempts() {
+	if r := b.one("version"); r != nil {
+		b.counts(r)
+	}
+	limit := b.one("max_attempts")
+	if limit != nil {
+		b.counts(limit)
+	}
+	r := b.one("attempts")
+	if r == nil {
+		if limit != nil {
+			b.errorf(limit.pos, "column %q limits the attempts, but no column counts them", limit.column.Name).
+				WithHint("Mark the counter with qgen:attempts up on=claim.")
+		}
+		return
+	}
+	if !b.counts(r) {
+		return
+	}
+	a := &Attempts{Column: r.column, Down: r.has("down"), NullMeansUnlimited: r.value("null") == "unlimited"}
+	if w := r.word("up"); w != nil && a.Down {
+		b.errorf(w.pos, "attempts cannot be counted up and down").WithHint("Keep up or down.")
+	}
+	if w := r.word("null"); w != nil && r.column.NotNull {
+		b.errorf(w.pos, "column %q is NOT NULL, so it is never null", r.column.Name).WithHint("Leave null= out.")
+	}
+	b.readCounting(r, a)
+	b.readLimit(r, limit, a)
+	b.spec.Attempts = a
+}
+
+// counts checks that a role's column is a number that can be written.
+func (b *binding) counts(r *role) bool {
+	if isNumber(r.column.Type) && r.column.Type.Class != schema.Float {
+		return true
+	}
+	b.errorf(r.pos, "column %q is %s, which does not count", r.column.Name, orWord(r.column.Type.Raw, "without type")).
+		WithHint("qgen:%s is for a column of whole numbers.", r.verb)
+	return false
+}
+
+// readCounting finds out when a try is counted.
+func (b *binding) readCounting(r *role, a *Attempts) {
+	on := r.word("on")
+	switch {
+	case on == nil && a.Down:
+	case on == nil:
+		a.OnClaim = true
+		b.note("tries are counted in column %q when they begin (on=claim)", r.column.Name)
+	case on.values[0].text == "claim" && a.Down:
+		b.errorf(on.pos, "attempts that count down are counted when a try fails").
+			WithHint("Write qgen:attempts down, or count up: qgen:attempts up on=claim max=5.")
+	default:
+		a.OnClaim = on.values[0].text == "claim"
+	}
+}
+
+// readLimit finds the limit of the tries and where it is looked at.
+func (b *binding) readLimit(r, limit *role, a *Attempts) {
+	most := r.word("max")
+	switch {
+	case most == nil && limit != nil:
+		a.MaxOf = limit.column
+	case most == nil:
+	case limit != nil:
+		if c := columnOf(b.table, most.values[0].text, b.fold); c != limit.column {
+			b.errorf(most.pos, "max=%s is not the limit that column %q gives", most.values[0].text, limit.column.Name).
+				WithHint("Leave max= or qgen:max_attempts out.")
+		}
+		a.MaxOf = limit.column
+	case isDigits(most.values[0].text):
+		n, err := strconv.ParseInt(most.values[0].text, 10, 32)
+		if err != nil || n < 1 {
+			b.errorf(most.pos, "max cannot be %s", most.values[0].text).
+				WithHint("A job is tried at least once. Leave max= out when there is no limit.")
+			return
+		}
+		a.Max = int(n)
+	default:
+		c := b.referred(most.values[0])
+		if c == nil {
+			return
+		}
+		if !isNumber(c.Type) || c.Type.Class == schema.Float {
+			b.errorf(most.pos, "column %q is %s, which does not count", c.Name, orWord(c.Type.Raw, "without type")).
+				WithHint("max= is a number, or a column of whole numbers.")
+			return
+		}
+		a.MaxOf = c
+		b.implied(c, "max_attempts", r)
+	}
+	switch w := r.word("limit"); {
+	case w == nil:
+		a.LimitClaim = a.Down
+	case !a.Limited():
+		b.errorf(w.pos, "%s has no limit to look at", w.pos.Text()).WithHint("Say how many tries there are: max=5, or max=<column>.")
+	case a.Down && w.values[0].text == "fail":
+		b.errorf(w.pos, "a counter at 0 always keeps a row from being claimed").WithHint("Leave limit= out.")
+	default:
+		a.LimitClaim = w.values[0].text == "claim"
+	}
+}
+
+// implied gives a column the role that another column's words imply.
+func (b *binding) implied(c *schema.Column, verb string, by *role) {
+	column := b.columns[c]
+	for _, r := range column.Roles {
+		if r.Verb == verb {
+			return
+		}
+	}
+	column.Roles = append(column.Roles, Role{Verb: verb, Pos: by.pos})
+}
+
+// left is the test of a row that has attempts left; spent that of one that has
+// none. more is what the step at hand adds to the counter before the limit is
+// looked at.
+func (b *binding) left(more int) Test {
+	a := b.spec.Attempts
+	if a.Down {
+		t := Test{Column: a.Column, Op: Greater, Values: []Value{number(more)}}
+		if a.NullMeansUnlimited {
+			t.Or = []Test{{Column: a.Column, Op: IsNull}}
+		}
+		return t
+	}
+	t := Test{Column: a.Column, Op: Less, Values: []Value{b.limit(more)}}
+	if !a.Column.NotNull {
+		t.Or = append(t.Or, Test{Column: a.Column, Op: IsNull})
+	}
+	if a.MaxOf != nil && !a.MaxOf.NotNull {
+		t.Or = append(t.Or, Test{Column: a.MaxOf, Op: IsNull})
+	}
+	return t
+}
+
+func (b *binding) spent(more int) Test {
+	a := b.spec.Attempts
+	if a.Down {
+		t := Test{Column: a.Column, Op: LessEqual, Values: []Value{number(more)}}
+		if !a.Column.NotNull && !a.NullMeansUnlimited {
+			t.Or = []Test{{Column: a.Column, Op: IsNull}}
+		}
+		return t
+	}
+	return Test{Column: a.Column, Op: GreatEqual, Values: []Value{b.limit(more)}}
+}
+
+// limit returns the limit less what is still to be added.
+func (b *binding) limit(more int) Value {
+	a := b.spec.Attempts
+	if a.MaxOf != nil {
+		return Value{Kind: ColumnOf, Other: a.MaxOf, By: -more}
+	}
+	return number(a.Max - more)
+}
+
+// number returns a constant.
+func number(n int) Value { return Value{Kind: Literal, Text: strconv.Itoa(n)} }

@@ -1,0 +1,286 @@
+package queue
+
+// This file finds the table of a queue entry and the queues that the table
+// holds.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Bind reads a table of the catalog as the queues that its annotations and the
+// queue entry make of it: one Spec for each queue of the table. fold says how
+// the database folds unquoted names. Everything that is wrong is added to
+// errs, and then there is no Spec.
+func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *source.ErrorList) []*Spec {
+	before := errs.Len()
+	loose(cat.Loose, errs)
+	for _, key := range q.Later {
+		refuse(errs, key.Pos, key.Value, "Leave the key out. "+meanwhile[key.Value])
+	}
+	t := find(cat, q, fold, errs)
+	if t == nil {
+		return nil
+	}
+	errs.Add(t.Gaps...)
+	start := errs.Len()
+	roles := collect(t, q, fold, errs)
+	queues := split(t, q, roles, errs)
+	damaged := errs.Len() > start
+	var specs []*Spec
+	for _, one := range queues {
+		if spec := bindOne(t, q, fold, one, damaged, errs); spec != nil {
+			specs = append(specs, spec)
+		}
+	}
+	if errs.Len() > before {
+		return nil
+	}
+	return specs
+}
+
+// meanwhile says what can be done instead of a key that is refused.
+var meanwhile = map[string]string{
+	"params":       "Name one table for each queue entry.",
+	"payload_from": "Read the other table in the handler, by the key of the job.",
+	"also":         "Write the other rows in the handler's transaction, with WithTx.",
+	"done":         "Say done=delete or done=keep in queue:, and move the row in the handler's transaction, with WithTx.",
+	"failed":       "Say failed=delete or failed=keep in queue:, and move the row in the handler's transaction, with WithTx.",
+	"outcomes":     "Use Complete, Fail and Requeue.",
+	"states":       "Mark the state in a column with qgen:status.",
+	"offset":       "Mark finished rows with qgen:status.",
+	"accept":       "Claim the job and give it back with Requeue.",
+	"workers":      "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker.",
+	"lease_table":  "Add a column for qgen:lease.",
+	"side_table":   "Add a column for qgen:lease.",
+	"stages":       "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
+	"times":        "Say as= at the role of the column.",
+	"emit":         "The statements under sql/ can be wrapped by hand.",
+}
+
+// find returns the table of the entry; nil after a complaint.
+func find(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *source.ErrorList) *schema.Table {
+	if q.Table.IsSet() {
+		return named(cat, q, fold, errs)
+	}
+	var candidates []*schema.Table
+	for _, t := range cat.Tables {
+		if isAnnotated(t) {
+			candidates = append(candidates, t)
+		}
+	}
+	switch len(candidates) {
+	case 1:
+		return candidates[0]
+	case 0:
+		e := errs.Errorf(q.Pos, "no table is annotated")
+		if len(cat.Tables) == 1 {
+			e.WithHint("Write -- qgen:queue directly above CREATE TABLE %s, or table: %s in this entry.", cat.Tables[0].QualifiedName(), cat.Tables[0].QualifiedName())
+		} else {
+			e.WithHint("Write -- qgen:queue directly above the CREATE TABLE of the queue, or name the table in this entry: table: jobs.")
+		}
+		return nil
+	}
+	first, second := candidates[0], candidates[1]
+	errs.Errorf(second.Pos, "tables %s are annotated, and nothing says which this entry is for", list(candidates)).
+		WithHint("Name one: table: %s in qgen.yaml, and write one entry for each queue.", first.QualifiedName())
+	return nil
+}
+
+// named returns the table that the entry names; nil after a complaint.
+func named(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *source.ErrorList) *schema.Table {
+	found := cat.Lookup(q.Table.Value, fold)
+	switch len(found) {
+	case 1:
+		return found[0]
+	case 0:
+		for _, u := range cat.Unread {
+			if name := q.Table.Value; fold(u.Table) == fold(name) || strings.HasSuffix(fold(u.Table), "."+fold(name)) {
+				errs.Add(u.Err)
+				return nil
+			}
+		}
+		var names []string
+		for _, t := range cat.Tables {
+			names = append(names, t.Name, t.QualifiedName())
+		}
+		e := errs.Errorf(q.Table.Pos, "no table is called %q", q.Table.Value)
+		if near := source.Nearest(q.Table.Value, names); near != "" {
+			e.WithHint("Did you mean %s?", near)
+		} else {
+			e.WithHint("The schema has %s. Names stand as in the DDL, name or schema.name.", orWord(list(cat.Tables), "no table"))
+		}
+		return nil
+	}
+	errs.Errorf(q.Table.Pos, "%q means several tables: %s", q.Table.Value, list(found)).
+		WithHint("Write the schema before the name: table: %s.", found[0].QualifiedName())
+	return nil
+}
+
+// list names tables, at most ten of them.
+func list(tables []*schema.Table) string {
+	const most = 10
+	var names []string
+	for _, t := range tables[:min(len(tables), most)] {
+		names = append(names, t.QualifiedName())
+	}
+	if len(tables) > most {
+		return strings.Join(names, ", ") + fmt.Sprintf(" and %d more", len(tables)-most)
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+// isAnnotated reports whether a comment at the table holds an annotation.
+func isAnnotated(t *schema.Table) bool {
+	return slices.ContainsFunc(t.Comments, annotated) ||
+		slices.ContainsFunc(t.Columns, func(c *schema.Column) bool { return slices.ContainsFunc(c.Comments, annotated) })
+}
+
+// oneQueue is a queue of a table: its own words and the roles that are its.
+type oneQueue struct {
+	name  string
+	pos   source.Pos
+	words []*word // of the queue annotation; qgen.yaml has won
+	roles []*role // less the queue annotations
+	notes []string
+}
+
+// split divides the annotations of a table among its queues.
+func split(t *schema.Table, q *config.Queue, roles []*role, errs *source.ErrorList) []*oneQueue {
+	var heads, over []*role // of comments, of qgen.yaml
+	for _, r := range roles {
+		switch {
+		case r.verb == "queue" && r.yaml:
+			over = append(over, r)
+		case r.verb == "queue":
+			heads = append(heads, r)
+		}
+	}
+	if !apart(t, heads, errs) {
+		heads = heads[:1]
+	}
+	var queues []*oneQueue
+	var known []string
+	for _, head := range heads {
+		one := &oneQueue{name: t.Name, pos: head.pos}
+		if w := head.unnamed(); w != nil {
+			one.name = w.name
+		}
+		known = append(known, one.name)
+		one.words = head.words
+		queues = append(queues, one)
+	}
+	if len(queues) == 0 {
+		queues = []*oneQueue{{name: t.Name, pos: t.Pos}}
+		known = []string{t.Name}
+	}
+	queues = choose(queues, q, errs)
+	if q.Name.IsSet() {
+		known = append(known, q.Name.Value)
+	}
+	for _, r := range roles {
+		if r.verb == "queue" && len(r.scopes) > 0 {
+			errs.Errorf(r.scopes[0].pos, "qgen:queue takes its name behind a space").WithHint("Write qgen:queue %s.", r.scopes[0].queue)
+			continue
+		}
+		for _, s := range r.scopes {
+			if !slices.Contains(known, s.queue) {
+				errs.Errorf(s.pos, "no queue of table %q is called %q", t.QualifiedName(), s.queue).
+					WithHint("%s", suggest(s.queue, known, "Parentheses directly behind a verb name queues, and there are"))
+			}
+		}
+	}
+	for _, one := range queues {
+		names := []string{one.name}
+		if q.Name.IsSet() {
+			names = append(names, q.Name.Value)
+		}
+		for _, head := range over {
+			if head.of(names...) {
+				one.override(head)
+			}
+		}
+		var mine []*role
+		for _, r := range roles {
+			if r.verb != "queue" && r.of(names...) {
+				mine = append(mine, r)
+			}
+		}
+		var notes []string
+		one.roles, notes = settle(mine)
+		one.notes = append(one.notes, notes...)
+		if q.Name.IsSet() && one.name != q.Name.Value {
+			one.name = q.Name.Value
+		}
+	}
+	return queues
+}
+
+// apart reports whether several queue annotations name several queues.
+func apart(t *schema.Table, heads []*role, errs *source.ErrorList) bool {
+	seen := map[string]*role{}
+	for i, head := range heads {
+		name := ""
+		if w := head.unnamed(); w != nil {
+			name = w.name
+		}
+		first := seen[name]
+		if first == nil && i > 0 && (name == "" || heads[0].unnamed() == nil) {
+			first = heads[0]
+		}
+		if first != nil {
+			errs.Errorf(head.pos, "table %q is annotated in two places: here and at %s", t.QualifiedName(), first.pos).
+				WithHint("Keep one qgen:queue, or give each queue of the table a name of its own: qgen:queue cleaner.")
+			return false
+		}
+		seen[name] = head
+	}
+	return true
+}
+
+// choose returns the queues that the entry is for.
+func choose(queues []*oneQueue, q *config.Queue, errs *source.ErrorList) []*oneQueue {
+	if len(queues) < 2 {
+		return queues
+	}
+	var names []string
+	for _, one := range queues {
+		names = append(names, one.name)
+	}
+	switch i := slices.Index(names, q.Name.Value); {
+	case i >= 0:
+		return queues[i : i+1]
+	case q.Name.IsSet():
+		errs.Errorf(q.Name.Pos, "the table has no queue called %q", q.Name.Value).
+			WithHint("%s", suggest(q.Name.Value, names, "It has"))
+	}
+	return queues
+}
+
+// override lets the words of qgen.yaml win over those of the comment.
+func (one *oneQueue) override(head *role) {
+	v := findVerb("queue")
+	if w := head.unnamed(); w != nil {
+		one.name = w.name
+	}
+	var words []*word
+	for _, w := range one.words {
+		if r := v.rule(w); r == nil || !head.has(w.name) {
+			words = append(words, w)
+		} else {
+			one.notes = append(one.notes, fmt.Sprintf("qgen.yaml says %s; %s at %s is not used", head.word(w.name).pos.Text(), w.pos.Text(), w.pos))
+		}
+	}
+	one.words = append(words, head.words...)
+	if !one.pos.IsValid() {
+		one.pos = head.pos
+	}
+}

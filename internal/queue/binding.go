@@ -1,0 +1,367 @@
+package queue
+
+// This file turns one queue of a table into its Spec. It calls the readers of
+// the roles in the order in which they need each other; what is about the
+// whole queue is judged at the end, and only if every part is sound.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// binding is a queue while its Spec is made.
+type binding struct {
+	spec   *Spec
+	table  *schema.Table
+	config *config.Queue
+	fold   func(string) string
+	errs   *source.ErrorList
+
+	queue   *annotation        // the words of the queue
+	roles   map[string][]*role // by verb, in table order
+	columns map[*schema.Column]*Column
+	clock   string // of times without zone, where the column does not say
+	timed   map[*schema.Column]bool
+
+	status   []*statusColumn
+	claims   claims
+	finished *role
+	// keepsDone and keepsFailed: such rows stay in the table.
+	keepsDone, keepsFailed bool
+	// failedByLimit: a failed row is a waiting one that has no attempts left.
+	failedByLimit bool
+
+	core   map[StateName][]condition
+	narrow []Test // what a ready row must satisfy besides
+	drafts map[TransitionName][]*draft
+}
+
+// condition is a test that belongs to a state. A fleeting one may cease to
+// hold while somebody has the row: time passes, the claim itself is counted.
+type condition struct {
+	Test
+	fleeting bool
+}
+
+// bindOne returns the Spec of one queue, nil after a complaint.
+func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, damaged bool, errs *source.ErrorList) *Spec {
+	b := &binding{
+		spec: &Spec{
+			Name: one.name, Pos: one.pos, Table: t,
+			States: map[StateName]*State{}, Transitions: map[TransitionName]*Transition{},
+			Notes: one.notes,
+		},
+		table: t, config: q, fold: fold, errs: errs,
+		queue:   &annotation{verb: "queue", pos: one.pos, words: one.words},
+		roles:   map[string][]*role{},
+		columns: map[*schema.Column]*Column{},
+		timed:   map[*schema.Column]bool{},
+		core:    map[StateName][]condition{},
+		drafts:  map[TransitionName][]*draft{},
+	}
+	before := errs.Len()
+	b.readRoles(one.roles)
+	b.readQueue()
+	b.readKey()
+	b.readTimes()
+	b.readStatus()
+	b.readAttempts()
+	b.readClaims()
+	b.readOutcomes()
+	b.readNarrow()
+	b.readParams()
+	b.readShard()
+	b.readPayload()
+	b.readBackoff()
+	sound := !damaged && errs.Len() == before
+	b.buildStates(sound)
+	b.buildTransitions()
+	b.readOrder()
+	b.readFence()
+	if sound && errs.Len() == before {
+		b.judge()
+	}
+	if errs.Len() > before {
+		return nil
+	}
+	return b.spec
+}
+
+// errorf adds a complaint.
+func (b *binding) errorf(pos source.Pos, format string, args ...any) *source.Error {
+	return b.errs.Errorf(pos, format, args...)
+}
+
+// note adds a sentence for explain.
+func (b *binding) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(b.spec.Notes, text) {
+		b.spec.Notes = append(b.spec.Notes, text)
+	}
+}
+
+// single are the verbs that one column of a table can have.
+var single = []string{"seq", "due", "lease", "claimed", "visible", "heartbeat", "enqueued", "finished", "expires",
+	"attempts", "max_attempts", "version", "worker", "token", "shard", "result", "error"}
+
+// readRoles sorts the annotations by verb and lists the columns.
+func (b *binding) readRoles(roles []*role) {
+	for _, c := range b.table.Columns {
+		column := &Column{Column: c}
+		b.columns[c] = column
+		b.spec.Columns = append(b.spec.Columns, column)
+	}
+	for _, r := range roles {
+		if first := b.clash(r); first != nil {
+			e := b.errorf(r.pos, "%s is said twice, here and at %s", r, first.pos)
+			if first.column != r.column {
+				e.Msg = fmt.Sprintf("column %q is qgen:%s, but column %q at %s already is", r.column.Name, r.verb, first.column.Name, first.pos)
+			}
+			e.WithHint("Keep one of them.")
+			continue
+		}
+		b.roles[r.verb] = append(b.roles[r.verb], r)
+		if r.column != nil {
+			column := b.columns[r.column]
+			column.Roles = append(column.Roles, Role{Verb: r.verb, Words: r.text, Pos: r.pos})
+		}
+	}
+	for _, r := range b.roles["ignore"] {
+		column := b.columns[r.column]
+		column.Ignored = true
+		for _, other := range column.Roles {
+			if other.Verb != "ignore" {
+				b.errorf(other.Pos, "column %q is ignored, but is qgen:%s as well", r.column.Name, other.Verb).
+					WithHint("An ignored column is neither read nor written. Leave one of the two out.")
+			}
+		}
+	}
+}
+
+// clash returns the role that r repeats, nil when it repeats none.
+func (b *binding) clash(r *role) *role {
+	for _, other := range b.roles[r.verb] {
+		both := r.column == other.column && r.verb != "on" && r.verb != "where"
+		if both || slices.Contains(single, r.verb) && r.column != nil && other.column != nil {
+			return other
+		}
+	}
+	return nil
+}
+
+// one returns the role of a verb that one column has, nil when none has it.
+func (b *binding) one(verb string) *role {
+	if list := b.roles[verb]; len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// columnOf returns the column of a verb that one column has, nil when none.
+func (b *binding) columnOf(verb string) *schema.Column {
+	if r := b.one(verb); r != nil {
+		return r.column
+	}
+	return nil
+}
+
+// fenceLevels are the levels by their words.
+var fenceLevels = map[string]FenceLevel{
+	"none": FenceNone, "status": FenceStatus, "claimed": FenceClaimed, "attempt": FenceAttempt, "token": FenceToken,
+}
+
+// readQueue reads the words of the queue.
+func (b *binding) readQueue() {
+	if w := b.queue.word("strategy"); w != nil {
+		b.spec.Strategy, b.spec.ForcedPos = w.values[0].text, w.pos
+	}
+	if w := b.queue.word("fence"); w != nil {
+		b.spec.MinFence, b.spec.MinPos = fenceLevels[w.values[0].text], w.pos
+	}
+	if b.config.MinFence.IsSet() {
+		b.spec.MinFence, b.spec.MinPos = fenceLevels[b.config.MinFence.Value], b.config.MinFence.Pos
+	}
+	b.clock = b.queue.value("clock")
+	if b.config.Clock.IsSet() {
+		b.clock = b.config.Clock.Value
+	}
+}
+
+// readBackoff sets the wait between tries.
+func (b *binding) readBackoff() {
+	b.spec.Backoff = Backoff{Base: 5 * time.Second, Max: time.Hour, Factor: 2, Jitter: 0.1}
+	from := b.config.Backoff
+	if from == nil {
+		return
+	}
+	to := &b.spec.Backoff
+	if from.Base.IsSet() {
+		to.Base = from.Base.Value
+	}
+	if from.Max.IsSet() {
+		to.Max = from.Max.Value
+	}
+	if from.Factor.IsSet() {
+		to.Factor = from.Factor.Value
+	}
+	if from.Jitter.IsSet() {
+		to.Jitter = from.Jitter.Value
+	}
+	to.Max = max(to.Max, to.Base)
+}
+
+// readKey finds the columns that name a row.
+func (b *binding) readKey() {
+	ids := b.roles["id"]
+	asked := b.queue.has("id")
+	switch {
+	case asked && len(ids) > 0:
+		b.errorf(ids[0].pos, "column %q is the id, but the queue says id=row", ids[0].column.Name).
+			WithHint("Leave one of the two out: id=row is for tables without a key.")
+		return
+	case asked:
+		if b.table.NoRowIdentity {
+			b.errorf(b.queue.word("id").pos, "rows of %q have no identity of their own", b.table.QualifiedName()).
+				WithHint("Mark the columns that name a row with qgen:id.")
+			return
+		}
+		b.spec.RowIdentity = true
+	case len(ids) > 0:
+		b.spec.Key = b.keyOf(ids)
+	default:
+		b.findKey()
+	}
+	b.readSeq()
+}
+
+// keyOf returns the columns that are marked as the key, in their order.
+func (b *binding) keyOf(ids []*role) []*schema.Column {
+	places := map[*role]int{}
+	numbered := 0
+	for _, r := range ids {
+		places[r] = len(b.table.Columns) + position(b.table, r.column)
+		if pk := b.table.PrimaryKey; pk != nil {
+			if i := slices.Index(pk.Columns, r.column); i >= 0 {
+				places[r] = i
+			}
+		}
+		if r.unnamed() != nil {
+			numbered++
+		}
+	}
+	if numbered > 0 {
+		byPlace := map[string]*role{}
+		for _, r := range ids {
+			w := r.unnamed()
+			if w == nil {
+				b.errorf(r.pos, "part %q of the key has no place", r.column.Name).
+					WithHint("Number all parts of the key or none: qgen:id 2.")
+				continue
+			}
+			n := strings.TrimLeft(w.name, "0")
+			if first := byPlace[n]; first != nil {
+				b.errorf(w.pos, "columns %q and %q have the same place in the key", first.column.Name, r.column.Name).
+					WithHint("Number the parts of the key 1, 2, and so on.")
+			}
+			byPlace[n] = r
+			places[r] = 0
+			for _, digit := range n[:min(len(n), 6)] {
+				places[r] = places[r]*10 + int(digit-'0')
+			}
+		}
+	}
+	ids = slices.Clone(ids)
+	slices.SortStableFunc(ids, func(a, b *role) int { return places[a] - places[b] })
+	var key []*schema.Column
+	for _, r := range ids {
+		key = append(key, r.column)
+		if !r.column.NotNull && !b.primary(r.column) {
+			b.errorf(r.pos, "id column %q may be null", r.column.Name).
+				WithHint("A null names no row. Make the column NOT NULL, mark another with qgen:id, or say id=row on qgen:queue.")
+		}
+	}
+	if !b.unique(key) {
+		b.note("nothing in the schema makes %s unique; the annotation says so", names(key))
+	}
+	b.nullableKey(key)
+	return key
+}
+
+// primary reports whether a column is part of the primary key.
+func (b *binding) primary(c *schema.Column) bool {
+	return b.table.PrimaryKey != nil && slices.Contains(b.table.PrimaryKey.Columns, c)
+}
+
+// unique reports whether no two rows can be alike in these columns.
+func (b *binding) unique(columns []*schema.Column) bool {
+	covered := func(k *schema.Key) bool {
+		return !slices.ContainsFunc(k.Columns, func(c *schema.Column) bool {
+			return !slices.Contains(columns, c) || !c.NotNull && k != b.table.PrimaryKey
+		})
+	}
+	return b.table.PrimaryKey != nil && covered(b.table.PrimaryKey) || slices.ContainsFunc(b.table.Uniques, covered)
+}
+
+// nullableKey notes parts of a primary key that the database lets be null.
+func (b *binding) nullableKey(key []*schema.Column) {
+	for _, c := range key {
+		if !c.NotNull && b.primary(c) {
+			b.note("%q is the primary key, but the database lets it be null; such rows are never claimed", c.Name)
+		}
+	}
+}
+
+// findKey finds the key by itself.
+func (b *binding) findKey() {
+	if pk := b.table.PrimaryKey; pk != nil && len(pk.Columns) > 0 {
+		b.spec.Key = slices.Clone(pk.Columns)
+		b.nullableKey(b.spec.Key)
+		return
+	}
+	for _, k := range b.table.Uniques {
+		if len(k.Columns) > 0 && !slices.ContainsFunc(k.Columns, func(c *schema.Column) bool { return !c.NotNull }) {
+			b.spec.Key = slices.Clone(k.Columns)
+			b.note("the key is %s: unique, not null, and there is no primary key", names(k.Columns))
+			return
+		}
+	}
+	if b.table.NoRowIdentity {
+		b.errorf(b.table.Pos, "nothing names a row of %q", b.table.QualifiedName()).
+			WithHint("It has no primary key and no unique key without nulls. Mark the columns that name a row with qgen:id.")
+		return
+	}
+	b.spec.RowIdentity = true
+	b.note("there is no primary key and no unique key without nulls, so a row is named by its physical place, which is good inside one transaction only")
+}
+
+// readSeq finds the column that grows with insertion.
+func (b *binding) readSeq() {
+	if r := b.one("seq"); r != nil {
+		b.spec.Seq = r.column
+		if r.column.Type.Array || !slices.Contains([]schema.Class{schema.Int, schema.Decimal, schema.Timestamp, schema.Unknown}, r.column.Type.Class) {
+			b.errorf(r.pos, "column %q is %s, which does not grow with insertion", r.column.Name, r.column.Type.Raw).
+				WithHint("qgen:seq is for numbers that the database counts up.")
+		}
+		return
+	}
+	for _, c := range b.table.Columns {
+		if c.Identity && c.Type.Class == schema.Int {
+			b.spec.Seq = c
+			return
+		}
+	}
+}
+
+// names lists columns as messages do.
+func names(columns []*schema.Column) string {
+	var texts []string
+	for _, c := range columns {
+		texts = append(texts, c.Name)
+	}
+	return strings.Join(texts, ", ")
+}

@@ -1,0 +1,350 @@
+package queue
+
+// This file reads the roles that mark a row as taken besides its status: until
+// when, since when, by whom, and with which token.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// claims is what marks a row as taken.
+type claims struct {
+	lease     *role // lease or visible
+	visible   bool  // lease is the due time as well
+	due       *role // nil when visible
+	claimed   *role
+	heartbeat *role
+	worker    *role
+	token     *role
+
+	length  *distance // of lease
+	timeout *distance // of claimed, or of heartbeat
+	free    map[*role][]Value
+	// told: the status tells a running row from a waiting one.
+	told bool
+	// byClaim: a row whose claim has run out is ready.
+	byClaim bool
+	// mark is the role that alone tells a running row; nil when told, or when
+	// nothing does.
+	mark *role
+}
+
+// readClaims reads due, lease, claimed, visible, heartbeat, worker and token.
+func (b *binding) readClaims() {
+	k := &b.claims
+	k.due, k.lease, k.claimed, k.heartbeat = b.one("due"), b.one("lease"), b.one("claimed"), b.one("heartbeat")
+	k.worker, k.token = b.one("worker"), b.one("token")
+	k.free = map[*role][]Value{}
+	if v := b.one("visible"); v != nil {
+		for _, other := range []*role{k.lease, k.due} {
+			if other != nil {
+				b.errorf(other.pos, "column %q is qgen:visible, which is due and lease in one, and column %q is qgen:%s", v.column.Name, other.column.Name, other.verb).
+					WithHint("Keep qgen:visible, or qgen:due and qgen:lease.")
+			}
+		}
+		k.lease, k.visible, k.due = v, true, nil
+	} else if k.lease != nil && k.due != nil && k.lease.column == k.due.column {
+		k.visible = true
+		b.note("column %q is due and lease, so a claim hides the row by moving its due time", k.lease.column.Name)
+	}
+	b.readLengths()
+	k.told = len(b.statusTests(Ready)) > 0 && len(b.statusTests(Running)) > 0 &&
+		disjointStates(b.statusTests(Ready), b.statusTests(Running))
+	b.chooseExpiry()
+	b.chooseMark()
+	if k.heartbeat != nil && !b.runs() {
+		b.errorf(k.heartbeat.pos, "column %q shows the heartbeat of a worker, but nothing marks a row that a worker has", k.heartbeat.column.Name).
+			WithHint("Say which rows run, qgen:status running=…, or mark a column with qgen:claimed, which may be the same: qgen:claimed; heartbeat timeout=5m.")
+	}
+	b.readHolders()
+	for _, r := range []*role{k.lease, k.claimed, k.worker, k.token} {
+		if r != nil && (!k.visible || r != k.lease) {
+			b.readFree(r)
+		}
+	}
+	b.setClaims()
+}
+
+// readLengths reads for how long a claim is good.
+func (b *binding) readLengths() {
+	k := &b.claims
+	if k.lease != nil {
+		k.length = b.length(k.lease, "length", true)
+		switch {
+		case k.length != nil || k.lease.has("length"):
+		case k.lease.verb == "visible":
+			k.length = &distance{arg: true}
+			b.note("no length= is said at column %q, so whoever claims says for how long", k.lease.column.Name)
+		default:
+			b.errorf(k.lease.pos, "the lease in column %q has no length", k.lease.column.Name).
+				WithHint("Say how long a claim is good: length=5m, or length=<column> for the row's own, or length=arg to say it at each claim.")
+		}
+	}
+	if k.claimed != nil {
+		k.timeout = b.length(k.claimed, "timeout", false)
+		if w := k.claimed.word("timeout"); w != nil && k.lease != nil {
+			b.errorf(w.pos, "columns %q and %q both say when a claim runs out", k.lease.column.Name, k.claimed.column.Name).
+				WithHint("Leave timeout= out: column %q then tells when a row was claimed, and the lease when the claim ends.", k.claimed.column.Name)
+		}
+	}
+	if k.heartbeat == nil {
+		return
+	}
+	beat := b.length(k.heartbeat, "timeout", false)
+	switch w := k.heartbeat.word("timeout"); {
+	case w != nil && k.timeout != nil:
+		b.errorf(w.pos, "columns %q and %q both say when a claim runs out", k.claimed.column.Name, k.heartbeat.column.Name).
+			WithHint("Leave one timeout= out.")
+	case beat != nil:
+		k.timeout = beat
+	case w != nil, k.timeout != nil:
+	case k.length != nil && !k.length.arg:
+		k.timeout = k.length
+	case k.claimed != nil && k.claimed.has("timeout"): // reported
+	default:
+		b.errorf(k.heartbeat.pos, "nothing says after how long without a heartbeat in column %q a worker is gone", k.heartbeat.column.Name).
+			WithHint("Add timeout=5m here or at qgen:claimed.")
+	}
+}
+
+// chooseExpiry decides what becomes of a row whose claim has run out.
+func (b *binding) chooseExpiry() {
+	k := &b.claims
+	var said *word
+	for _, r := range []*role{k.lease, k.claimed} {
+		if w := r.annotationOf().word("expired"); w != nil {
+			if said != nil && said.values[0].text != w.values[0].text {
+				b.errorf(w.pos, "expired is %s here, but %s at %s", w.values[0].text, said.values[0].text, said.pos).WithHint("Keep one of them.")
+			}
+			said = w
+		}
+	}
+	expires := k.lease != nil || k.timeout != nil
+	switch {
+	case said != nil && !expires:
+		b.errorf(said.pos, "the claim in column %q never runs out", k.claimed.column.Name).
+			WithHint("Say after how long: timeout=30m, or timeout=<column> for the row's own.")
+	case said != nil:
+		k.byClaim = said.values[0].text == "claim"
+	case !expires:
+	case k.told:
+		if k.lease != nil || k.claimed != nil {
+			b.note("a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)")
+		}
+	case k.lease != nil || k.claimed != nil:
+		k.byClaim = true
+		if !k.visible {
+			b.note("a row whose claim has run out is claimed again, since nothing but column %q says which rows run (expired=claim)", either(k.lease, k.claimed).column.Name)
+		}
+	}
+	if k.visible && !k.told {
+		k.byClaim = true
+		b.note("a row that waits for its time looks like one that runs: both are hidden by column %q", k.lease.column.Name)
+	}
+}
+
+// annotationOf returns the annotation of a role that may be absent.
+func (r *role) annotationOf() *annotation {
+	if r == nil {
+		return nil
+	}
+	return r.annotation
+}
+
+// either returns the first role that there is.
+func either(roles ...*role) *role {
+	for _, r := range roles {
+		if r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+// chooseMark finds the one role that tells a running row where the status does
+// not. Where a claim that has run out counts as ready, only a time can be it.
+func (b *binding) chooseMark() {
+	k := &b.claims
+	switch {
+	case k.told:
+	case k.byClaim:
+		k.mark = either(k.lease, k.claimed)
+	default:
+		k.mark = either(k.token, k.worker, k.lease, k.claimed)
+	}
+}
+
+// readHolders checks worker and token.
+func (b *binding) readHolders() {
+	k := &b.claims
+	for _, holder := range []struct {
+		r    *role
+		have *schema.Column
+	}{{k.token, b.spec.Token}, {k.worker, b.spec.Worker}} {
+		if holder.r == nil {
+			continue
+		}
+		if holder.have != nil {
+			b.errorf(holder.r.pos, "column %q is qgen:%s, but the status in column %q holds it already", holder.r.column.Name, holder.r.verb, holder.have.Name).
+				WithHint("Leave one of the two out.")
+		}
+		b.checkKind(holder.r)
+	}
+	if k.token != nil {
+		b.spec.Token = k.token.column
+		b.holdsToken(k.token.column, k.token.pos)
+	}
+	if k.worker != nil {
+		b.spec.Worker = k.worker.column
+		if c := k.worker.column; c.Type.Array || !slices.Contains([]schema.Class{schema.Text, schema.Bytes, schema.Int, schema.Decimal, schema.UUID, schema.Unknown}, c.Type.Class) {
+			b.errorf(k.worker.pos, "column %q is %s, which holds no worker", c.Name, c.Type.Raw).
+				WithHint("A worker is a text, a number or a uuid.")
+		}
+		if w := k.worker.word("mine"); w != nil && k.mark != k.worker {
+			b.errorf(w.pos, "mine=ready needs a table where column %q alone tells a running row", k.worker.column.Name).
+				WithHint("Leave it out: the rows of a worker that is gone come back by their lease.")
+		}
+	}
+}
+
+// checkKind compares type= with the column.
+func (b *binding) checkKind(r *role) {
+	w := r.word("type")
+	if w == nil {
+		return
+	}
+	c := r.column
+	is := map[schema.Class]string{schema.Int: "int", schema.Decimal: "int", schema.UUID: "uuid", schema.Text: "text", schema.Bytes: "text"}[c.Type.Class]
+	if is != "" && is != w.values[0].text {
+		b.errorf(w.pos, "column %q is %s, not %s", c.Name, c.Type.Raw, w.values[0].text).
+			WithHint("The type of the column decides; leave type= out.")
+	}
+}
+
+// holdsToken checks that a column can hold a fresh value per claim.
+func (b *binding) holdsToken(c *schema.Column, pos source.Pos) bool {
+	var why string
+	switch {
+	case c.Values != nil:
+		why = "allows certain values only"
+	case c.Type.Array:
+		why = "is " + c.Type.Raw
+	case c.Type.Class == schema.UUID, c.Type.Class == schema.Unknown:
+	case c.Type.Class == schema.Text, c.Type.Class == schema.Bytes:
+		if n := c.Type.Length; n > 0 && n < TokenLength {
+			why = fmt.Sprintf("is %s, which is too short for a token of %d characters", c.Type.Raw, TokenLength)
+		}
+	case c.Type.Class == schema.Int && (c.Type.Bits == 64 || c.Type.Bits == 0):
+	default:
+		why = "is " + c.Type.Raw
+	}
+	if why == "" {
+		return true
+	}
+	b.errorf(pos, "column %q cannot hold a token: it %s", c.Name, why).
+		WithHint("A token is a random value for each claim. It needs a uuid, a text of at least %d characters, or a number of 64 bits.", TokenLength)
+	return false
+}
+
+// readFree finds what a column of a claim holds while nobody has the row.
+func (b *binding) readFree(r *role) {
+	k := &b.claims
+	c := r.column
+	timed := r.verb == "lease" || r.verb == "claimed"
+	if w := r.word("free"); w != nil {
+		for _, l := range w.values {
+			if l.quote == bare && l.text == "now" && timed {
+				switch {
+				case r.verb == "claimed":
+					b.errorf(l.pos, "free=now would keep a row that is given back from being claimed").
+						WithHint("The column tells since when a row is taken. Write what it holds while nobody has the row: free=null.")
+				case len(w.values) > 1:
+					b.errorf(l.pos, "free=now stands alone").WithHint("A time in the past is free whatever it is. Write free=now.")
+				case r == k.mark && !k.byClaim:
+					b.errorf(l.pos, "free=now does not tell a free row from one whose claim has run out").
+						WithHint("Say expired=claim, so that both are ready, or another value for free rows: free=null.")
+				}
+				k.free[r] = append(k.free[r], Value{Kind: Now, Pos: l.pos})
+				continue
+			}
+			if v, ok := b.literal(c, l); ok {
+				k.free[r] = append(k.free[r], v)
+			}
+		}
+		return
+	}
+	text, isConstant := constant(c.Default)
+	switch {
+	case !c.NotNull:
+		k.free[r] = []Value{{Kind: Null}}
+	case r.verb == "lease" && (r != k.mark || k.byClaim):
+		k.free[r] = []Value{{Kind: Now}}
+		b.note("column %q is NOT NULL, so a row is given back by a lease that ends now (free=now)", c.Name)
+	case c.HasDefault && isConstant && r.verb != "lease":
+		if fitted, wrong := fit(c, text); wrong == "" {
+			k.free[r] = []Value{{Kind: Literal, Text: fitted}}
+			b.note("column %q is %s while nobody has the row, as its default says", c.Name, quote(Value{Kind: Literal, Text: fitted}, c))
+		}
+	}
+	if k.free[r] == nil && r == k.mark {
+		b.errorf(r.pos, "nothing says what column %q holds while nobody has the row", c.Name).
+			WithHint("It is NOT NULL. Say free=<value>, for example free='' or free=0.")
+	}
+}
+
+// setClaims fills the fields of the Spec.
+func (b *binding) setClaims() {
+	k, s := &b.claims, b.spec
+	if k.due != nil {
+		s.Due = k.due.column
+	}
+	if k.claimed != nil {
+		s.Started = k.claimed.column
+	}
+	switch {
+	case k.lease != nil && k.length != nil:
+		s.Lease = &Lease{Column: k.lease.column, Length: k.length.fixed, LengthOf: k.length.column, LengthArg: k.length.arg, Unit: k.length.unit, ByClaim: k.byClaim}
+		if k.visible {
+			s.Due = k.lease.column
+		}
+	case k.timeout != nil:
+		s.Lease = &Lease{Column: either(k.claimed, k.heartbeat).column, FromStart: true, Length: k.timeout.fixed, LengthOf: k.timeout.column, Unit: k.timeout.unit, ByClaim: k.byClaim}
+	}
+	if s.Lease != nil && k.heartbeat != nil {
+		s.Lease.Heartbeat = k.heartbeat.column
+	}
+}
+
+// runOut returns the tests of a claim that has run out; nil when claims never
+// do or nothing can tell.
+func (b *binding) runOut() []Test {
+	k := &b.claims
+	switch {
+	case k.heartbeat != nil && k.timeout != nil:
+		return []Test{{Column: k.heartbeat.column, Op: LessEqual, Values: []Value{{Kind: Now, Shift: k.timeout.shift(true)}}}}
+	case k.lease != nil:
+		return []Test{{Column: k.lease.column, Op: LessEqual, Values: []Value{{Kind: Now}}}}
+	case k.claimed != nil && k.timeout != nil:
+		return []Test{{Column: k.claimed.column, Op: LessEqual, Values: []Value{{Kind: Now, Shift: k.timeout.shift(true)}}}}
+	}
+	return nil
+}
+
+// isFree and isTaken test the values of a column while nobody has the row.
+func isFree(c *schema.Column, free []Value) Test {
+	if len(free) == 1 && free[0].Kind == Null {
+		return Test{Column: c, Op: IsNull}
+	}
+	return Test{Column: c, Op: In, Values: free}
+}
+
+func isTaken(c *schema.Column, free []Value) Test {
+	if len(free) == 1 && free[0].Kind == Null {
+		return Test{Column: c, Op: NotNull}
+	}
+	return Test{Column: c, Op: NotIn, Values: free}
+}

@@ -1,0 +1,165 @@
+package queue
+
+// This file finds the annotations of a table: in its comments and those of its
+// columns, and in qgen.yaml.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// role is an annotation at the column, or the table, of which it speaks.
+type role struct {
+	*annotation
+	column *schema.Column // nil of the table
+}
+
+// String names the role as messages do.
+func (r *role) String() string {
+	if r.column == nil {
+		return mark + r.verb
+	}
+	return fmt.Sprintf("%s%s of column %q", mark, r.verb, r.column.Name)
+}
+
+// collect returns the annotations of a table that can be used, those of the
+// table first, then column by column; the rest is reported.
+func collect(t *schema.Table, q *config.Queue, fold func(string) string, errs *source.ErrorList) []*role {
+	var found []*role
+	add := func(c *schema.Column, list []*annotation) {
+		for _, a := range list {
+			if r := route(t, c, a, errs); r != nil && a.check(errs) {
+				found = append(found, r)
+			}
+		}
+	}
+	if q.Words.IsSet() {
+		add(nil, parseWords(q.Words, "queue", errs))
+	}
+	for _, comment := range t.Comments {
+		add(nil, parseComment(comment, errs))
+	}
+	for _, c := range t.Columns {
+		for _, comment := range c.Comments {
+			add(c, parseComment(comment, errs))
+		}
+		for _, entry := range q.Columns {
+			if columnOf(t, entry.Name.Value, fold) == c {
+				for _, words := range entry.Words {
+					add(c, parseWords(words, "", errs))
+				}
+			}
+		}
+	}
+	for _, entry := range q.Columns {
+		if columnOf(t, entry.Name.Value, fold) == nil {
+			errs.Errorf(entry.Name.Pos, "table %q has no column %q", t.QualifiedName(), entry.Name.Value).
+				WithHint("%s", suggest(entry.Name.Value, columnNames(t), "Its columns are"))
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *role) int {
+		return position(t, a.column) - position(t, b.column)
+	})
+	return found
+}
+
+// columnOf returns the column that a name means, as people write names: exact,
+// else as the database folds it.
+func columnOf(t *schema.Table, name string, fold func(string) string) *schema.Column {
+	if c := t.Column(name); c != nil {
+		return c
+	}
+	return t.Column(fold(name))
+}
+
+// position returns the place of a column in its table, -1 for none.
+func position(t *schema.Table, c *schema.Column) int { return slices.Index(t.Columns, c) }
+
+func columnNames(t *schema.Table) []string {
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// route finds of what an annotation speaks; nil after a complaint.
+func route(t *schema.Table, c *schema.Column, a *annotation, errs *source.ErrorList) *role {
+	v := findVerb(a.verb)
+	switch {
+	case v == nil: // reported with the verb
+	case c == nil && v.on&onTable == 0:
+		e := errs.Errorf(a.pos, "qgen:%s speaks of a column, but stands at the table %q", a.verb, t.QualifiedName())
+		if a.yaml {
+			e.WithHint("Write it under columns: {NAME: [%q]}.", a.verb)
+		} else {
+			e.WithHint("Write it at the end of the column's line, or on a line directly above it.")
+		}
+		return nil
+	case c != nil && a.above && a.fitsTable(v):
+		c = nil
+	case c != nil && v.on&onColumn == 0:
+		e := errs.Errorf(a.pos, "qgen:%s speaks of the table, but stands at the column %q", a.verb, c.Name)
+		if a.yaml {
+			e.WithHint("Write it as queue: %q.", "…; "+a.verb+" …")
+		} else {
+			e.WithHint("Write it directly above CREATE TABLE, or inside its parentheses on a line of its own above the first column.")
+		}
+		return nil
+	}
+	return &role{annotation: a, column: c}
+}
+
+// fitsTable reports whether an annotation that stands between a table and its
+// first column speaks of the table.
+func (a *annotation) fitsTable(v *verb) bool {
+	if v.on&onColumn == 0 {
+		return true
+	}
+	if v.on&onTable == 0 {
+		return false
+	}
+	switch a.verb {
+	case "shard":
+		return a.has("hash")
+	default: // order, priority: a column has a place and a direction, a table has terms
+		return slices.ContainsFunc(a.words, func(w *word) bool { return !isDirection(w) && !isDigits(w.name) })
+	}
+}
+
+// loose complains about annotations that belong to nothing.
+func loose(comments []schema.Comment, errs *source.ErrorList) {
+	for _, c := range comments {
+		var ignored source.ErrorList
+		for _, a := range parseComment(c, &ignored) {
+			errs.Errorf(a.pos, "qgen:%s stands at no table and at no column", a.verb).
+				WithHint("An annotation of a table stands directly above CREATE TABLE, without an empty line between; that of a column at the end of its line or directly above it.")
+		}
+	}
+}
+
+// of reports whether an annotation belongs to the queue of one of these names.
+func (a *annotation) of(names ...string) bool {
+	return len(a.scopes) == 0 || slices.ContainsFunc(a.scopes, func(s scope) bool { return slices.Contains(names, s.queue) })
+}
+
+// settle leaves one source for each verb of a column: where qgen.yaml says
+// something, the comments do not count. It returns what it left out as notes.
+func settle(roles []*role) (kept []*role, notes []string) {
+	for _, r := range roles {
+		wins := func(other *role) bool {
+			return other.yaml && other.verb == r.verb && other.column == r.column
+		}
+		if r.yaml || r.verb == "queue" || !slices.ContainsFunc(roles, wins) {
+			kept = append(kept, r)
+			continue
+		}
+		notes = append(notes, fmt.Sprintf("qgen.yaml says what %s is; the comment at %s is not used", strings.TrimPrefix(r.String(), mark), r.pos))
+	}
+	return kept, notes
+}

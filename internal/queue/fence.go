@@ -1,0 +1,80 @@
+package queue
+
+// This file finds the best fence that the columns give, and judges the queue
+// as a whole.
+
+import (
+	"slices"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// readFence sets Spec.Fence: token before attempt before claimed before status.
+// Without a running state there is nothing that a late worker could mistake for
+// its own, and no fence.
+func (b *binding) readFence() {
+	s, k := b.spec, &b.claims
+	for _, column := range b.status {
+		if column.writes[Running].Kind == Now && s.Started == nil {
+			s.Started = column.column
+		}
+	}
+	if !b.runs() {
+		return
+	}
+	with := func(c *schema.Column) []*schema.Column {
+		if s.Worker != nil && s.Worker != c {
+			return []*schema.Column{c, s.Worker}
+		}
+		return []*schema.Column{c}
+	}
+	// Two claims of one row cannot leave the same value in these columns.
+	switch version := b.one("version"); {
+	case s.Token != nil:
+		s.Fence = Fence{Level: FenceToken, Columns: []*schema.Column{s.Token}}
+	case version != nil:
+		s.Fence = Fence{Level: FenceAttempt, Columns: []*schema.Column{version.column}}
+	case s.Attempts != nil && s.Attempts.OnClaim && (s.Attempts.Column.NotNull || !s.Attempts.NullMeansUnlimited):
+		s.Fence = Fence{Level: FenceAttempt, Columns: with(s.Attempts.Column)}
+		// Requeue takes the count back, and Redrive begins anew.
+		if k.claimed != nil && (k.timeout == nil || k.heartbeat != nil) {
+			s.Fence.Columns = append(s.Fence.Columns, k.claimed.column)
+		}
+		if len(s.Fence.Columns) == 1 {
+			b.note("the fence is the count in column %q alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that", s.Attempts.Column.Name)
+		}
+	case s.Started != nil:
+		s.Fence = Fence{Level: FenceClaimed, Columns: with(s.Started)}
+	case k.lease != nil:
+		s.Fence = Fence{Level: FenceClaimed, Columns: with(k.lease.column)}
+	case s.Worker != nil:
+		s.Fence = Fence{Level: FenceStatus, Columns: []*schema.Column{s.Worker}}
+	default:
+		s.Fence = Fence{Level: FenceStatus}
+	}
+	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.columns[c[0]].As == epoch {
+		b.note("the fence compares column %q, which counts whole seconds: two claims within one second look alike", c[0].Name)
+	}
+}
+
+// marking are the strategies that mark a row while somebody has it.
+var marking = []string{"returning", "lock_update", "block", "token", "guarded", "advisory"}
+
+// judge complains about what is wrong with the queue as a whole.
+func (b *binding) judge() {
+	s := b.spec
+	if !b.runs() && slices.Contains(marking, s.Strategy) {
+		const hint = "strategy=%s marks rows while workers hold them. %s; or, if nothing may be written while a job runs, say strategy=hold on qgen:queue."
+		if len(b.status) > 0 {
+			c := b.status[0].column
+			b.errorf(c.Pos, "status column %q has no value for \"running\"", c.Name).
+				WithHint(hint, s.Strategy, "Add running=<value>")
+		} else {
+			b.errorf(s.ForcedPos, "strategy=%s needs a running state, and no column marks one", s.Strategy).
+				WithHint(hint, s.Strategy, "Add a column for qgen:status, qgen:lease, qgen:worker or qgen:token")
+		}
+	}
+	if b.runs() && s.Expired == nil && !b.claims.byClaim {
+		b.note("nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover")
+	}
+}

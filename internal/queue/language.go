@@ -1,0 +1,377 @@
+package queue
+
+// This file holds the vocabulary: every verb, where it stands, and the words
+// that it takes. Annotations are checked against it before anything is made
+// of them.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// place says where a verb may stand.
+type place int
+
+const (
+	onTable place = 1 << iota
+	onColumn
+)
+
+// positional says what a verb takes without a name.
+type positional int
+
+const (
+	nothing  positional = iota
+	aName               // one bare word
+	aNumber             // one number
+	anSQL               // one expression in double quotes
+	anything            // the verb reads its words itself
+)
+
+// takes says what follows the name of a word.
+type takes int
+
+const (
+	noValue   takes = iota // a flag
+	oneValue               // name=value
+	anyValues              // name=value|value
+	stateTest              // name=value|value, name~value|value, name:=value
+)
+
+// verb is one entry of the vocabulary.
+type verb struct {
+	name  string
+	on    place
+	takes positional
+	words []rule
+	// later says what to do meanwhile; set where this version refuses the verb.
+	later string
+}
+
+// rule is one word of a verb.
+type rule struct {
+	name  string
+	takes takes
+	only  []string // the values, where they are fixed
+	// later says what to do meanwhile, for every value or those in laterOnly.
+	later     string
+	laterOnly []string
+}
+
+// The words of everything that keeps time.
+var (
+	timeWords   = []rule{{name: "as", takes: oneValue}, {name: "clock", takes: oneValue, only: clocks}}
+	lengthWords = []rule{{name: "unit", takes: oneValue, only: []string{"us", "ms", "s", "m", "h", "d"}}}
+	freeWords   = []rule{{name: "free", takes: anyValues}}
+	expireWords = []rule{{name: "expired", takes: oneValue, only: []string{"claim", "recover"}}}
+)
+
+// clocks are the clocks of a time without zone.
+var clocks = []string{"utc", "local"}
+
+// strategyNames are the ways to claim that the language knows; which of them a
+// database has is not decided here.
+var strategyNames = []string{"returning", "lock_update", "block", "token", "guarded", "advisory", "hold", "pop", "lease_table", "partition", "offset"}
+
+// verbs is the vocabulary.
+var verbs = []*verb{
+	{name: "queue", on: onTable, takes: aName, words: []rule{
+		{name: "strategy", takes: oneValue, only: strategyNames, laterOnly: []string{"lease_table", "offset"},
+			later: "Leave strategy= out, or choose another, for example strategy=hold."},
+		{name: "fence", takes: oneValue, only: []string{"none", "status", "claimed", "attempt", "token"}},
+		{name: "done", takes: oneValue, only: []string{"delete", "keep"}},
+		{name: "failed", takes: oneValue, only: []string{"delete", "keep"}},
+		{name: "id", takes: oneValue, only: []string{"row"}},
+		{name: "clock", takes: oneValue, only: clocks},
+		{name: "cycle", takes: noValue, later: "Leave it out and call Requeue with the wait until the next time."},
+		{name: "table", takes: oneValue, later: "Name one table for each queue entry of qgen.yaml."},
+		{name: "emit", takes: oneValue, only: []string{"procedure"}, later: "Leave it out; the statements under sql/ can be wrapped by hand."},
+	}},
+	{name: "where", on: onTable, takes: anSQL},
+	{name: "id", on: onColumn, takes: aNumber},
+	{name: "seq", on: onColumn, words: []rule{
+		{name: "notunique", takes: noValue},
+		{name: "gaps", takes: noValue, later: "It belongs to strategy=offset. Leave it out."},
+		{name: "settle", takes: oneValue, later: "It belongs to strategy=offset. Leave it out."},
+	}},
+	{name: "status", on: onColumn, words: slices.Concat([]rule{
+		{name: "ready", takes: stateTest}, {name: "running", takes: stateTest},
+		{name: "claimed", takes: stateTest, later: "Leave claimed= out: a claimed job then runs at once, and says so with running=."},
+		{name: "done", takes: stateTest}, {name: "failed", takes: stateTest},
+	}, timeWords)},
+	{name: "due", on: onColumn, words: slices.Concat([]rule{
+		{name: "null", takes: oneValue, only: []string{"now", "never"}},
+		{name: "add", takes: oneValue}, {name: "never", takes: oneValue}, {name: "always", takes: oneValue},
+	}, lengthWords, timeWords)},
+	{name: "lease", on: onColumn, words: slices.Concat([]rule{{name: "length", takes: oneValue}}, lengthWords, freeWords, expireWords, timeWords)},
+	{name: "claimed", on: onColumn, words: slices.Concat([]rule{{name: "timeout", takes: oneValue}}, lengthWords, freeWords, expireWords, timeWords)},
+	{name: "visible", on: onColumn, words: slices.Concat([]rule{
+		{name: "length", takes: oneValue},
+		{name: "null", takes: oneValue, only: []string{"now", "never"}},
+	}, lengthWords, timeWords)},
+	{name: "heartbeat", on: onColumn, words: slices.Concat([]rule{{name: "timeout", takes: oneValue}}, lengthWords, timeWords)},
+	{name: "enqueued", on: onColumn, words: timeWords},
+	{name: "finished", on: onColumn, words: slices.Concat([]rule{{name: "also_failed", takes: noValue}}, timeWords)},
+	{name: "expires", on: onColumn, words: timeWords},
+	{name: "attempts", on: onColumn, words: []rule{
+		{name: "up", takes: noValue}, {name: "down", takes: noValue},
+		{name: "on", takes: oneValue, only: []string{"claim", "retry"}},
+		{name: "max", takes: oneValue},
+		{name: "null", takes: oneValue, only: []string{"0", "unlimited"}},
+		{name: "limit", takes: oneValue, only: []string{"claim", "fail"}},
+	}},
+	{name: "max_attempts", on: onColumn},
+	{name: "version", on: onColumn},
+	{name: "worker", on: onColumn, words: slices.Concat([]rule{
+		{name: "mine", takes: oneValue, only: []string{"ready"}},
+		{name: "type", takes: oneValue, only: []string{"int", "text", "uuid"}},
+		{name: "alive", takes: oneValue, later: "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker, or say recover_if in qgen.yaml."},
+		{name: "append", takes: noValue, later: "Leave it out; the column then names the last worker."},
+	}, freeWords)},
+	{name: "token", on: onColumn, words: slices.Concat([]rule{
+		{name: "type", takes: oneValue, only: []string{"int", "text", "uuid"}},
+		{name: "from", takes: oneValue, later: "Let the token be made by the claim: leave from= out."},
+	}, freeWords)},
+	{name: "topic", on: onColumn, words: []rule{
+		{name: "list", takes: noValue}, {name: "not", takes: noValue}, {name: "min", takes: noValue}, {name: "max", takes: noValue},
+		{name: "prefix", takes: noValue}, {name: "optional", takes: noValue}, {name: "any", takes: anyValues},
+	}},
+	{name: "shard", on: onTable | onColumn, words: []rule{
+		{name: "mod", takes: noValue}, {name: "range", takes: noValue}, {name: "hash", takes: oneValue},
+	}},
+	{name: "group", on: onColumn, takes: anything, later: "Take the rows of one group by a topic column, or write the condition with ready_if in qgen.yaml."},
+	{name: "priority", on: onTable | onColumn, takes: anything},
+	{name: "order", on: onTable | onColumn, takes: anything},
+	{name: "payload", on: onColumn, words: []rule{{name: "type", takes: oneValue}, {name: "json", takes: noValue}}},
+	{name: "result", on: onColumn, words: []rule{
+		{name: "type", takes: oneValue}, {name: "json", takes: noValue},
+		{name: "clear", takes: oneValue, only: []string{"retry"}},
+		{name: "max", takes: oneValue, later: "Cut the result before it is given to Complete."},
+		{name: "append", takes: noValue, later: "Leave it out; the column then keeps the last result."},
+	}},
+	{name: "error", on: onColumn, words: []rule{
+		{name: "max", takes: oneValue}, {name: "append", takes: noValue}, {name: "json", takes: noValue},
+		{name: "clear", takes: oneValue, only: []string{"retry"}},
+	}},
+	{name: "on", on: onColumn, takes: anything},
+	{name: "ignore", on: onColumn},
+}
+
+// findVerb returns the entry of a verb, nil when there is none.
+func findVerb(name string) *verb {
+	for _, v := range verbs {
+		if v.name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// refuse complains about what the language has and this version has not.
+func refuse(errs *source.ErrorList, pos source.Pos, what, meanwhile string) {
+	errs.Errorf(pos, "%s is part of the language but this version does not carry it out yet", what).WithHint("%s", meanwhile)
+}
+
+// suggest returns the hint for a word that is not one of candidates.
+func suggest(word string, candidates []string, otherwise string) string {
+	if near := source.Nearest(word, candidates); near != "" {
+		return "Did you mean " + near + "?"
+	}
+	return otherwise + " " + strings.Join(candidates, ", ") + "."
+}
+
+// check compares an annotation with the vocabulary and reports whether it can
+// be used. All that is wrong is reported.
+func (a *annotation) check(errs *source.ErrorList) bool {
+	v := findVerb(a.verb)
+	if v == nil {
+		var names []string
+		for _, v := range verbs {
+			names = append(names, v.name)
+		}
+		errs.Errorf(a.pos, "unknown verb %q", a.verb).
+			WithHint("%s Free text goes after \" -- \" or in parentheses.", suggest(a.verb, names, "The verbs are"))
+		return false
+	}
+	if v.later != "" {
+		refuse(errs, a.pos, mark+v.name, v.later)
+		return false
+	}
+	if v.takes == anything {
+		return true
+	}
+	before := errs.Len()
+	seen := map[string]*word{}
+	for _, w := range a.words {
+		key := w.name
+		r := v.rule(w)
+		switch {
+		case w.op == separator:
+			errs.Errorf(w.pos, "unexpected comma").
+				WithHint("Words stand apart by spaces, several values by |: any=a|b. A comma inside a value needs quotes: 'a,b'.")
+			continue
+		case r != nil:
+			r.check(v, w, errs)
+			if r.takes == stateTest && w.op != equals && seen[key] == nil {
+				key += string(w.op) // one test and one write
+			}
+		case v.accepts(w):
+			key = "" // one of them
+		default:
+			v.unknown(w, errs)
+			continue
+		}
+		if first := seen[key]; first != nil {
+			errs.Errorf(w.pos, "qgen:%s says %s twice", v.name, orWord(key, "it")).WithHint("Keep one of them.")
+			continue
+		}
+		seen[key] = w
+	}
+	if v.takes == anSQL && len(a.words) == 0 {
+		errs.Errorf(a.pos, "qgen:%s needs an expression", v.name).WithHint(`Write it in double quotes: qgen:%s "suspended = 0".`, v.name)
+	}
+	return errs.Len() == before
+}
+
+// rule returns the rule that a word falls under, nil when there is none.
+func (v *verb) rule(w *word) *rule {
+	if len(w.values) == 1 && w.op == flag && w.values[0].quote != bare {
+		return nil
+	}
+	for i := range v.words {
+		if v.words[i].name == w.name {
+			return &v.words[i]
+		}
+	}
+	return nil
+}
+
+// accepts reports whether a word without a rule is what the verb takes without
+// a name.
+func (v *verb) accepts(w *word) bool {
+	if w.op != flag {
+		return false
+	}
+	switch value := w.values[0]; v.takes {
+	case aName:
+		return value.quote == bare && !isDigits(value.text)
+	case aNumber:
+		return value.quote == bare && isDigits(value.text)
+	case anSQL:
+		return value.quote == sql
+	}
+	return false
+}
+
+// unknown complains about a word that the verb does not have.
+func (v *verb) unknown(w *word, errs *source.ErrorList) {
+	var names []string
+	for _, r := range v.words {
+		names = append(names, r.name)
+	}
+	var hint string
+	switch {
+	case v.takes == anSQL:
+		hint = `It takes one expression in double quotes: qgen:` + v.name + ` "suspended = 0".`
+	case v.takes == aNumber:
+		hint = "It takes one number, the place of the column among the parts of the key."
+	case len(names) == 0:
+		hint = "It takes no words."
+	default:
+		hint = suggest(w.name, names, "It takes")
+	}
+	what := w.name
+	if what == "" {
+		what = w.values[0].text
+	}
+	errs.Errorf(w.pos, "qgen:%s has no word %q", v.name, what).
+		WithHint("%s Free text goes after \" -- \" or in parentheses.", hint)
+}
+
+// check compares a word with its rule.
+func (r *rule) check(v *verb, w *word, errs *source.ErrorList) {
+	switch {
+	case r.later != "" && (r.laterOnly == nil || len(w.values) > 0 && slices.Contains(r.laterOnly, w.values[0].text)):
+		refuse(errs, w.pos, w.pos.Text(), r.later)
+		return
+	case r.takes == noValue && w.op != flag:
+		errs.Errorf(w.pos, "%s takes no value", r.name).WithHint("Write qgen:%s %s.", v.name, r.name)
+		return
+	case r.takes != noValue && w.op == flag:
+		errs.Errorf(w.pos, "%s needs a value", r.name).WithHint("Write %s=…, without spaces.", r.name)
+		return
+	case r.takes != noValue && r.takes != stateTest && w.op != equals:
+		errs.Errorf(w.pos, "%s cannot be followed by %s", r.name, w.op).
+			WithHint("Write %s=…. The signs ~ (test only) and := (write only) belong to qgen:status.", r.name)
+		return
+	case r.takes == oneValue && len(w.values) > 1:
+		errs.Errorf(w.pos, "%s takes one value", r.name).WithHint("Keep one of %s. A | inside a value needs quotes: 'a|b'.", join(w.values))
+		return
+	}
+	if r.only == nil {
+		return
+	}
+	for _, value := range w.values {
+		if !slices.Contains(r.only, value.text) || value.quote == sql {
+			errs.Errorf(value.pos, "%s cannot be %q", r.name, value.text).WithHint("%s", suggest(value.text, r.only, "It is one of"))
+		}
+	}
+}
+
+// word returns the word of that name, nil when it is not there.
+func (a *annotation) word(name string) *word {
+	if a == nil {
+		return nil
+	}
+	for _, w := range a.words {
+		if w.name == name && w.op != separator && (w.op != flag || w.values[0].quote == bare) {
+			return w
+		}
+	}
+	return nil
+}
+
+// has reports whether a word is there.
+func (a *annotation) has(name string) bool { return a.word(name) != nil }
+
+// value returns the text of name=value, "" when the word is not there.
+func (a *annotation) value(name string) string {
+	if w := a.word(name); w != nil {
+		return w.values[0].text
+	}
+	return ""
+}
+
+// unnamed returns the first word without a name that no rule of the verb
+// takes, nil when there is none.
+func (a *annotation) unnamed() *word {
+	v := findVerb(a.verb)
+	for _, w := range a.words {
+		if v.rule(w) == nil && v.accepts(w) {
+			return w
+		}
+	}
+	return nil
+}
+
+// join lists values as people write them.
+func join(values []literal) string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, v.text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func orWord(word, otherwise string) string {
+	if word == "" {
+		return otherwise
+	}
+	return word
+}
+
+func isDigits(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
+}

@@ -1,0 +1,256 @@
+package queue
+
+// This file turns the values that users write into values of columns, and
+// checks them: type, length, and the values that an enum or a CHECK allows.
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// literal returns what a user wrote as a constant of a column or null; false
+// after a complaint.
+func (b *binding) literal(c *schema.Column, l literal) (Value, bool) {
+	if l.quote == bare && l.text == "null" {
+		if c.NotNull {
+			b.errorf(l.pos, "column %q is NOT NULL, so it is never null", c.Name).
+				WithHint("Write the value that stands for it in this column. A text reads 'null' in quotes.")
+			return Value{}, false
+		}
+		return Value{Kind: Null, Pos: l.pos}, true
+	}
+	if l.quote == sql {
+		b.errorf(l.pos, "an expression cannot stand here").WithHint("Write a constant, a text in single quotes: '%s'.", l.text)
+		return Value{}, false
+	}
+	if !utf8.ValidString(l.text) || strings.ContainsRune(l.text, 0) {
+		b.errorf(l.pos, "the value for column %q is no text", c.Name).WithHint("Write it in UTF-8, without NUL bytes.")
+		return Value{}, false
+	}
+	text, wrong := fit(c, l.text)
+	if wrong != "" {
+		e := b.errorf(l.pos, "%s", wrong)
+		if c.Values != nil {
+			e.WithHint("%s", suggest(l.text, c.Values, "The column allows"))
+		} else {
+			e.WithHint("%s", example[c.Type.Class])
+		}
+		return Value{}, false
+	}
+	return Value{Kind: Literal, Text: text, Pos: l.pos}, true
+}
+
+// example tells by class what a constant looks like.
+var example = map[schema.Class]string{
+	schema.Bool:      "Write true or false.",
+	schema.Int:       "Write a whole number that the column can hold.",
+	schema.Float:     "Write a number.",
+	schema.Decimal:   "Write a number.",
+	schema.Text:      "Write a shorter value, or make the column longer.",
+	schema.Bytes:     "Write a shorter value, or make the column longer.",
+	schema.UUID:      "Write it as '00000000-0000-0000-0000-000000000000'.",
+	schema.Timestamp: "Write it as '2006-01-02 15:04:05', or now for the present; a column of times is tested with null and set.",
+	schema.Date:      "Write it as '2006-01-02'.",
+	schema.TimeOfDay: "Write it as '15:04:05'.",
+}
+
+var (
+	uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}$`)
+	dateForm = regexp.MustCompile(`^(\d{4,}-\d\d-\d\d([ T].*)?|-?infinity|epoch)$`)
+	timeForm = regexp.MustCompile(`^\d\d:\d\d(:\d\d(\.\d+)?)?([+-].*)?$`)
+)
+
+// fit returns a constant as the column holds it, or what is wrong with it.
+func fit(c *schema.Column, text string) (fitted, wrong string) {
+	kind := orWord(c.Type.Raw, string(c.Type.Class))
+	mismatch := fmt.Sprintf("%q is no value of column %q, which is %s", text, c.Name, kind)
+	ok := true
+	switch c.Type.Class {
+	case schema.Bool:
+		if text == "0" || text == "1" {
+			// Where the table itself writes truth as numbers, users do so, too.
+			if c.Default != "0" && c.Default != "1" && !slices.Contains(c.Values, text) {
+				return "", mismatch
+			}
+			return strconv.FormatBool(text == "1"), ""
+		}
+		if ok = text == "true" || text == "false"; ok && slices.Contains(c.Values, "0") {
+			return text, ""
+		}
+	case schema.Int:
+		bits := c.Type.Bits
+		if bits == 0 {
+			bits = 64
+		}
+		_, err := strconv.ParseInt(text, 10, bits)
+		ok = err == nil && !strings.HasPrefix(text, "+")
+	case schema.Float, schema.Decimal:
+		_, err := strconv.ParseFloat(text, 64)
+		ok = err == nil && strings.Trim(text, "0123456789.+-eE") == ""
+	case schema.UUID:
+		ok = uuidForm.MatchString(text)
+	case schema.Timestamp, schema.Date:
+		ok = dateForm.MatchString(text)
+	case schema.TimeOfDay:
+		ok = timeForm.MatchString(text)
+	case schema.Text, schema.Bytes:
+		if n := utf8.RuneCountInString(text); c.Type.Length > 0 && n > c.Type.Length {
+			return "", fmt.Sprintf("%q has %d characters, but column %q is %s", text, n, c.Name, kind)
+		}
+	}
+	if !ok {
+		return "", mismatch
+	}
+	if c.Values != nil && !slices.Contains(c.Values, text) {
+		return "", fmt.Sprintf("%q is not among the values of column %q", text, c.Name)
+	}
+	return text, ""
+}
+
+// referred returns the column that a word names; nil after a complaint.
+func (b *binding) referred(l literal) *schema.Column {
+	if l.quote != sql {
+		if c := columnOf(b.table, l.text, b.fold); c != nil {
+			return c
+		}
+	}
+	b.errorf(l.pos, "table %q has no column %q", b.table.QualifiedName(), l.text).
+		WithHint("%s", suggest(l.text, columnNames(b.table), "Its columns are"))
+	return nil
+}
+
+// distance is a length of time, exactly one of its sources set.
+type distance struct {
+	fixed  time.Duration
+	column *schema.Column
+	unit   time.Duration // of column; 0 is an interval
+	arg    bool          // the caller says it
+}
+
+// shift returns the distance before or after now.
+func (d *distance) shift(minus bool) *Shift {
+	s := &Shift{Minus: minus, Fixed: d.fixed, Column: d.column, Unit: d.unit}
+	if d.arg {
+		s.Arg = ArgLease
+	}
+	return s
+}
+
+var units = map[string]time.Duration{
+	"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
+}
+
+var durationForm = regexp.MustCompile(`^(\d+)(us|ms|s|m|h|d)`)
+
+// parseDuration reads durations such as 300ms, 5m, 7d or 1h30m.
+func parseDuration(text string) (time.Duration, bool) {
+	var total time.Duration
+	if text == "" {
+		return 0, false
+	}
+	for text != "" {
+		m := durationForm.FindStringSubmatch(text)
+		if m == nil {
+			return 0, false
+		}
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		unit := units[m[2]]
+		if err != nil || n > int64((1<<63-1-total)/unit) {
+			return 0, false
+		}
+		total += time.Duration(n) * unit
+		text = text[len(m[0]):]
+	}
+	return total, true
+}
+
+// length reads a length of time: a duration, a column, or arg where the caller
+// may say it. It returns nil when the word is absent or after a complaint.
+func (b *binding) length(r *role, word string, arg bool) *distance {
+	w, unit := r.word(word), r.word("unit")
+	if w == nil {
+		return nil
+	}
+	l := w.values[0]
+	d, ok := parseDuration(l.text)
+	switch {
+	case l.quote == bare && l.text == "arg" && arg:
+		return &distance{arg: true}
+	case ok && d <= 0:
+		b.errorf(l.pos, "%s is no time at all", l.text).WithHint("Write a duration above 0, for example %s=5m.", word)
+		return nil
+	case ok && unit != nil:
+		b.errorf(unit.pos, "%s has its unit already", w.pos.Text()).WithHint("unit= is for a column that holds a number. Leave it out.")
+		return nil
+	case ok:
+		return &distance{fixed: d}
+	case l.text != "" && l.text[0] >= '0' && l.text[0] <= '9':
+		b.errorf(l.pos, "%q is no duration", l.text).
+			WithHint("Write a whole number and a unit: 300ms, 5s, 5m, 2h, 7d.")
+		return nil
+	}
+	c := b.referred(l)
+	if c == nil {
+		return nil
+	}
+	switch {
+	case c.Type.Class == schema.Interval && !c.Type.Array:
+		return &distance{column: c}
+	case c.Type.Class != schema.Int && c.Type.Class != schema.Decimal && c.Type.Class != schema.Float || c.Type.Array:
+		b.errorf(l.pos, "column %q is %s, which is no length of time", c.Name, c.Type.Raw).
+			WithHint("Name a column that holds a number, and say of what: %s=%s unit=s.", word, c.Name)
+		return nil
+	case unit == nil:
+		b.note("%s counts seconds, since no unit= is said at column %q", c.Name, r.column.Name)
+		return &distance{column: c, unit: time.Second}
+	}
+	return &distance{column: c, unit: units[unit.values[0].text]}
+}
+
+// constant returns the constant that a default of the DDL gives; false when it
+// is computed.
+func constant(raw string) (text string, ok bool) {
+	raw = strings.TrimSpace(raw)
+	for strings.HasPrefix(raw, "(") && strings.HasSuffix(raw, ")") {
+		raw = strings.TrimSpace(raw[1 : len(raw)-1])
+	}
+	if strings.HasPrefix(raw, "'") {
+		s := &scanner{text: raw, locate: source.Pos{}.Sub, errs: &source.ErrorList{}}
+		text, closed := s.quoted()
+		rest := strings.TrimSpace(raw[s.at:])
+		return text, closed && (rest == "" || strings.HasPrefix(rest, "::"))
+	}
+	raw, _, _ = strings.Cut(raw, "::")
+	switch lower := strings.ToLower(strings.TrimSpace(raw)); lower {
+	case "true", "false":
+		return lower, true
+	case "null":
+		return "", false
+	default:
+		_, err := strconv.ParseFloat(lower, 64)
+		return lower, err == nil
+	}
+}
+
+// gives reports whether the default of a column is that value already.
+func gives(c *schema.Column, v Value) bool {
+	switch v.Kind {
+	case Null:
+		return !c.HasDefault || strings.EqualFold(strings.Trim(strings.TrimSpace(c.Default), "()"), "null")
+	case Literal:
+		text, ok := constant(c.Default)
+		if c.Type.Class == schema.Bool && (text == "0" || text == "1") {
+			text = strconv.FormatBool(text == "1")
+		}
+		return c.HasDefault && ok && text == v.Text
+	}
+	return false
+}

@@ -1,0 +1,523 @@
+package queue
+
+// This file reads what narrows a claim: parameters, shards, predicates, and
+// the order in which rows are taken.
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// readNarrow reads what a ready row must satisfy besides its state.
+func (b *binding) readNarrow() {
+	k := &b.claims
+	if k.due != nil && !k.visible {
+		b.narrow = append(b.narrow, b.isDue(k.due)...)
+	}
+	if k.visible && k.told {
+		b.narrow = append(b.narrow, b.isDue(k.lease)...)
+	}
+	if c := b.spec.Expires; c != nil {
+		t := Test{Column: c, Op: Greater, Values: []Value{{Kind: Now}}}
+		if !c.NotNull {
+			t.Or = []Test{{Column: c, Op: IsNull}}
+		}
+		b.narrow = append(b.narrow, t)
+	}
+	if a := b.spec.Attempts; a.Limited() && a.LimitClaim && !b.failedByLimit {
+		b.narrow = append(b.narrow, b.left(0))
+	}
+	for _, r := range b.roles["where"] {
+		if text, ok := b.expression(r.words[0].values[0], true); ok {
+			b.narrow = append(b.narrow, Test{Op: Raw, SQL: text})
+		}
+	}
+	b.readReadyIf()
+}
+
+// isDue returns the tests of a row whose time has come.
+func (b *binding) isDue(r *role) []Test {
+	c := r.column
+	present := Value{Kind: Now}
+	if add := b.length(r, "add", false); add != nil {
+		present.Shift = add.shift(true)
+	}
+	test := Test{Column: c, Op: LessEqual, Values: []Value{present}}
+	null := r.value("null")
+	if w := r.word("null"); w != nil && c.NotNull {
+		b.errorf(w.pos, "column %q is NOT NULL, so it is never null", c.Name).WithHint("Leave null= out.")
+	}
+	if !c.NotNull && null != "never" {
+		test.Or = append(test.Or, Test{Column: c, Op: IsNull})
+	}
+	list := []Test{test}
+	for _, magic := range []string{"always", "never"} {
+		w := r.word(magic)
+		if w == nil {
+			continue
+		}
+		v, ok := b.literal(c, w.values[0])
+		switch {
+		case !ok:
+		case v.Kind == Null:
+			b.errorf(w.pos, "%s is said by null=", w.pos.Text()).WithHint("Write null=now for rows that are due at once, null=never for rows that never are.")
+		case magic == "always":
+			list[0].Or = append(list[0].Or, Test{Column: c, Op: In, Values: []Value{v}})
+		default:
+			list = append(list, Test{Column: c, Op: NotIn, Values: []Value{v}})
+		}
+	}
+	return list
+}
+
+// readReadyIf reads the predicates of qgen.yaml.
+func (b *binding) readReadyIf() {
+	text := b.config.ReadyIf
+	if len(b.config.ReadyBy) > 0 {
+		by, ok := b.config.ReadyBy[b.config.Engine.Value]
+		switch {
+		case ok:
+			text = by
+		case !text.IsSet():
+			b.errorf(b.config.Engine.Pos, "ready_if_by says nothing for %s", orWord(b.config.Engine.Value, "this database")).
+				WithHint("Add a line for it, or say ready_if for all databases.")
+		}
+	}
+	if !text.IsSet() {
+		return
+	}
+	if sql, ok := b.expression(asLiteral(text), true); ok {
+		b.narrow = append(b.narrow, Test{Op: Raw, SQL: sql})
+	}
+}
+
+func asLiteral(s config.String) literal { return literal{text: s.Value, quote: sql, pos: s.Pos} }
+
+var (
+	argForm    = regexp.MustCompile(`^arg:([A-Za-z_][A-Za-z0-9_]*)(?:\s+(\S+))?$`)
+	goTypeForm = regexp.MustCompile(`^(\*|\[\])?[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
+	macros     = []string{"now", "time", "today", "row"}
+)
+
+// expression checks an expression that a user wrote, as far as that is the
+// same in all databases: it is one, and its macros are known. Arguments become
+// parameters of Claim where args allows them; in the text that is returned
+// they stand as {arg:name}.
+func (b *binding) expression(l literal, args bool) (string, bool) {
+	var out strings.Builder
+	before := b.errs.Len()
+	text := l.text
+	if strings.TrimSpace(text) == "" {
+		b.errorf(l.pos, "the expression is empty").WithHint(`Write one in double quotes, for example "suspended = 0".`)
+		return "", false
+	}
+	wrong := func(at, length int, why string) (string, bool) {
+		b.errorf(l.at(at, length), "this is not one expression: %s", why).
+			WithHint("Write one expression over the columns of the row, without comments and without a semicolon.")
+		return "", false
+	}
+	var open []int // offsets of parentheses
+	for i := 0; i < len(text); i++ {
+		switch ch := text[i]; {
+		case ch == '\'' || ch == '"' || ch == '`':
+			end := strings.IndexByte(text[i+1:], ch)
+			if end < 0 {
+				return wrong(i, 1, "a quote is not closed")
+			}
+			out.WriteString(text[i : i+end+2])
+			i += end + 1
+			continue
+		case ch == '{':
+			end := strings.IndexByte(text[i:], '}')
+			if end < 0 {
+				return wrong(i, 1, "a brace is not closed")
+			}
+			out.WriteString(b.macro(l, i, end+1, args))
+			i += end
+			continue
+		case ch == ';':
+			return wrong(i, 1, "it holds a semicolon")
+		case strings.HasPrefix(text[i:], "--") || strings.HasPrefix(text[i:], "/*"):
+			return wrong(i, 2, "it holds a comment")
+		case ch == 0:
+			return wrong(i, 1, "it holds a NUL byte")
+		case ch == '(':
+			open = append(open, i)
+		case ch == ')':
+			if len(open) == 0 {
+				return wrong(i, 1, "a parenthesis is closed that was not opened")
+			}
+			open = open[:len(open)-1]
+		}
+		out.WriteByte(text[i])
+	}
+	if len(open) > 0 {
+		return wrong(open[len(open)-1], 1, "a parenthesis is not closed")
+	}
+	return strings.TrimSpace(out.String()), b.errs.Len() == before
+}
+
+// macro checks what stands in braces at offset, and returns it as plan
+// replaces it.
+func (b *binding) macro(l literal, offset, length int, args bool) string {
+	pos := l.at(offset, length)
+	name := strings.TrimSpace(l.text[offset+1 : offset+length-1])
+	if slices.Contains(macros, name) {
+		return "{" + name + "}"
+	}
+	m := argForm.FindStringSubmatch(name)
+	switch {
+	case m == nil:
+		b.errorf(pos, "{%s} is not known", name).
+			WithHint("%s", suggest(name, macros, "In braces stand {arg:name gotype} and")+" Braces of SQL itself stand in quotes.")
+	case !args:
+		b.errorf(pos, "{%s} stands where no argument can be given", name).
+			WithHint("Arguments are given to Claim: they stand in qgen:where and ready_if.")
+	case m[2] != "" && !goTypeForm.MatchString(m[2]):
+		b.errorf(pos, "%q is no Go type", m[2]).WithHint("Write {arg:%s int}.", m[1])
+	default:
+		b.argument(&Param{Name: m[1], Kind: Argument, GoType: m[2], SQL: l.text, Pos: pos})
+		return "{arg:" + m[1] + "}"
+	}
+	return ""
+}
+
+// argument adds an argument of Claim.
+func (b *binding) argument(p *Param) {
+	i := slices.IndexFunc(b.spec.Params, func(have *Param) bool { return have.Name == p.Name })
+	switch {
+	case i < 0 && p.GoType == "":
+		b.errorf(p.Pos, "argument %q has no Go type", p.Name).WithHint("Write {arg:%s int}, or whatever type its values have.", p.Name)
+	case i < 0:
+		b.spec.Params = append(b.spec.Params, p)
+	case p.GoType != "" && p.GoType != b.spec.Params[i].GoType:
+		b.errorf(p.Pos, "argument %q is %s here, but %s at %s", p.Name, p.GoType, b.spec.Params[i].GoType, b.spec.Params[i].Pos).
+			WithHint("Say the type once, or the same each time.")
+	}
+}
+
+// readParams reads the topics.
+func (b *binding) readParams() {
+	var topics []*Param
+	for _, r := range b.roles["topic"] {
+		c := r.column
+		p := &Param{Name: c.Name, Column: c, Kind: Equal, Optional: r.has("optional"), Pos: r.pos}
+		if i := slices.IndexFunc(b.spec.Params, func(p *Param) bool { return p.Name == c.Name }); i >= 0 {
+			b.errorf(b.spec.Params[i].Pos, "argument %q and topic %q have the same name", c.Name, c.Name).
+				WithHint("Call the argument otherwise.")
+		}
+		var kind *word
+		for _, k := range []ParamKind{List, Except, Minimum, Maximum, Prefix} {
+			w := r.word(string(k))
+			switch {
+			case w == nil:
+			case kind != nil:
+				b.errorf(w.pos, "a topic cannot be %s and %s", kind.name, w.name).
+					WithHint("Keep one of them, or write the condition as qgen:where.")
+			default:
+				kind, p.Kind = w, k
+			}
+		}
+		if p.Kind == Prefix && (c.Type.Class != schema.Text || c.Type.Enum) {
+			b.errorf(kind.pos, "column %q is %s, which has no prefix", c.Name, c.Type.Raw).
+				WithHint("prefix is for columns of text.")
+		}
+		if w := r.word("any"); w != nil {
+			for _, l := range w.values {
+				if l.quote == bare && l.text == "null" && c.NotNull {
+					b.note("column %q is NOT NULL, so any=null changes nothing", c.Name)
+				} else if v, ok := b.literal(c, l); ok {
+					p.Any = append(p.Any, v)
+				}
+			}
+		}
+		topics = append(topics, p)
+	}
+	b.spec.Params = append(topics, b.spec.Params...)
+}
+
+// readShard reads how the table is split between instances.
+func (b *binding) readShard() {
+	list := b.roles["shard"]
+	if len(list) == 0 {
+		return
+	}
+	r := list[0]
+	if len(list) > 1 {
+		b.errorf(list[1].pos, "the table is split in two ways, here and at %s", r.pos).WithHint("Keep one qgen:shard.")
+		return
+	}
+	var kind *word
+	for _, w := range r.words {
+		if kind != nil {
+			b.errorf(w.pos, "a shard cannot be %s and %s", kind.name, w.name).WithHint("Keep mod, range or hash=\"…\".")
+			return
+		}
+		kind = w
+	}
+	shard := &Shard{Column: r.column, Kind: "mod", Pos: r.pos}
+	switch {
+	case kind != nil && kind.name == "hash":
+		shard.Kind = "hash"
+		shard.Column = nil
+		l := kind.values[0]
+		if l.quote != sql {
+			b.errorf(l.pos, "hash needs an expression").WithHint(`Write it in double quotes: hash="hashtext({row}.name)".`)
+			return
+		}
+		shard.SQL, _ = b.expression(l, false)
+	case r.column == nil:
+		b.errorf(r.pos, "qgen:shard of a table needs an expression").
+			WithHint(`Write hash="…", or mark a column of numbers with qgen:shard mod.`)
+		return
+	default:
+		if kind != nil {
+			shard.Kind = kind.name
+		}
+		if r.column.Type.Class != schema.Int || r.column.Type.Array {
+			b.errorf(r.pos, "column %q is %s, which cannot be divided among instances", r.column.Name, r.column.Type.Raw).
+				WithHint(`%s is for columns of whole numbers. Write an expression: hash="…".`, shard.Kind)
+		}
+	}
+	b.spec.Shard = shard
+}
+
+// readOrder finds the order in which rows are taken.
+func (b *binding) readOrder() {
+	type placed struct {
+		place int
+		OrderTerm
+	}
+	var terms []placed
+	tableTerms := 0
+	for _, verb := range []string{"priority", "order"} {
+		for _, r := range b.roles[verb] {
+			if r.column == nil {
+				for _, t := range b.tableTerms(r) {
+					tableTerms++
+					place := tableTerms
+					if verb == "priority" {
+						place = 0
+					}
+					terms = append(terms, placed{place, t})
+				}
+				continue
+			}
+			if place, t, ok := b.columnTerm(r); ok {
+				terms = append(terms, placed{place, t})
+			}
+		}
+	}
+	const unplaced = 1 << 20
+	seen := map[int]*schema.Column{}
+	for i, t := range terms {
+		if t.Column != nil && t.place > 0 && t.place < unplaced {
+			if first := seen[t.place]; first != nil && first != t.Column {
+				b.errorf(b.orderPos(t.Column), "columns %q and %q have the same place in the order", first.Name, t.Column.Name).
+					WithHint("Number them in the order in which they count: order 1, order 2.")
+			}
+			seen[t.place] = t.Column
+		}
+		if t.place < 0 {
+			terms[i].place = unplaced
+		}
+	}
+	slices.SortStableFunc(terms, func(x, y placed) int { return x.place - y.place })
+	for _, t := range terms {
+		b.spec.Order = append(b.spec.Order, t.OrderTerm)
+	}
+	b.breakTies()
+}
+
+// orderPos returns where a column's order is said.
+func (b *binding) orderPos(c *schema.Column) source.Pos {
+	for _, verb := range []string{"order", "priority"} {
+		for _, r := range b.roles[verb] {
+			if r.column == c {
+				return r.pos
+			}
+		}
+	}
+	return c.Pos
+}
+
+// isDirection reports whether a word says how a term sorts.
+func isDirection(w *word) bool {
+	return w.op == flag && (w.name == "asc" || w.name == "desc") || w.op == equals && w.name == "nulls"
+}
+
+// direct applies a direction to a term; false after a complaint.
+func (b *binding) direct(t *OrderTerm, w *word) bool {
+	switch w.name {
+	case "desc":
+		t.Desc = true
+	case "nulls":
+		t.Nulls = w.values[0].text
+		if len(w.values) != 1 || t.Nulls != "first" && t.Nulls != "last" {
+			b.errorf(w.pos, "%s cannot be", w.pos.Text()).WithHint("Write nulls=first or nulls=last.")
+			return false
+		}
+	}
+	return true
+}
+
+// columnTerm reads order or priority of a column. The place is -1 when none is
+// said.
+func (b *binding) columnTerm(r *role) (place int, t OrderTerm, ok bool) {
+	t.Column = r.column
+	place = -1
+	var said, numbered *word
+	if r.verb == "priority" {
+		place = 0
+	}
+	for _, w := range r.words {
+		switch {
+		case isDirection(w) && w.name != "nulls" && said != nil:
+			b.errorf(w.pos, "%s and %s cannot both be", said.name, w.name).WithHint("Keep asc or desc.")
+			return 0, t, false
+		case isDirection(w):
+			if w.name != "nulls" {
+				said = w
+			}
+			if !b.direct(&t, w) {
+				return 0, t, false
+			}
+		case w.op == flag && isDigits(w.name) && r.verb == "order" && numbered == nil && len(w.name) < 6:
+			numbered = w
+			for _, digit := range w.name {
+				if place < 0 {
+					place = 0
+				}
+				place = place*10 + int(digit-'0')
+			}
+			if place == 0 {
+				b.errorf(w.pos, "places are counted from 1").WithHint("Write order 1 for what counts first.")
+				return 0, t, false
+			}
+		case w.op == flag && w.name == "random":
+			b.errorf(w.pos, "random is the order of a table, not of a column").
+				WithHint("Write -- qgen:order random above CREATE TABLE.")
+			return 0, t, false
+		default:
+			b.errorf(w.pos, "qgen:%s of a column has no word %q", r.verb, orWord(w.name, w.pos.Text())).
+				WithHint("It takes asc or desc, nulls=first or nulls=last, and order a number. Free text goes after \" -- \" or in parentheses.")
+			return 0, t, false
+		}
+	}
+	if r.verb == "priority" && said == nil {
+		b.errorf(r.pos, "nothing says which priority goes first").
+			WithHint("Write priority desc when the greatest number goes first, priority asc when the smallest does.")
+		return 0, t, false
+	}
+	return place, t, true
+}
+
+// tableTerms reads order or priority of a table: columns and expressions.
+func (b *binding) tableTerms(r *role) []OrderTerm {
+	var terms []OrderTerm
+	open := false // a term may be directed
+	for _, w := range r.words {
+		switch {
+		case w.op == separator && open:
+			open = false
+		case isDirection(w) && open:
+			if !b.direct(&terms[len(terms)-1], w) {
+				return nil
+			}
+		case w.op == flag && w.name == "random" && w.values[0].quote == bare:
+			terms = append(terms, OrderTerm{Random: true})
+			open = true
+		case w.op == flag && w.values[0].quote == sql:
+			text, ok := b.expression(w.values[0], false)
+			if !ok {
+				return nil
+			}
+			terms = append(terms, OrderTerm{SQL: text})
+			open = true
+		case w.op == flag && !isDirection(w):
+			c := b.referred(w.values[0])
+			if c == nil {
+				return nil
+			}
+			terms = append(terms, OrderTerm{Column: c})
+			open = true
+		default:
+			b.errorf(w.pos, "unexpected %s in an order", w.pos.Text()).
+				WithHint(`Write columns and expressions, each with asc or desc: qgen:order priority desc, "lower(name)", id.`)
+			return nil
+		}
+	}
+	if len(terms) == 0 {
+		b.errorf(r.pos, "qgen:%s of a table names no column", r.verb).
+			WithHint(`Write columns and expressions, each with asc or desc: qgen:order priority desc, "lower(name)", id.`)
+	}
+	return terms
+}
+
+// breakTies makes the order total, and finds one when none is said.
+func (b *binding) breakTies() {
+	s := b.spec
+	said := len(s.Order) > 0
+	var have []*schema.Column
+	for _, t := range s.Order {
+		if t.Column != nil {
+			have = append(have, t.Column)
+		}
+		if t.Random {
+			s.NoTieBreak = true
+			return
+		}
+	}
+	add := func(columns ...*schema.Column) {
+		for _, c := range columns {
+			if !slices.Contains(have, c) {
+				have = append(have, c)
+				s.Order = append(s.Order, OrderTerm{Column: c})
+			}
+		}
+	}
+	if b.unique(have) {
+		return
+	}
+	grows := len(s.Key) == 1 && s.Seq == s.Key[0]
+	ordered := len(b.roles["order"]) > 0
+	const arrival = "rows%s are taken as they came, by column %q"
+	alike := ""
+	if said {
+		alike = " of one priority"
+	}
+	switch {
+	case grows && !said:
+		b.note(arrival, "", s.Seq.Name)
+	case grows:
+	case s.Seq != nil && (!ordered || b.one("seq") != nil):
+		add(s.Seq)
+		if !ordered {
+			b.note(arrival, alike, s.Seq.Name)
+		}
+	case ordered:
+	case s.Enqueued != nil && !slices.Contains(have, s.Enqueued):
+		add(s.Enqueued)
+		b.note(arrival, alike, s.Enqueued.Name)
+	case !said && len(s.Key) > 0:
+		b.note("no order is said: rows are taken in the order of the key, %s", names(s.Key))
+	}
+	if b.unique(have) {
+		return
+	}
+	add(s.Key...)
+	if len(s.Key) == 0 {
+		s.NoTieBreak = true
+		switch {
+		case len(s.Order) == 0:
+			b.note("rows are taken in any order: nothing orders them")
+		default:
+			b.note("rows that are equal in %s are taken in any order: the table has no key", names(have))
+		}
+	}
+}

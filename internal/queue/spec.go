@@ -1,0 +1,359 @@
+// Package queue reads a table and its annotations as a queue. Every role that
+// users know (lease, attempts, token …) is expanded here into the six
+// primitives: key, tests, writes, order, parameters, companions. Later stages
+// see primitives only; this package knows no SQL and no database.
+package queue
+
+import (
+	"time"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Spec is a table read as a queue.
+type Spec struct {
+	Name  string     // of the queue
+	Pos   source.Pos // of the words that make the table a queue
+	Table *schema.Table
+
+	// Key names a row, in this order; empty when RowIdentity.
+	Key []*schema.Column
+	// RowIdentity: no usable key; the row's physical identity stands in for it.
+	RowIdentity bool
+	// Seq grows with insertion; nil when no column is known to.
+	Seq *schema.Column
+
+	States      map[StateName]*State
+	Transitions map[TransitionName]*Transition
+	// Expired tells a running row whose worker is gone; nil when nothing in the
+	// table can tell.
+	Expired []Test
+	Order   []OrderTerm // total unless NoTieBreak
+	// NoTieBreak: rows that are equal in Order come in any order.
+	NoTieBreak bool
+	Params     []*Param // of Claim, in the order of the columns
+	Shard      *Shard
+	Columns    []*Column // every column of the table, in table order
+
+	Fence     Fence
+	MinFence  FenceLevel // generation fails below it
+	MinPos    source.Pos
+	Strategy  string // forced, "" = chosen
+	ForcedPos source.Pos
+
+	DoneDeletes   bool // Complete removes the row
+	FailedDeletes bool // Fail without attempts left removes the row
+
+	Lease    *Lease    // nil: a claim never expires
+	Attempts *Attempts // nil: failures are not counted
+	Backoff  Backoff
+	Token    *schema.Column // receives a fresh value per claim
+	Worker   *schema.Column
+	Result   *schema.Column // argument of Complete
+	Error    *ErrorColumn   // argument of Fail
+	Enqueued *schema.Column // written at enqueue
+	Finished *schema.Column // written when done
+	Started  *schema.Column // exact claim time, when a column has it
+	Due      *schema.Column // not before
+	Expires  *schema.Column // not ready from then on; Purge removes the row
+	Status   *Status        // the named states of one column; nil when the state is spread or absent
+
+	Notes []string // what explain should say: what was found by itself, what wins over what
+}
+
+// StateName names a state of a job.
+type StateName string
+
+// The states.
+const (
+	Ready   StateName = "ready"
+	Claimed StateName = "claimed" // only where starting is a step of its own
+	Running StateName = "running"
+	Done    StateName = "done"
+	Failed  StateName = "failed"
+)
+
+// StateNames lists the states in the order of a job's life.
+var StateNames = []StateName{Ready, Claimed, Running, Done, Failed}
+
+// State says which rows are in it: those that satisfy every test.
+type State struct {
+	Name  StateName
+	Tests []Test
+}
+
+// TransitionName names a step from one state to another.
+type TransitionName string
+
+// The transitions.
+const (
+	Enqueue TransitionName = "enqueue"
+	Claim   TransitionName = "claim"   // ready to running
+	Start   TransitionName = "start"   // claimed to running
+	Finish  TransitionName = "done"    // running to done
+	Retry   TransitionName = "retry"   // running to ready, counted
+	Release TransitionName = "release" // running to ready, not counted
+	Fail    TransitionName = "fail"    // running to failed
+	Renew   TransitionName = "renew"   // running stays running
+	Recover TransitionName = "recover" // expired running to ready
+	GiveUp  TransitionName = "giveup"  // expired running to failed: no attempts left
+	Redrive TransitionName = "redrive" // failed to ready
+	Purge   TransitionName = "purge"   // done or failed rows go away
+)
+
+// TransitionNames lists the transitions in the order of a job's life.
+var TransitionNames = []TransitionName{Enqueue, Claim, Start, Finish, Retry, Release, Fail, Renew, Recover, GiveUp, Redrive, Purge}
+
+// Transition is what one step tests and writes. A transition that the table
+// cannot express is absent from Spec.Transitions.
+//
+// Steps of the holder of a row (start, done, retry, release, fail, renew) do
+// not test the clock: a claim that has run out may still be settled as long as
+// nobody else took the row, which the fence tells. Without a running state
+// they leave ready.
+type Transition struct {
+	Name TransitionName
+	// Tests of the state it leaves. Recover and giveup are for rows that satisfy
+	// Spec.Expired as well; both also test the limit of attempts, so that
+	// exactly one of them fits a row.
+	Tests  []Test
+	Writes []Write // in table order, each column once
+	Delete bool    // the row goes away instead of being written
+}
+
+// Op compares a column.
+type Op string
+
+// The comparisons.
+const (
+	In         Op = "in"       // one of Values; Null among them means "is null"
+	NotIn      Op = "not in"   // none of Values, null-safe
+	IsNull     Op = "null"     //
+	NotNull    Op = "not null" //
+	Less       Op = "<"
+	LessEqual  Op = "<="
+	Greater    Op = ">"
+	GreatEqual Op = ">="
+	Raw        Op = "raw" // SQL is the test
+)
+
+// Test is a condition on one column. Any of Or that holds is enough, too.
+type Test struct {
+	Column *schema.Column
+	Op     Op
+	Values []Value
+	SQL    string // of Raw: an expression; {now} {time} {today} {row} and {arg:name} stand for themselves
+	Or     []Test // alternatives: the test holds if this or one of them holds
+}
+
+// Write assigns a value to a column.
+type Write struct {
+	Column *schema.Column
+	Value  Value
+}
+
+// ValueKind says what a Value is.
+type ValueKind string
+
+// The kinds of values.
+const (
+	Literal  ValueKind = "literal" // Text, checked against the column's type
+	Null     ValueKind = "null"    //
+	Now      ValueKind = "now"     // the database's clock, shifted by Plus or Minus
+	Token    ValueKind = "token"   // fresh per claim
+	WorkerID ValueKind = "worker"  // who claims
+	Old      ValueKind = "old"     // the column as it is
+	Add      ValueKind = "add"     // the column plus By; null counts as 0, but stays null where that means unlimited
+	Arg      ValueKind = "arg"     // the argument Name of the transition
+	SQLExpr  ValueKind = "sql"     // Text, an expression over the row
+	ColumnOf ValueKind = "column"  // the value of column Other of the same row, plus By
+)
+
+// TokenLength is the number of characters of a token in a text column: 128
+// random bits as hexadecimal digits.
+const TokenLength = 32
+
+// The arguments of transitions that a Value or a Shift may name. Any other name
+// is the user's own "arg:name" and has the type of the column it is written to.
+const (
+	ArgDelay  = "delay"  // wait until a row is due again: Requeue's argument, Fail's backoff
+	ArgError  = "error"  // text of the cause given to Fail
+	ArgResult = "result" // given to Complete
+	ArgLease  = "lease"  // for how long the claim is good
+	ArgOlder  = "older"  // Purge's least age
+)
+
+// Value is the right-hand side of a test or a write.
+type Value struct {
+	Kind  ValueKind
+	Text  string     // of Literal (unquoted) and SQLExpr
+	Pos   source.Pos // where the user wrote it; invalid when a role implies it
+	By    int        // of Add and ColumnOf
+	Name  string     // of Arg
+	Other *schema.Column
+	// Shift moves Now; nil leaves it alone.
+	Shift *Shift
+}
+
+// Shift is a distance in time from now, exactly one of its sources set.
+type Shift struct {
+	Minus  bool
+	Fixed  time.Duration
+	Column *schema.Column // holds a number of Unit, or an interval when Unit is 0
+	Arg    string         // an argument of the transition, in seconds
+	Unit   time.Duration  // of Column
+}
+
+// OrderTerm is one term of the order in which rows are taken.
+type OrderTerm struct {
+	Column *schema.Column
+	SQL    string // an expression instead of a column
+	Desc   bool
+	Nulls  string // "first", "last" or "" for the database's default
+	Random bool
+}
+
+// ParamKind says how a parameter of Claim narrows it.
+type ParamKind string
+
+// The kinds of parameters.
+const (
+	Equal    ParamKind = "equal"    // the column has the value
+	List     ParamKind = "list"     // the column has one of the values
+	Except   ParamKind = "not"      // the column has none of the values
+	Minimum  ParamKind = "min"      // the column is at least the value
+	Maximum  ParamKind = "max"      // the column is at most the value
+	Prefix   ParamKind = "prefix"   // the column starts with the value
+	Argument ParamKind = "argument" // stands in SQL as {arg:name}
+)
+
+// Param is an argument of Claim.
+type Param struct {
+	Name     string
+	Column   *schema.Column // nil for Argument
+	Kind     ParamKind
+	Optional bool    // a zero value does not narrow
+	Any      []Value // a row that has one of these suits every caller
+	GoType   string  // of Argument, as written
+	SQL      string  // of Argument: the predicate it stands in
+	Pos      source.Pos
+}
+
+// Shard splits the table between instances.
+type Shard struct {
+	Column *schema.Column // nil when SQL says it
+	SQL    string         // a hash over the row
+	Kind   string         // "mod", "range" or "hash"
+	Pos    source.Pos
+}
+
+// Role is a name that users know for a bundle of tests and writes.
+type Role struct {
+	Verb  string
+	Words string // as written, less the verb
+	Pos   source.Pos
+}
+
+// Column is a column of the table and what the queue makes of it.
+type Column struct {
+	*schema.Column
+	Roles   []Role
+	Ignored bool   // neither read nor written
+	Payload bool   // goes to the handler
+	GoType  string // named by payload type=, as written
+	JSON    bool   // decoded on demand
+	Clock   string // of a time without zone: "utc" or "local"; "" when it knows its zone
+	// As is how a column that is no timestamp keeps time: epoch, epoch_ms,
+	// epoch_us, text:<Go layout>; "" for the type's own way.
+	As string
+}
+
+// FenceLevel orders how well a late worker is kept from finishing what
+// another holds by now.
+type FenceLevel int
+
+// The fence levels, weakest first.
+const (
+	FenceNone    FenceLevel = iota // nothing: the row lock or the shard is the claim
+	FenceStatus                    // running, and nothing better
+	FenceClaimed                   // exact claim time and worker
+	FenceAttempt                   // a counter that every claim increments
+	FenceToken                     // a random value per claim
+)
+
+// String returns the word that users write.
+func (l FenceLevel) String() string {
+	return [...]string{"none", "status", "claimed", "attempt", "token"}[l]
+}
+
+// Fence is the best fence that the columns give.
+type Fence struct {
+	Level FenceLevel
+	// Columns are compared with the values that the claim left in them.
+	Columns []*schema.Column
+}
+
+// Lease says for how long a claim is good.
+type Lease struct {
+	Column *schema.Column // the lease's end, or the claim's start
+	// FromStart: Column holds the claim's start; Length is added when it is
+	// compared.
+	FromStart bool
+	Length    time.Duration
+	LengthOf  *schema.Column // the row's own length, in Unit
+	LengthArg bool           // the caller says it at each claim
+	Unit      time.Duration
+	Heartbeat *schema.Column // expiry is measured on it when there is one
+	// ByClaim: an expired row counts as ready; otherwise Recover resets it.
+	ByClaim bool
+}
+
+// Attempts counts tries.
+type Attempts struct {
+	Column             *schema.Column
+	Down               bool // counts what is left
+	OnClaim            bool // counted when claimed, else when failed
+	Max                int  // 0: no fixed limit
+	MaxOf              *schema.Column
+	NullMeansUnlimited bool
+	// LimitClaim: a row at the limit is not ready; else Fail and Recover decide.
+	LimitClaim bool
+}
+
+// Limited reports whether there is a limit at all.
+func (a *Attempts) Limited() bool {
+	return a != nil && (a.Down || a.Max > 0 || a.MaxOf != nil)
+}
+
+// Backoff is the wait before the next try: Base × Factor^(failures−1), at most
+// Max, shifted by up to ±Jitter of itself.
+type Backoff struct {
+	Base, Max time.Duration
+	Factor    float64
+	Jitter    float64 // 0 to 1
+}
+
+// ErrorColumn keeps the last error.
+type ErrorColumn struct {
+	Column *schema.Column
+	Max    int // longest text in characters, 0 is no limit
+	Append bool
+	Clear  bool // set to null when the row becomes ready again by Requeue or Redrive
+}
+
+// Status is a column whose values name the states.
+type Status struct {
+	Column *schema.Column
+	// Values are the named values in the order of the DDL's CHECK or enum, else
+	// of the annotation.
+	Values []StatusValue
+	// ByToken: the running state is the batch key itself.
+	ByToken bool
+}
+
+// StatusValue is one value that a status column may have.
+type StatusValue struct {
+	Value string
+	State StateName // "" when no state names it
+}

@@ -1,0 +1,362 @@
+package queue
+
+// This file builds the states: which tests tell them, and whether they can be
+// told apart.
+
+import (
+	"slices"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// buildStates sets Spec.States and Spec.Expired. What is about states as a
+// whole is judged only where every part is sound.
+func (b *binding) buildStates(sound bool) {
+	k := &b.claims
+	b.statusCore()
+	b.markCore()
+	if b.finished != nil && b.keepsDone && b.saysState(Done) == nil {
+		c := b.finished.column
+		b.add(Done, Test{Column: c, Op: NotNull}, false)
+		b.add(Ready, Test{Column: c, Op: IsNull}, false)
+		if b.runs() {
+			b.add(Running, Test{Column: c, Op: IsNull}, false)
+		}
+	}
+	if b.failedByLimit {
+		b.core[Failed] = slices.DeleteFunc(slices.Clone(b.core[Ready]), func(c condition) bool { return b.onlyReady(c.Column) })
+		b.add(Failed, b.spent(0), false)
+		b.add(Ready, b.left(0), true)
+	}
+	if b.runs() || k.visible {
+		b.spec.Expired = b.runOut()
+		if k.visible && !k.told && !b.givesUp() {
+			b.spec.Expired = nil // is ready
+		}
+	}
+	b.readRecoverIf()
+	for _, name := range StateNames {
+		if len(b.core[name]) == 0 && (name != Ready || len(b.narrow) == 0) {
+			continue
+		}
+		state := &State{Name: name, Tests: b.all(name)}
+		if name == Ready {
+			state.Tests = append(state.Tests, b.narrow...)
+		}
+		b.spec.States[name] = state
+	}
+	if b.spec.States[Ready] == nil {
+		b.spec.States[Ready] = &State{Name: Ready}
+	}
+	if sound {
+		b.judgeStates()
+	}
+}
+
+// add adds a test to a state, once.
+func (b *binding) add(state StateName, t Test, fleeting bool) {
+	if !slices.ContainsFunc(b.core[state], func(c condition) bool { return sameTest(c.Test, t) }) {
+		b.core[state] = append(b.core[state], condition{t, fleeting})
+	}
+}
+
+// all returns every test of a state; steady those that still hold while somebody
+// has the row.
+func (b *binding) all(state StateName) []Test {
+	var list []Test
+	for _, c := range b.core[state] {
+		list = append(list, c.Test)
+	}
+	return list
+}
+
+func (b *binding) steady(state StateName) []Test {
+	var list []Test
+	for _, c := range b.core[state] {
+		if !c.fleeting {
+			list = append(list, c.Test)
+		}
+	}
+	return list
+}
+
+// onlyReady reports whether a status column is merely looked at when a row is
+// claimed: it neither is written nor tells any other state.
+func (b *binding) onlyReady(c *schema.Column) bool {
+	for _, s := range b.status {
+		if s.column == c {
+			return len(s.writes) == 0 && len(s.tests) == 1
+		}
+	}
+	return false
+}
+
+// runs reports whether a claimed row can be told by looking at it.
+func (b *binding) runs() bool { return b.claims.told || b.claims.mark != nil }
+
+// statusCore adds what the status columns test.
+func (b *binding) statusCore() {
+	k := &b.claims
+	for _, s := range b.status {
+		for _, name := range StateNames {
+			t, ok := s.tests[name]
+			if !ok {
+				continue
+			}
+			if running, has := s.tests[Running]; name == Ready && k.told && k.byClaim && has {
+				// A running row whose claim has run out is ready, too.
+				t = union(t, running)
+			}
+			b.add(name, t, false)
+		}
+		// A column that a claim does not touch is, in a running row, what it
+		// was when the row was ready; unless others may change it meanwhile.
+		_, says := s.tests[Running]
+		_, writes := s.writes[Running]
+		if t, ok := s.tests[Ready]; ok && !says && !writes && s.bound[Ready] && k.mark != nil {
+			b.add(Running, t, false)
+		}
+	}
+}
+
+// union returns the test that holds where one of two on the same column holds.
+func union(x, y Test) Test {
+	if x.Op == In && y.Op == In {
+		for _, v := range y.Values {
+			if !slices.ContainsFunc(x.Values, func(have Value) bool { return same(have, v) }) {
+				x.Values = append(slices.Clip(x.Values), v)
+			}
+		}
+		return x
+	}
+	x.Or = append(slices.Clip(x.Or), y)
+	return x
+}
+
+// markCore adds what the roles test that mark a running row.
+func (b *binding) markCore() {
+	k := &b.claims
+	switch {
+	case k.told && k.byClaim:
+		timed := either(k.lease, k.claimed)
+		for _, t := range b.freeOrRunOut(timed) {
+			b.add(Ready, t, true)
+		}
+		b.addTaken(timed)
+	case k.mark == nil:
+	case k.visible && k.mark == k.lease:
+		for _, t := range b.isDue(k.lease) {
+			b.add(Ready, t, true)
+		}
+		b.add(Running, Test{Column: k.lease.column, Op: Greater, Values: []Value{{Kind: Now}}}, true)
+	case k.byClaim:
+		for _, t := range b.freeOrRunOut(k.mark) {
+			b.add(Ready, t, true)
+		}
+		b.addTaken(k.mark)
+	case len(k.free[k.mark]) > 0:
+		free, c := k.free[k.mark], k.mark.column
+		ready := isFree(c, free)
+		if k.mark.has("mine") {
+			ready.Or = append(ready.Or, Test{Column: c, Op: In, Values: []Value{{Kind: WorkerID}}})
+		}
+		b.add(Ready, ready, false)
+		b.add(Running, isTaken(c, free), false)
+	}
+}
+
+// addTaken adds the tests of a row whose claim is good.
+func (b *binding) addTaken(r *role) {
+	if free := b.claims.free[r]; endsNow(free) {
+		b.add(Running, Test{Column: r.column, Op: Greater, Values: []Value{{Kind: Now}}}, true)
+	} else {
+		b.add(Running, isTaken(r.column, free), false)
+	}
+	for _, t := range b.runOut() {
+		t.Op = Greater
+		b.add(Running, t, true)
+	}
+}
+
+// endsNow reports whether a row is given back by a claim that ends now, so that
+// only the clock tells it.
+func endsNow(free []Value) bool { return len(free) > 0 && free[0].Kind == Now }
+
+// freeOrRunOut tests a row that nobody has, or whose claim has run out.
+func (b *binding) freeOrRunOut(r *role) []Test {
+	list := b.runOut()
+	free := b.claims.free[r]
+	if len(list) == 0 {
+		return nil
+	}
+	switch {
+	case !endsNow(free):
+		list[0].Or = append(list[0].Or, isFree(r.column, free))
+	default:
+		if list[0].Column != r.column { // but its heartbeat
+			list[0].Or = append(list[0].Or, Test{Column: r.column, Op: LessEqual, Values: []Value{{Kind: Now}}})
+		}
+		if !r.column.NotNull {
+			list[0].Or = append(list[0].Or, Test{Column: r.column, Op: IsNull})
+		}
+	}
+	return list
+}
+
+// readRecoverIf reads the predicate of qgen.yaml that tells a claim that has
+// run out.
+func (b *binding) readRecoverIf() {
+	text := b.config.Recover
+	if !text.IsSet() {
+		return
+	}
+	switch {
+	case b.spec.Lease != nil:
+		b.errorf(text.Pos, "recover_if and column %q both say when a claim runs out", b.spec.Lease.Column.Name).
+			WithHint("Leave one of the two out.")
+	case !b.runs():
+		b.errorf(text.Pos, "recover_if needs a state in which jobs run").WithHint("Say which rows run: qgen:status running=….")
+	}
+	if sql, ok := b.expression(asLiteral(text), false); ok {
+		b.spec.Expired = []Test{{Op: Raw, SQL: sql}}
+	}
+}
+
+// judgeStates complains about states that are missing or look alike.
+func (b *binding) judgeStates() {
+	if len(b.status) > 0 && len(b.core[Ready]) == 0 {
+		s := b.status[0]
+		b.errorf(s.column.Pos, "status column %q has no value for \"ready\"", s.column.Name).
+			WithHint("Say which rows wait to be claimed: ready=<value>.")
+		return
+	}
+	if !b.spec.DoneDeletes && !b.keepsDone {
+		e := b.errorf(b.spec.Pos, "nothing says what becomes of a finished row")
+		switch {
+		case len(b.status) > 0:
+			e.WithHint("Say done=<value> on qgen:status of column %q, or done=delete on qgen:queue.", b.status[0].column.Name)
+		default:
+			e.WithHint("Say qgen:queue done=delete, or which column keeps it: qgen:status done=<value>, or qgen:finished on a column that may be null.")
+		}
+		return
+	}
+	for i, x := range StateNames {
+		for _, y := range StateNames[i+1:] {
+			if b.spec.States[x] == nil || b.spec.States[y] == nil || disjointStates(b.all(x), b.all(y)) {
+				continue
+			}
+			pos := b.spec.Pos
+			if w := b.saysState(y); w != nil {
+				pos = w.pos
+			} else if w := b.saysState(x); w != nil {
+				pos = w.pos
+			}
+			b.errorf(pos, "states %q and %q cannot be told apart", x, y).
+				WithHint("A row with %s is in both. Give one of them a value of its own.", b.witness(x, y))
+			return
+		}
+	}
+}
+
+// witness describes a row that two states share.
+func (b *binding) witness(x, y StateName) string {
+	tests := b.all(x)
+	for _, t := range b.all(y) {
+		if !slices.ContainsFunc(tests, func(have Test) bool { return sameTest(have, t) }) {
+			tests = append(tests, t)
+		}
+	}
+	return conjunction(tests)
+}
+
+// disjointStates reports whether no row satisfies both lists of tests, as far
+// as that can be seen. An expression of the user is believed to tell.
+func disjointStates(x, y []Test) bool {
+	raw := func(t Test) bool { return t.Op == Raw }
+	if slices.ContainsFunc(x, raw) || slices.ContainsFunc(y, raw) {
+		return true
+	}
+	return someExcluded(x, y) || someExcluded(y, x)
+}
+
+// someExcluded reports whether x holds a test each alternative of which is
+// excluded by some test of y.
+func someExcluded(x, y []Test) bool {
+	return slices.ContainsFunc(x, func(t Test) bool {
+		for _, alternative := range alternatives(t) {
+			if !slices.ContainsFunc(y, func(u Test) bool { return excludesAll(alternative, u) }) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// excludesAll reports whether a condition excludes every alternative of a test.
+func excludesAll(x Test, t Test) bool {
+	return !slices.ContainsFunc(alternatives(t), func(y Test) bool { return !excludes(x, y) && !excludes(y, x) })
+}
+
+// alternatives lists the conditions any of which is enough. Rows that are mine
+// count as ready and run all the same, which is no confusion.
+func alternatives(t Test) []Test {
+	list := append([]Test{t}, t.Or...)
+	return slices.DeleteFunc(list, func(x Test) bool {
+		return x.Op == In && len(x.Values) == 1 && x.Values[0].Kind == WorkerID
+	})
+}
+
+// excludes reports whether no value satisfies both conditions.
+func excludes(x, y Test) bool {
+	if x.Op == IsNull && len(y.Values) == 1 && y.Values[0].Kind == ColumnOf && y.Values[0].Other == x.Column {
+		return true // nothing compares with null
+	}
+	if x.Column != y.Column {
+		return false
+	}
+	null := Value{Kind: Null}
+	has := func(t Test, v Value) bool {
+		return slices.ContainsFunc(t.Values, func(have Value) bool { return same(have, v) })
+	}
+	constants := func(t Test) bool {
+		return !slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind != Literal && v.Kind != Null })
+	}
+	switch {
+	case x.Op == IsNull:
+		switch y.Op {
+		case NotNull, Less, LessEqual, Greater, GreatEqual:
+			return true
+		case In:
+			return constants(y) && !has(y, null)
+		case NotIn:
+			return has(y, null)
+		}
+	case x.Op == In && y.Op == In:
+		return constants(x) && constants(y) && !slices.ContainsFunc(x.Values, func(v Value) bool { return has(y, v) })
+	case x.Op == In && y.Op == NotIn:
+		return constants(x) && !slices.ContainsFunc(x.Values, func(v Value) bool { return !has(y, v) })
+	case x.Op == In && y.Op == NotNull:
+		return len(x.Values) == 1 && x.Values[0].Kind == Null
+	case x.Op == LessEqual && y.Op == Greater, x.Op == Less && (y.Op == GreatEqual || y.Op == Greater):
+		return same(x.Values[0], y.Values[0])
+	}
+	return false
+}
+
+// same compares values without their positions.
+func same(x, y Value) bool {
+	if x.Shift != nil && y.Shift != nil {
+		if *x.Shift != *y.Shift {
+			return false
+		}
+		x.Shift, y.Shift = nil, nil
+	}
+	x.Pos = y.Pos
+	return x == y
+}
+
+// sameTest compares tests without the positions of their values.
+func sameTest(x, y Test) bool {
+	return x.Column == y.Column && x.Op == y.Op && x.SQL == y.SQL &&
+		slices.EqualFunc(x.Values, y.Values, same) && slices.EqualFunc(x.Or, y.Or, sameTest)
+}

@@ -1,0 +1,34 @@
+-- qgen:queue
+CREATE TABLE grammar (
+  id   bigint PRIMARY KEY,   -- qgen:
+  a    text, -- qgen: status ready=N
+  b    text, -- qgen:status(one two) ready=N
+  c    text, -- qgen:topic() list
+  d    text, -- qgen:status ready= done=D
+  e    text, -- qgen:status ready=N| done=D
+  f    text, -- qgen:status ready = N
+  g    text, -- qgen:status ready='N
+  h    text, -- qgen:status ready=N (waiting
+  i    text, -- qgen:status ready=N )
+  j    text, -- qgen:payload; ordered by time
+  k    text, -- qgen:statsu ready=N
+  l    text, -- qgen:status raedy=N
+  m    timestamptz, -- qgen:lease length=5m lenght=3m
+  n    text, -- qgen:status ready=a,b
+  o    text, -- qgen:ignore me
+  p    text, -- qgen:id first
+  q    text, -- qgen:topic list=1 optional optional
+  r    timestamptz, -- qgen:lease length length~5m expired=maybe expired=clam
+  s    timestamptz, -- qgen:due null='now' add:=5m never=a|b
+  t    text, -- qgen:payload type=a type=b; json
+  u    text, -- see the note (qgen:status is free text here), qgen:ignore -- and; here
+  v    text  -- qgen:ignore 'quoted'
+);
+/* qgen:where
+   qgen:where suspended
+   qgen:where "a" "b"
+   qgen:queue one two
+   qgen:queue 'three' */
+CREATE TABLE grammar_table (
+  id bigint PRIMARY KEY -- qgen:status
+);

@@ -1,0 +1,19 @@
+-- qgen:queue id=row done=delete
+CREATE TABLE both_ids (id bigint, v int NOT NULL UNIQUE); -- qgen:where "true"
+COMMENT ON COLUMN both_ids.id IS 'qgen:id';
+-- qgen:queue done=delete
+CREATE TABLE parts (
+  a int NOT NULL, -- qgen:id 1
+  b int,          -- qgen:id 1
+  c int NOT NULL, -- qgen:id
+  PRIMARY KEY (c)
+);
+-- qgen:queue done=delete
+CREATE VIEW seen AS SELECT a FROM parts;
+-- qgen:queue done=delete id=row
+CREATE VIEW seen_row AS SELECT a FROM parts;
+-- qgen:queue done=delete
+CREATE TABLE grows (
+  id bigint PRIMARY KEY,
+  b  boolean -- qgen:seq
+);

@@ -1,0 +1,15 @@
+-- qgen:queue later strategy=offset cycle table="D_MM{{.Channel}}" emit=procedure
+CREATE TABLE later (
+  id     bigint PRIMARY KEY, -- qgen:seq gaps settle=60s
+  a      text, -- qgen:group limit=1
+  b      text, -- qgen:worker alive=workers append
+  c      text, -- qgen:token from=companion
+  d      text, -- qgen:result append max=20
+  e      text  -- qgen:enqueued as=text:epoch
+);
+-- qgen:queue two_steps
+CREATE TABLE two_steps (id bigint PRIMARY KEY,
+  s text -- qgen:status ready=N claimed=R running=A done=D
+);
+-- qgen:queue side strategy=lease_table done=delete
+CREATE TABLE side (id bigint PRIMARY KEY);

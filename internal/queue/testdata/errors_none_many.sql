@@ -1,0 +1,2 @@
+CREATE TABLE jobs (id bigint PRIMARY KEY);
+CREATE TABLE more (id bigint PRIMARY KEY);

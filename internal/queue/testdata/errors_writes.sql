@@ -1,0 +1,45 @@
+-- qgen:queue done=delete
+CREATE TABLE conflict (id bigint PRIMARY KEY,
+  a timestamptz, -- qgen:lease length=5m; claimed
+  n int          -- qgen:attempts up; version
+);
+-- qgen:queue
+CREATE TABLE computed (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  a int,
+  b boolean GENERATED ALWAYS AS (a > 1) STORED,  -- qgen:status ready=true|false running~false
+  c int GENERATED ALWAYS AS (a + 1) STORED       -- qgen:attempts
+);
+-- qgen:queue done=delete
+CREATE TABLE computed_attempts (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  a int,
+  c int GENERATED ALWAYS AS (a + 1) STORED       -- qgen:attempts
+);
+-- qgen:queue done=delete
+CREATE TABLE ons (id bigint PRIMARY KEY,
+  a int,      -- qgen:on
+  b int,      -- qgen:on claim
+  c int,      -- qgen:on claim, set 1
+  d int,      -- qgen:on clam set 1
+  e int,      -- qgen:on claim set 1 always
+  f int,      -- qgen:on claim,claim set 1
+  g int,      -- qgen:on claim set=1
+  h int,      -- qgen:on "claim" set 1
+  i int,      -- qgen:on claim set 1|2
+  j int,      -- qgen:on claim claim set 1
+  k int       -- qgen:on claim set x
+);
+-- qgen:queue done=delete
+CREATE TABLE ons_absent (id bigint PRIMARY KEY,
+  a int  -- qgen:on start,fail,renew,recover,giveup,redrive,done set 1
+);
+-- qgen:queue done=delete
+CREATE TABLE ons_twice (id bigint PRIMARY KEY,
+  a int, -- qgen:on claim set 1; on claim set 2; on release set arg:code; on retry set +1
+  b int, -- qgen:on claim set 1; on claim set 1; on enqueue set -1
+  w text NOT NULL DEFAULT 'me' -- qgen:worker free=me; on claim set worker
+);
+-- qgen:queue
+CREATE TABLE nulls (id bigint PRIMARY KEY,
+  s text NOT NULL, -- qgen:status ready=N running=A done=D
+  f timestamptz NOT NULL -- qgen:on retry set null
+);

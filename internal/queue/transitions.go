@@ -1,0 +1,485 @@
+package queue
+
+// This file builds the transitions: which of them the table can express, what
+// they test, and what they write.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// draft is a write and who wants it.
+type draft struct {
+	column *schema.Column
+	value  Value
+	by     *role
+}
+
+// enters tells the state in which a transition ends.
+var enters = map[TransitionName]StateName{
+	Enqueue: Ready, Claim: Running, Finish: Done, Retry: Ready, Release: Ready,
+	Fail: Failed, Recover: Ready, GiveUp: Failed, Redrive: Ready,
+}
+
+// buildTransitions sets Spec.Transitions.
+func (b *binding) buildTransitions() {
+	for _, name := range TransitionNames {
+		if tests, ok := b.leaves(name); ok {
+			b.spec.Transitions[name] = &Transition{Name: name, Tests: tests, Delete: b.deletes(name)}
+		}
+	}
+	b.writeStatus()
+	b.writeClaims()
+	b.writeCounters()
+	b.writeOutcomes()
+	b.writeExplicit()
+	for _, name := range TransitionNames {
+		if t := b.spec.Transitions[name]; t != nil && !t.Delete {
+			t.Writes = b.resolve(name)
+		}
+	}
+}
+
+// deletes reports whether a transition removes the row.
+func (b *binding) deletes(name TransitionName) bool {
+	return name == Purge || name == Finish && b.spec.DoneDeletes || (name == Fail || name == GiveUp) && b.spec.FailedDeletes
+}
+
+// leaves returns the tests of the rows that a transition is for, and whether
+// the table can express the transition at all.
+func (b *binding) leaves(name TransitionName) ([]Test, bool) {
+	k := &b.claims
+	fails := b.keepsFailed || b.spec.FailedDeletes
+	// The rows that the holder has.
+	held := b.steady(Ready)
+	if b.runs() {
+		held = b.steady(Running)
+	}
+	resets := len(b.spec.Expired) > 0 && b.runs() && !k.byClaim
+	switch name {
+	case Enqueue:
+		return nil, true
+	case Claim:
+		return b.spec.States[Ready].Tests, true
+	case Start:
+		return nil, false // there is no state claimed yet
+	case Finish, Retry, Release:
+		return held, true
+	case Fail:
+		return held, fails
+	case Renew:
+		return held, k.lease != nil || k.heartbeat != nil || k.claimed != nil && k.timeout != nil
+	case Recover:
+		if b.givesUp() {
+			held = append(slices.Clip(held), b.left(b.lost()))
+		}
+		return held, resets
+	case GiveUp:
+		if b.givesUp() {
+			held = append(slices.Clip(held), b.spent(b.lost()))
+		}
+		return held, b.givesUp()
+	case Redrive:
+		return b.all(Failed), b.keepsFailed
+	}
+	return b.purged()
+}
+
+// givesUp reports whether a row whose claim has run out fails when it has no
+// attempts left. Where such a row is simply claimed again, that is so only if
+// the claim was counted, and if the count alone does not tell a failed row.
+func (b *binding) givesUp() bool {
+	a := b.spec.Attempts
+	if !a.Limited() || !b.keepsFailed && !b.spec.FailedDeletes || !b.runs() || b.runOut() == nil && b.spec.Expired == nil {
+		return false
+	}
+	return !b.claims.byClaim || a.OnClaim && !b.failedByLimit
+}
+
+// lost is what a crash adds to the counter of attempts.
+func (b *binding) lost() int {
+	if a := b.spec.Attempts; a != nil && !a.OnClaim {
+		return 1
+	}
+	return 0
+}
+
+// purged returns the tests of rows that Purge removes.
+func (b *binding) purged() ([]Test, bool) {
+	done, failed := b.core[Done] != nil && b.keepsDone, b.core[Failed] != nil && b.keepsFailed
+	switch {
+	case done && failed:
+		x, y := b.all(Done), b.all(Failed)
+		if len(x) == 1 && len(y) == 1 && x[0].Column == y[0].Column {
+			return []Test{union(x[0], y[0])}, true
+		}
+		return x, true
+	case done:
+		return b.all(Done), true
+	case failed:
+		return b.all(Failed), true
+	case b.spec.Expires != nil:
+		past := Test{Column: b.spec.Expires, Op: LessEqual, Values: []Value{{Kind: Now}}}
+		return append(b.all(Ready), past), true
+	}
+	return nil, false
+}
+
+// write adds a write that a role wants.
+func (b *binding) write(by *role, c *schema.Column, v Value, steps ...TransitionName) {
+	for _, name := range steps {
+		b.drafts[name] = append(b.drafts[name], &draft{column: c, value: v, by: by})
+	}
+}
+
+// writeStatus adds what the status columns write: entering a state writes all
+// its columns.
+func (b *binding) writeStatus() {
+	for _, s := range b.status {
+		for _, name := range TransitionNames {
+			state, ok := enters[name]
+			if state == Failed && b.failedByLimit {
+				state = Ready
+			}
+			v, has := s.writes[state]
+			if state == Ready && b.staysReady(s, name) {
+				continue
+			}
+			if !ok || !has || v.Kind == Old || name == Enqueue && gives(s.column, v) {
+				continue
+			}
+			b.write(s.role, s.column, v, name)
+		}
+	}
+}
+
+// staysReady reports whether a column still is what it was when the row was
+// ready: a claim does not touch it.
+func (b *binding) staysReady(s *statusColumn, name TransitionName) bool {
+	_, says := s.tests[Running]
+	_, writes := s.writes[Running]
+	switch name {
+	case Retry, Release, Recover:
+		return !says && !writes
+	case Fail, GiveUp:
+		return b.failedByLimit && !says && !writes
+	case Redrive:
+		return b.failedByLimit // such a row is ready but for its attempts
+	}
+	return false
+}
+
+// writeClaims adds what the roles of a claim write.
+func (b *binding) writeClaims() {
+	k := &b.claims
+	now := Value{Kind: Now}
+	delayed := Value{Kind: Now, Shift: &Shift{Arg: ArgDelay}}
+	if k.due != nil && !k.visible {
+		v := delayed
+		if k.due.has("add") {
+			v = now // the row's own wait is added when it is compared
+		}
+		b.write(k.due, k.due.column, v, Retry, Release)
+	}
+	if k.lease != nil && k.length != nil {
+		c := k.lease.column
+		b.write(k.lease, c, Value{Kind: Now, Shift: k.length.shift(false)}, Claim, Renew)
+		switch {
+		case k.visible:
+			b.write(k.lease, c, delayed, Retry, Release)
+			b.write(k.lease, c, now, Redrive)
+			if b.failedByLimit {
+				b.write(k.lease, c, now, Fail)
+			}
+			if c.NotNull && !c.HasDefault {
+				b.write(k.lease, c, now, Enqueue)
+			}
+		default:
+			b.freed(k.lease, Retry, Release, Finish, Fail, Recover, GiveUp, Redrive, Enqueue)
+		}
+	}
+	// Rows that have failed are told by being free where nothing else tells.
+	leaving := []TransitionName{Retry, Release, Recover, Redrive, Enqueue}
+	if b.failedByLimit {
+		leaving = append(leaving, Fail, GiveUp)
+	}
+	if k.claimed != nil {
+		b.write(k.claimed, k.claimed.column, now, Claim)
+		if k.timeout != nil && k.heartbeat == nil {
+			b.write(k.claimed, k.claimed.column, now, Renew)
+		}
+		b.freed(k.claimed, leaving...)
+	}
+	if k.heartbeat != nil {
+		b.write(k.heartbeat, k.heartbeat.column, now, Claim, Renew)
+	}
+	if k.worker != nil {
+		b.write(k.worker, k.worker.column, Value{Kind: WorkerID}, Claim)
+		b.freed(k.worker, leaving...)
+	}
+	if k.token != nil {
+		b.write(k.token, k.token.column, Value{Kind: Token}, Claim)
+		b.freed(k.token, leaving...)
+	}
+}
+
+// freed writes what a column of a claim holds while nobody has the row.
+func (b *binding) freed(r *role, steps ...TransitionName) {
+	free := b.claims.free[r]
+	if len(free) == 0 {
+		return
+	}
+	for _, name := range steps {
+		filled := gives(r.column, free[0]) || free[0].Kind == Now && r.column.HasDefault
+		if name != Enqueue || !filled {
+			b.write(r, r.column, free[0], name)
+		}
+	}
+}
+
+// writeCounters adds what attempts and version write.
+func (b *binding) writeCounters() {
+	if v := b.one("version"); v != nil {
+		for _, name := range TransitionNames {
+			if name != Enqueue && name != Purge {
+				b.write(v, v.column, Value{Kind: Add, By: 1}, name)
+			}
+		}
+		b.starts(v, number(0))
+	}
+	a := b.spec.Attempts
+	if a == nil {
+		return
+	}
+	r := b.one("attempts")
+	add := func(n int) Value { return Value{Kind: Add, By: n} }
+	full := number(0)
+	switch {
+	case a.Down:
+		b.write(r, a.Column, add(-1), Retry, Recover)
+		b.write(r, a.Column, number(0), Fail, GiveUp)
+		full = b.limit(0)
+		if a.Max == 0 && a.MaxOf == nil {
+			full = number(1)
+			if b.keepsFailed {
+				b.note("Redrive gives a failed row one more try, since nothing says how many it had")
+			}
+		}
+	case a.OnClaim:
+		b.write(r, a.Column, add(1), Claim)
+		b.write(r, a.Column, add(-1), Release)
+	default:
+		b.write(r, a.Column, add(1), Retry, Fail, Recover, GiveUp)
+	}
+	b.write(r, a.Column, full, Redrive)
+	if !a.Down || a.Max > 0 {
+		b.starts(r, full)
+	}
+}
+
+// starts writes the first value of a counter where the table does not.
+func (b *binding) starts(r *role, v Value) {
+	if r.column.NotNull && !r.column.HasDefault {
+		b.write(r, r.column, v, Enqueue)
+	}
+}
+
+// writeOutcomes adds what enqueued, finished, result and error write.
+func (b *binding) writeOutcomes() {
+	now, null := Value{Kind: Now}, Value{Kind: Null}
+	if r := b.one("enqueued"); r != nil {
+		b.write(r, r.column, now, Enqueue)
+	}
+	if r := b.finished; r != nil {
+		b.write(r, r.column, now, Finish)
+		if b.spec.DoneDeletes && !r.has("also_failed") {
+			b.note("column %q is never written, because finished rows are deleted", r.column.Name)
+		}
+		if r.has("also_failed") {
+			b.write(r, r.column, now, Fail, GiveUp)
+			if !r.column.NotNull {
+				b.write(r, r.column, null, Redrive)
+			}
+		}
+	}
+	if r := b.one("result"); r != nil {
+		b.write(r, r.column, Value{Kind: Arg, Name: ArgResult}, Finish)
+		b.clears(r, Retry, Release, Recover, Redrive)
+	}
+	if r := b.one("error"); r != nil {
+		b.write(r, r.column, Value{Kind: Arg, Name: ArgError}, Retry, Fail)
+		b.clears(r, Release, Redrive)
+	}
+}
+
+// clears empties a column in steps that make the row ready again.
+func (b *binding) clears(r *role, steps ...TransitionName) {
+	w := r.word("clear")
+	switch {
+	case w == nil:
+	case r.column.NotNull:
+		b.errorf(w.pos, "column %q is NOT NULL and cannot be cleared", r.column.Name).WithHint("Leave clear= out, or let the column be null.")
+	default:
+		b.write(r, r.column, Value{Kind: Null}, steps...)
+	}
+}
+
+// writeExplicit adds what qgen:on says: "on claim,renew set now".
+func (b *binding) writeExplicit() {
+	for _, r := range b.roles["on"] {
+		steps, value, ok := b.readOn(r)
+		if !ok {
+			continue
+		}
+		for _, step := range steps {
+			name := TransitionName(step.name)
+			switch t := b.spec.Transitions[name]; {
+			case t == nil:
+				b.errorf(step.pos, "this queue has no %s", name).WithHint("%s", absent[name])
+			case t.Delete:
+				b.errorf(step.pos, "%s removes the row, so nothing is written to it", name).
+					WithHint("Leave it out, or keep such rows.")
+			default:
+				b.write(r, r.column, value, name)
+			}
+		}
+	}
+}
+
+// absent says of what a transition is made.
+var absent = map[TransitionName]string{
+	Start:   "Starting is no step of its own yet: a claimed job runs at once.",
+	Fail:    "Nothing marks a failed row: say failed=… on qgen:status, or failed=delete on qgen:queue.",
+	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
+	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease or qgen:claimed with expired=recover.",
+	GiveUp:  "A row is given up where its claim can run out, its attempts are limited, and failed rows are known.",
+	Redrive: "Nothing marks a failed row: say failed=… on qgen:status.",
+}
+
+// readOn reads "T{,T} set V".
+func (b *binding) readOn(r *role) (steps []*word, value Value, ok bool) {
+	usage := func(w *word) {
+		pos := r.pos
+		if w != nil {
+			pos = w.pos
+		}
+		b.errorf(pos, "this is not a write").
+			WithHint("Write the steps and the value: qgen:on claim,renew set now. Free text goes after \" -- \" or in parentheses.")
+	}
+	i := 0
+	for ; i < len(r.words); i++ {
+		w := r.words[i]
+		if i%2 == 1 {
+			if w.op != separator {
+				break
+			}
+			continue
+		}
+		if w.op != flag || w.name == "" {
+			usage(w)
+			return nil, value, false
+		}
+		if !b.isStep(w) {
+			return nil, value, false
+		}
+		if slices.ContainsFunc(steps, func(s *word) bool { return s.name == w.name }) {
+			b.errorf(w.pos, "%s is said twice", w.name).WithHint("Name each step once.")
+			return nil, value, false
+		}
+		steps = append(steps, w)
+	}
+	if i == 0 || i%2 == 0 || i+1 >= len(r.words) || r.words[i].name != "set" || r.words[i].op != flag || r.words[i+1].op != flag {
+		usage(nil)
+		return nil, value, false
+	}
+	for _, w := range r.words[i+2:] {
+		switch {
+		case w.op == equals && w.name == "as":
+		case w.op == equals && w.name == "clock" && slices.Contains(clocks, w.values[0].text) && len(w.values) == 1:
+		default:
+			usage(w)
+			return nil, value, false
+		}
+	}
+	value, ok = b.written(r, r.words[i+1].values[0])
+	return steps, value, ok
+}
+
+// isStep reports whether a word names a step that writes.
+func (b *binding) isStep(w *word) bool {
+	var known []string
+	for _, name := range TransitionNames {
+		if name != Purge {
+			known = append(known, string(name))
+		}
+	}
+	if slices.Contains(known, w.name) {
+		return true
+	}
+	b.errorf(w.pos, "%q is no step of a job", w.name).WithHint("%s", suggest(w.name, known, "The steps are"))
+	return false
+}
+
+// resolve returns the writes of a transition in table order, each column once.
+func (b *binding) resolve(name TransitionName) []Write {
+	winners := map[*schema.Column]*draft{}
+	for _, d := range b.drafts[name] {
+		first := winners[d.column]
+		switch {
+		case first == nil, same(first.value, d.value) && d.by.verb == "on":
+			winners[d.column] = d
+		case same(first.value, d.value):
+		case d.by.verb == "on" && first.by.verb == "on":
+			b.errorf(d.by.pos, "column %q is written twice when a job is %s, here and at %s", d.column.Name, doing[name], first.by.pos).
+				WithHint("Keep one of them.")
+		case d.by.verb == "on":
+			winners[d.column] = d
+			b.note("on %s, column %q gets %s as qgen:on says, not %s as qgen:%s would",
+				name, d.column.Name, quote(d.value, d.column), quote(first.value, first.column), first.by.verb)
+		default:
+			b.errorf(d.by.pos, "%s and %s at %s write different values when a job is %s", mark+d.by.verb, mark+first.by.verb, first.by.pos, doing[name]).
+				WithHint("%s writes %s, %s writes %s. Leave one of them out, or say which value is meant: qgen:on %s set ….",
+					mark+d.by.verb, quote(d.value, d.column), mark+first.by.verb, quote(first.value, first.column), name)
+		}
+	}
+	var writes []Write
+	for _, c := range b.table.Columns {
+		d := winners[c]
+		switch {
+		case d == nil || d.value.Kind == Old:
+		case c.Generated || c.Always:
+			b.generated(d.by, nil)
+		default:
+			writes = append(writes, Write{Column: c, Value: d.value})
+		}
+	}
+	return writes
+}
+
+// doing says what happens to a job in a transition.
+var doing = map[TransitionName]string{
+	Enqueue: "enqueued", Claim: "claimed", Start: "started", Finish: "done", Retry: "tried again", Release: "given back",
+	Fail: "failed", Renew: "renewed", Recover: "recovered", GiveUp: "given up", Redrive: "redriven",
+}
+
+// generated complains about a column that would have to be written and cannot
+// be.
+func (b *binding) generated(r *role, w *word) {
+	pos, hint := r.pos, "Leave the role out, or mark a column that can be written."
+	if w != nil {
+		pos = w.pos
+		hint = "Say " + w.name + "~" + strings.Join(textsOf(w.values), "|") + " to test the column without writing it."
+	}
+	b.errorf(pos, "column %q is filled by the database and cannot be written, as qgen:%s would", r.column.Name, r.verb).
+		WithHint("%s", hint)
+}
+
+func textsOf(values []literal) []string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, v.pos.Text())
+	}
+	return texts
+}
