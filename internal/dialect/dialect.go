@@ -1,0 +1,266 @@
+// Package dialect reads the folders of templates and answers what a server of
+// some version can do and how it spells things. It holds no knowledge of any
+// server itself: a fact that is missing belongs into dialect.yaml.
+package dialect
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/qgen-dev/qgen/templates"
+	"go.yaml.in/yaml/v3"
+)
+
+// Capability is something that some servers can do since some version.
+type Capability string
+
+// The capabilities that decide between strategies and texts.
+const (
+	Returning     Capability = "returning"      // UPDATE and DELETE return rows
+	SkipLocked    Capability = "skip_locked"    // a locking read passes over locked rows
+	NoKeyUpdate   Capability = "no_key_update"  // a row lock that lets foreign keys be checked
+	Materialized  Capability = "materialized"   // WITH … AS MATERIALIZED
+	AdvisoryLocks Capability = "advisory_locks" // locks on numbers, held until commit
+	RowLocks      Capability = "row_locks"      // SELECT … FOR UPDATE
+	PartialIndex  Capability = "partial_index"  // CREATE INDEX … WHERE
+	OnlineIndex   Capability = "online_index"   // an index can be built while rows are written
+	RandomUUID    Capability = "random_uuid"    // a random UUID without an extension
+	LowHint       Capability = "low_hint"       // dead rows are worth passing over by a low bound
+	KeyTie        Capability = "key_tie"        // the planner may prefer the primary key to an index of equal cost
+	Unhex         Capability = "unhex"          // hexadecimal text to bytes
+)
+
+var capabilities = []Capability{
+	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
+	PartialIndex, OnlineIndex, RandomUUID, LowHint, KeyTie, Unhex,
+}
+
+// Dialect is one folder of templates.
+type Dialect struct {
+	Name string `yaml:"-"` // of the folder
+
+	Title        string   `yaml:"title"`
+	Engines      []string `yaml:"engines"` // the words that users write
+	Grammar      string   `yaml:"grammar"` // which DDL reader
+	Minimum      Version  `yaml:"minimum"` // nothing is generated for older servers
+	Default      Version  `yaml:"default"` // when the user names none
+	Drivers      []string `yaml:"drivers"` // Go database APIs that can talk to it, the default first
+	Isolation    string   `yaml:"isolation"`
+	SingleWriter bool     `yaml:"single_writer"` // a statement that writes excludes all others
+
+	Identifiers struct {
+		Quote    [2]string `yaml:"quote"`
+		Case     string    `yaml:"fold"`
+		MaxBytes int       `yaml:"max_bytes"` // 0: no limit
+		Reserved string    `yaml:"reserved"`
+	} `yaml:"identifiers"`
+
+	Placeholder string            `yaml:"placeholder"`
+	CastForm    string            `yaml:"cast"`
+	Literals    map[string]string `yaml:"literals"`
+	NullsLow    bool              `yaml:"nulls_low"` // NULL sorts before every value
+	Batches     string            `yaml:"batches"`   // arrays or json
+	// TypesAsWritten: the catalog keeps a column's type as the DDL wrote it.
+	TypesAsWritten bool                   `yaml:"types_as_written"`
+	Capabilities   map[Capability]Version `yaml:"capabilities"`
+	ClaimLadder    []int                  `yaml:"claim_ladder"`
+	RowIdentity    struct {
+		Column      string `yaml:"column"`
+		Type        string `yaml:"type"`
+		Stable      bool   `yaml:"stable"`      // for the life of the row, not only of the transaction
+		Partitioned string `yaml:"partitioned"` // second column where a table has partitions
+	} `yaml:"row_identity"`
+	Composite string               `yaml:"composite"` // join or tuple
+	Fragments map[string]Versioned `yaml:"fragments"`
+	Clocks    map[string][]Clock   `yaml:"clocks"`
+	Text      TextFormat           `yaml:"text_format"`
+	Types     map[string]TypeRule  `yaml:"types"`
+	Classes   map[string]TypeRule  `yaml:"classes"`
+	Transient struct {
+		RolledBack []string `yaml:"rolled_back"`
+		Unknown    []string `yaml:"unknown"`
+		Codes      []int    `yaml:"codes"`
+		Messages   []string `yaml:"messages"`
+	} `yaml:"transient"`
+
+	reserved  map[string]bool
+	templates *template.Template
+}
+
+// Clock is how one kind of column tells the time. Slots: {sign} is + or -,
+// {seconds} a number of seconds, {interval} the same as text ("5 minutes"),
+// {format} the quoted format of a text time, {a} and {b} two times.
+type Clock struct {
+	Since   Version `yaml:"since"`
+	Now     string  `yaml:"now"`
+	Fixed   string  `yaml:"fixed"`   // now shifted by a constant; Seconds serves when it is empty
+	Seconds string  `yaml:"seconds"` // now shifted by an expression
+	Age     string  `yaml:"age"`     // seconds from {a} to {b}
+}
+
+// TextFormat turns a Go time layout into the server's format text.
+type TextFormat struct {
+	Elements map[string]string `yaml:"elements"`
+	Literal  string            `yaml:"literal"` // slot {text}
+}
+
+// TypeRule says how a column's type appears in Go.
+type TypeRule struct {
+	Go    string `yaml:"go"`
+	Read  string `yaml:"read"`  // slot {column}
+	Write string `yaml:"write"` // slots {arg} and {type}
+	Cast  string `yaml:"cast"`  // the type's name in casts, where its own means something else there
+}
+
+// Versioned is a text that may depend on the server's version.
+type Versioned []struct {
+	Since Version `yaml:"since"`
+	SQL   string  `yaml:"sql"`
+}
+
+// UnmarshalYAML reads a plain text, or a list of texts with versions.
+func (v *Versioned) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		*v = Versioned{{SQL: node.Value}}
+		return nil
+	}
+	type plain Versioned
+	return node.Decode((*plain)(v))
+}
+
+// At returns the text for a server version.
+func (v Versioned) At(version Version) string {
+	for _, e := range v {
+		if !version.Less(e.Since) {
+			return e.SQL
+		}
+	}
+	return ""
+}
+
+// load reads every folder once.
+var load = sync.OnceValues(func() (map[string]*Dialect, error) {
+	all := map[string]*Dialect{}
+	folders, err := fs.ReadDir(templates.FS, ".")
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range folders {
+		d, err := read(templates.FS, folder.Name())
+		if err != nil {
+			return nil, fmt.Errorf("templates/%s: %w", folder.Name(), err)
+		}
+		for _, engine := range d.Engines {
+			if all[engine] != nil {
+				return nil, fmt.Errorf("templates/%s: the engine %s belongs to %s already", d.Name, engine, all[engine].Name)
+			}
+			all[engine] = d
+		}
+	}
+	return all, nil
+})
+
+// read loads one folder, refusing keys and capabilities that nothing reads.
+func read(fsys fs.FS, name string) (*Dialect, error) {
+	text, err := fs.ReadFile(fsys, path.Join(name, "dialect.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	d := &Dialect{Name: name}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(d); err != nil {
+		return nil, fmt.Errorf("dialect.yaml: %w", err)
+	}
+	for c := range d.Capabilities {
+		if !slices.Contains(capabilities, c) {
+			return nil, fmt.Errorf("dialect.yaml: nothing asks for the capability %q", c)
+		}
+	}
+	d.reserved = map[string]bool{}
+	for _, word := range strings.Fields(d.Identifiers.Reserved) {
+		d.reserved[word] = true
+	}
+	d.templates, err = template.New(name).Funcs(functions).ParseFS(fsys, path.Join(name, "*.sql.tmpl"))
+	return d, err
+}
+
+// All returns the dialects by folder name.
+func All() []*Dialect {
+	all, err := load()
+	if err != nil {
+		panic(err) // the folders are compiled in; a test loads them
+	}
+	byName := map[string]*Dialect{}
+	for _, d := range all {
+		byName[d.Name] = d
+	}
+	var list []*Dialect
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		list = append(list, byName[name])
+	}
+	return list
+}
+
+// Engines returns the words that Lookup knows.
+func Engines() []string {
+	var words []string
+	for _, d := range All() {
+		words = append(words, d.Engines...)
+	}
+	slices.Sort(words)
+	return words
+}
+
+// Lookup returns the dialect of an engine as users write it.
+func Lookup(engine string) (*Dialect, bool) {
+	for _, d := range All() {
+		if slices.Contains(d.Engines, engine) {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// Can reports whether a server of that version has a capability.
+func (d *Dialect) Can(c Capability, at Version) bool {
+	since, ok := d.Capabilities[c]
+	return ok && !at.Less(since)
+}
+
+// Since returns the version that brought a capability, false when none did.
+func (d *Dialect) Since(c Capability) (Version, bool) {
+	v, ok := d.Capabilities[c]
+	return v, ok
+}
+
+// Clock returns how columns of a kind tell the time: timestamptz, date,
+// timestamp:utc, timestamp:local, epoch, epoch_ms, epoch_us, text, text:local.
+func (d *Dialect) Clock(kind string, at Version) (Clock, bool) {
+	for _, c := range d.Clocks[kind] {
+		if !at.Less(c.Since) {
+			return c, true
+		}
+	}
+	return Clock{}, false
+}
+
+// Type returns the rule for a type, by its name or else by its class.
+func (d *Dialect) Type(name, class string) TypeRule {
+	for _, rule := range []struct {
+		table map[string]TypeRule
+		key   string
+	}{{d.Types, name}, {d.Classes, class}} {
+		if r, ok := rule.table[rule.key]; ok {
+			return r
+		}
+	}
+	return d.Classes[""]
+}

@@ -1,0 +1,109 @@
+package dialect
+
+import (
+	"testing"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// Every folder loads strictly, and what it names exists.
+func TestFoldersLoad(t *testing.T) {
+	all := All()
+	if len(all) == 0 {
+		t.Fatal("no dialects")
+	}
+	for _, d := range all {
+		if d.Title == "" || len(d.Engines) == 0 || len(d.Drivers) == 0 || d.Placeholder == "" {
+			t.Errorf("%s: title, engines, drivers and placeholder are needed", d.Name)
+		}
+		if d.Default.Less(d.Minimum) {
+			t.Errorf("%s: default %s is older than minimum %s", d.Name, d.Default, d.Minimum)
+		}
+		if _, err := schema.Read(d.Grammar, nil, nil); err != nil {
+			t.Errorf("%s: %v", d.Name, err)
+		}
+		for name, fragment := range d.Fragments {
+			if fragment.At(d.Minimum) == "" {
+				t.Errorf("%s: fragment %s has no text for %s", d.Name, name, d.Minimum)
+			}
+		}
+		for kind := range d.Clocks {
+			if _, ok := d.Clock(kind, d.Minimum); !ok {
+				t.Errorf("%s: clock %s has no text for %s", d.Name, kind, d.Minimum)
+			}
+		}
+	}
+}
+
+func TestIdent(t *testing.T) {
+	pg, _ := Lookup("postgresql")
+	for name, want := range map[string]string{
+		"msg_id": "msg_id", "Order": `"Order"`, "order": `"order"`, `a"b`: `"a""b"`, "1st": `"1st"`,
+		"tëxt": `"tëxt"`, "a b": `"a b"`, "a1": "a1", "": `""`, "a\nb": "\"a\nb\"",
+	} {
+		if got := pg.Ident(name); got != want {
+			t.Errorf("Ident(%q) = %s, want %s", name, got, want)
+		}
+	}
+	if got := pg.Shorten("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaé"); len(got) != 62 {
+		t.Errorf("Shorten cut inside a character: %q", got)
+	}
+}
+
+func TestFormat(t *testing.T) {
+	pg, _ := Lookup("postgresql")
+	sqlite, _ := Lookup("sqlite")
+	for _, tt := range []struct {
+		d      *Dialect
+		layout string
+		want   string
+		ok     bool
+	}{
+		{sqlite, "2006-01-02 15:04:05", "'%Y-%m-%d %H:%M:%S'", true},
+		{sqlite, "2006-01-02T15:04:05.000Z", "'%Y-%m-%dT%H:%M:%fZ'", true},
+		{pg, "2006-01-02T15:04:05.000Z", `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`, true},
+		{pg, "20060102150405", "'YYYYMMDDHH24MISS'", true},
+		{sqlite, "2006-01-02 3:04", "", false},
+	} {
+		got, ok := tt.d.Format(tt.layout)
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("%s: Format(%q) = %s, %v; want %s, %v", tt.d.Name, tt.layout, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	byName := &Dialect{Placeholder: "${n}"}
+	byPlace := &Dialect{Placeholder: "?"}
+	text := "a = " + Mark(7) + " AND b = " + Mark(3) + " OR c = " + Mark(7)
+	for _, tt := range []struct {
+		d    *Dialect
+		want string
+		args int
+	}{{byName, "a = $1 AND b = $2 OR c = $1", 2}, {byPlace, "a = ? AND b = ? OR c = ?", 3}} {
+		got, args, err := tt.d.number(text)
+		if err != nil || got != tt.want || len(args) != tt.args {
+			t.Errorf("got %q, %v, %v; want %q with %d arguments", got, args, err, tt.want, tt.args)
+		}
+	}
+	if _, _, err := byName.number("a" + argOpen + "b"); err == nil {
+		t.Error("a stray mark is accepted")
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, s := range []string{"14", "9.5", "3.35.1", "0"} {
+		v, err := ParseVersion(s)
+		if err != nil || v.String() != s {
+			t.Errorf("ParseVersion(%q) = %s, %v", s, v, err)
+		}
+	}
+	for _, s := range []string{"", "x", "1.2.3.4", "-1", "14beta"} {
+		if _, err := ParseVersion(s); err == nil {
+			t.Errorf("ParseVersion(%q) is accepted", s)
+		}
+	}
+	if !(Version{9, 5}).Less(Version{14}) || (Version{14}).Less(Version{9, 6}) {
+		t.Error("versions compare wrongly")
+	}
+}

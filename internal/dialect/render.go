@@ -1,0 +1,108 @@
+package dialect
+
+// This file runs the templates of statements. A template is the statement,
+// with holes for names and values only; arguments are marked while it runs and
+// numbered afterwards, in the order in which they stand in the text, so that
+// the same template serves placeholders by name and by position.
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+// lineWidth is where lists of names are broken.
+const lineWidth = 90
+
+// functions are what templates may call.
+var functions = template.FuncMap{
+	// list joins lines with commas, each further line indented by n.
+	"list": func(n int, items []string) string {
+		return strings.Join(items, ",\n"+strings.Repeat(" ", n))
+	},
+	// both joins conditions with AND, each further line indented by n.
+	"both": func(n int, items []string) string {
+		return strings.Join(items, "\n"+strings.Repeat(" ", n)+"AND    ")
+	},
+	// cols joins names on one line.
+	"cols": func(items []string) string { return strings.Join(items, ", ") },
+	// tuple is one name, or several in parentheses.
+	"tuple": func(items []string) string {
+		if len(items) == 1 {
+			return items[0]
+		}
+		return "(" + strings.Join(items, ", ") + ")"
+	},
+	// wrap joins names with commas, breaking lines that grow too long; further
+	// lines are indented by n.
+	"wrap": func(n int, items []string) string {
+		var b strings.Builder
+		width := n
+		for i, item := range items {
+			switch {
+			case i == 0:
+			case width+len(item) > lineWidth:
+				b.WriteString(",\n" + strings.Repeat(" ", n))
+				width = n
+			default:
+				b.WriteString(", ")
+			}
+			b.WriteString(item)
+			width += len(item) + 2
+		}
+		return b.String()
+	},
+}
+
+// The marks around the number of an argument in an unfinished text. They
+// cannot occur in a name: no server stores a NUL or these control characters.
+const argOpen, argEnd = "\x01", "\x02"
+
+// Mark returns the mark of argument i for use in a template's values.
+func Mark(i int) string { return argOpen + strconv.Itoa(i) + argEnd }
+
+// Has reports whether the dialect has a template of that name.
+func (d *Dialect) Has(name string) bool {
+	return d.templates.Lookup(name+".sql.tmpl") != nil
+}
+
+// Render runs a template over values and returns the statement and, in bind
+// order, the numbers of the arguments that were marked in it.
+func (d *Dialect) Render(name string, values any) (sql string, args []int, err error) {
+	t := d.templates.Lookup(name + ".sql.tmpl")
+	if t == nil {
+		return "", nil, fmt.Errorf("templates/%s has no %s.sql.tmpl", d.Name, name)
+	}
+	var b strings.Builder
+	if err := t.Execute(&b, values); err != nil {
+		return "", nil, err
+	}
+	return d.number(strings.TrimSpace(b.String()))
+}
+
+// number replaces the marks by placeholders.
+func (d *Dialect) number(text string) (string, []int, error) {
+	var out strings.Builder
+	var args []int
+	numbers := map[int]int{}
+	for {
+		before, rest, ok := strings.Cut(text, argOpen)
+		out.WriteString(before)
+		if !ok {
+			return out.String(), args, nil
+		}
+		digits, after, ok := strings.Cut(rest, argEnd)
+		i, err := strconv.Atoi(digits)
+		if !ok || err != nil {
+			return "", nil, fmt.Errorf("a name holds a control character")
+		}
+		// A placeholder without a number counts by position and cannot repeat.
+		if _, seen := numbers[i]; !seen || !strings.Contains(d.Placeholder, "{n}") {
+			args = append(args, i)
+			numbers[i] = len(args)
+		}
+		out.WriteString(Fill(d.Placeholder, "n", strconv.Itoa(numbers[i])))
+		text = after
+	}
+}

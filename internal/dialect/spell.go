@@ -1,0 +1,142 @@
+package dialect
+
+// This file spells names, literals and formats the way a server reads them.
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Fold returns an unquoted name as the server stores it.
+func (d *Dialect) Fold(name string) string {
+	switch d.Identifiers.Case {
+	case "lower":
+		return strings.ToLower(name)
+	case "upper":
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+// Ident returns a stored name as it must be written: bare where the server
+// would read the same name back, quoted elsewhere.
+func (d *Dialect) Ident(name string) string {
+	if d.plain(name) {
+		return name
+	}
+	open, end := d.Identifiers.Quote[0], d.Identifiers.Quote[1]
+	return open + strings.ReplaceAll(name, end, end+end) + end
+}
+
+// plain reports whether name can stand without quotes.
+func (d *Dialect) plain(name string) bool {
+	if name == "" || d.reserved[strings.ToLower(name)] || d.Fold(name) != name {
+		return false
+	}
+	for i, r := range name {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// Qualified returns schema.name, both as they must be written.
+func (d *Dialect) Qualified(schema, name string) string {
+	if schema == "" {
+		return d.Ident(name)
+	}
+	return d.Ident(schema) + "." + d.Ident(name)
+}
+
+// Shorten cuts a new name to what the server accepts, on a character's end.
+func (d *Dialect) Shorten(name string) string {
+	limit := d.Identifiers.MaxBytes
+	if limit == 0 || len(name) <= limit {
+		return name
+	}
+	for limit > 0 && !utf8.RuneStart(name[limit]) {
+		limit--
+	}
+	return name[:limit]
+}
+
+// Quote returns text as a string literal.
+func (d *Dialect) Quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+}
+
+// Bool returns a truth value as a literal.
+func (d *Dialect) Bool(b bool) string {
+	if b {
+		return d.Literals["true"]
+	}
+	return d.Literals["false"]
+}
+
+// Bytes returns a binary literal.
+func (d *Dialect) Bytes(b []byte) string {
+	return strings.ReplaceAll(d.Literals["bytes"], "{hex}", hex.EncodeToString(b))
+}
+
+// Cast returns arg as a value of a type, where the server needs to be told.
+func (d *Dialect) Cast(arg, sqlType string) string {
+	return Fill(d.CastForm, "arg", arg, "type", sqlType)
+}
+
+// Fill replaces {name} slots; pairs are a name and its text.
+func Fill(form string, pairs ...string) string {
+	replace := make([]string, len(pairs))
+	for i := 0; i < len(pairs); i += 2 {
+		replace[i], replace[i+1] = "{"+pairs[i]+"}", pairs[i+1]
+	}
+	return strings.NewReplacer(replace...).Replace(form)
+}
+
+// Format turns a Go time layout into a quoted format of the server; false when
+// the layout has an element that the server cannot write.
+func (d *Dialect) Format(layout string) (string, bool) {
+	elements := make([]string, 0, len(d.Text.Elements))
+	for e := range d.Text.Elements {
+		elements = append(elements, e)
+	}
+	// Longest first, so that 05.000 is not read as 05.
+	slices.SortFunc(elements, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	var format, literal strings.Builder
+	flush := func() {
+		if literal.Len() > 0 {
+			text := literal.String()
+			if strings.ContainsFunc(text, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }) {
+				text = Fill(d.Text.Literal, "text", text)
+			}
+			format.WriteString(text)
+			literal.Reset()
+		}
+	}
+next:
+	for rest := layout; rest != ""; {
+		for _, e := range elements {
+			if strings.HasPrefix(rest, e) {
+				flush()
+				format.WriteString(d.Text.Elements[e])
+				rest = rest[len(e):]
+				continue next
+			}
+		}
+		if rest[0] >= '0' && rest[0] <= '9' {
+			return "", false // an element that the table does not have
+		}
+		literal.WriteByte(rest[0])
+		rest = rest[1:]
+	}
+	flush()
+	return d.Quote(format.String()), true
+}
