@@ -1,0 +1,392 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Build decides everything about the package of one queue. It returns nil when
+// it added complaints to errs.
+func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.ErrorList) *Package {
+	before := errs.Len()
+	b := &builder{
+		spec:   spec,
+		d:      d,
+		pkg:    &Package{},
+		roles:  map[*schema.Column]*queue.Column{},
+		fields: map[*schema.Column]*Field{},
+	}
+	b.fail = func(err error) { errs.Errorf(spec.Pos, "%v", err) }
+	b.serverVersion(q, errs)
+	b.packageFacts(q, errs)
+	b.buildFields(q, errs)
+	if errs.Len() > before || !b.choose(errs) {
+		return nil
+	}
+	b.identify(errs)
+	b.checkFence(errs)
+	if errs.Len() > before {
+		return nil
+	}
+	b.namedPayloads()
+	b.statusType()
+	b.readFields()
+	b.chooseIndex()
+	b.locksAndCrash()
+	b.buildClaim()
+	b.buildSettles()
+	b.buildSweeps()
+	b.buildEnqueue()
+	b.buildStats()
+	b.buildPeek()
+	b.buildIndexes()
+	b.buildVerify()
+	b.attempts()
+	b.fuse()
+	b.buildDoc()
+	b.buildExplain()
+	if errs.Len() > before {
+		return nil
+	}
+	return b.pkg
+}
+
+// serverVersion finds the oldest server that the package must run on.
+func (b *builder) serverVersion(q *config.Queue, errs *source.ErrorList) {
+	b.version = b.d.Default
+	if q.Server.IsSet() {
+		v, err := dialect.ParseVersion(q.Server.Value)
+		switch {
+		case err != nil:
+			errs.Errorf(q.Server.Pos, "server: %v", err).WithHint("Write the oldest %s that must be able to run the statements, for example %q.", b.d.Title, b.d.Default.String())
+		case v.Less(b.d.Minimum):
+			errs.Errorf(q.Server.Pos, "%s %s is older than anything this version generates for", b.d.Title, v).
+				WithHint("The oldest is %s.", b.d.Minimum)
+		default:
+			b.version = v
+		}
+	}
+	b.pkg.Engine = b.d.Title + " " + b.version.String()
+	b.pkg.Transient = Transient{
+		RolledBack: b.d.Transient.RolledBack, Unknown: b.d.Transient.Unknown,
+		Codes: b.d.Transient.Codes, Messages: b.d.Transient.Messages,
+	}
+	b.pkg.Isolation = b.d.Isolation
+}
+
+// packageFacts sets what the configuration says of the Go package.
+func (b *builder) packageFacts(q *config.Queue, errs *source.ErrorList) {
+	p := b.pkg
+	p.Queue = b.spec.Name
+	p.Table = b.spec.Table.QualifiedName()
+	if f := b.spec.Table.Pos.File; f != nil {
+		p.Source = f.Path
+	}
+	p.Name = packageName(p.Queue)
+	p.Backoff = b.spec.Backoff
+	p.Driver = Driver(b.d.Drivers[0])
+	p.Notes = slices.Clone(b.spec.Notes)
+	g := q.Gen.Go
+	if g == nil {
+		return
+	}
+	p.Out = path.Clean(strings.ReplaceAll(g.Out.Value, `\`, "/"))
+	p.WorkLoop, p.Conformance = g.Worker.Value, g.Conformance.Value
+	if g.Package.IsSet() {
+		p.Name = g.Package.Value
+		if !token.IsIdentifier(p.Name) || p.Name == "_" {
+			errs.Errorf(g.Package.Pos, "%q cannot name a Go package", p.Name).WithHint("Write a word of small letters, for example %q.", packageName(p.Queue))
+		}
+	}
+	if g.SQLPackage.IsSet() {
+		p.Driver = Driver(g.SQLPackage.Value)
+		if !slices.Contains(b.d.Drivers, g.SQLPackage.Value) {
+			errs.Errorf(g.SQLPackage.Pos, "%s cannot be reached through %q", b.d.Title, g.SQLPackage.Value).
+				WithHint("Write %s.", strings.Join(b.d.Drivers, " or "))
+		}
+	}
+}
+
+// identify decides what names a row and what fences a claim.
+func (b *builder) identify(errs *source.ErrorList) {
+	p, s := b.pkg, b.spec
+	switch {
+	case len(s.Key) > 0:
+		for _, c := range s.Key {
+			if f := b.fields[c]; f != nil {
+				p.Key = append(p.Key, f)
+			}
+		}
+		if len(p.Key) < len(s.Key) {
+			errs.Errorf(s.Pos, "the key of %q holds an ignored column", p.Table).WithHint("Remove qgen:ignore from it.")
+			return
+		}
+	case !b.d.RowIdentity.Stable && b.hasRunning() && p.Strategy != "hold" && p.Strategy != "pop":
+		b.rowToken = b.fields[s.Token]
+		p.Key = []*Field{b.rowToken}
+		p.Notes = append(p.Notes, "the table has no key: every claim leaves a fresh value in each row, which names it from then on")
+	default:
+		b.rowIdentityFields()
+	}
+	for _, f := range p.Key {
+		f.Null = false
+	}
+	p.Guarantee = s.Fence.Level
+	if p.Strategy == "pop" || p.Strategy == "hold" || p.Strategy == "partition" {
+		p.Guarantee = queue.FenceNone
+		return
+	}
+	for _, c := range s.Fence.Columns {
+		f := b.fields[c]
+		if f == nil {
+			errs.Errorf(s.Pos, "the fence needs column %q, which is ignored", c.Name).WithHint("Remove qgen:ignore from it.")
+			continue
+		}
+		if f == b.rowToken {
+			continue
+		}
+		f.Fence, f.Null = true, false
+		p.Fence = append(p.Fence, f)
+	}
+}
+
+// rowIdentityFields makes fields of the row's physical identity.
+func (b *builder) rowIdentityFields() {
+	identity := b.d.RowIdentity
+	name := "RowID"
+	if slices.ContainsFunc(b.pkg.Fields, func(f *Field) bool { return f.Name == name }) {
+		name = "RowIdentity"
+	}
+	goType := "string"
+	if identity.Stable {
+		goType = "int64"
+	}
+	b.rowID = &Field{Column: identity.Column, SQLType: identity.Type, Name: name, Param: unexported(name), JSON: "row_id",
+		GoType: goType, RowID: true, Cast: identity.Type, Doc: "the row's physical identity; the table has no key"}
+	keys := []*Field{b.rowID}
+	if t := b.spec.Table; (t.Partitioned || t.Inherited) && identity.Partitioned != "" {
+		keys = []*Field{{Column: identity.Partitioned, SQLType: "oid", Name: "RowTable", Param: "rowTable", JSON: "row_table",
+			GoType: "int64", RowID: true, Cast: "oid", Doc: "the partition that holds the row"}, b.rowID}
+	}
+	b.pkg.Key = keys
+}
+
+// checkFence compares the fence with the floor that the user set.
+func (b *builder) checkFence(errs *source.ErrorList) {
+	if b.pkg.Guarantee >= b.spec.MinFence {
+		return
+	}
+	pos := b.spec.MinPos
+	if !pos.IsValid() {
+		pos = b.spec.Pos
+	}
+	errs.Errorf(pos, "the fence is at level %q, below the wanted %q", b.pkg.Guarantee, b.spec.MinFence).
+		WithHint("For %q add a column: qgen:token (a random value per claim), qgen:attempts up on=claim or qgen:version (a counter), or qgen:claimed with qgen:worker.", b.spec.MinFence)
+}
+
+// statusType names the states of a single status column in Go.
+func (b *builder) statusType() {
+	st := b.spec.Status
+	if st == nil || st.ByToken || len(st.Values) == 0 {
+		return
+	}
+	f := b.fields[st.Column]
+	if f == nil || f.Codec != Direct {
+		return
+	}
+	t := &StatusType{Name: "Status", Field: f, GoType: f.GoType}
+	docs := map[queue.StateName]string{
+		queue.Ready: "jobs that wait to be claimed", queue.Claimed: "jobs that are claimed and not begun",
+		queue.Running: "jobs that a worker holds", queue.Done: "jobs that are finished", queue.Failed: "jobs that failed for good",
+	}
+	used := map[string]bool{}
+	for _, v := range st.Values {
+		name := exported(string(v.State))
+		doc := docs[v.State]
+		if v.State == "" {
+			name, doc = exported(v.Value), "a value that no state names"
+		}
+		if used[name] || name == "" {
+			name += exported(v.Value)
+		}
+		for used[name] || name == "" {
+			name += "X"
+		}
+		used[name] = true
+		literal := fmt.Sprintf("%q", v.Value)
+		if f.GoType != "string" {
+			literal = v.Value
+		}
+		t.Consts = append(t.Consts, StatusConst{Name: "Status" + name, Value: literal, Doc: doc})
+	}
+	b.pkg.Status = t
+}
+
+// readFields decides which columns a Job carries.
+func (b *builder) readFields() {
+	p := b.pkg
+	var fields []*Field
+	for _, f := range p.Key {
+		if f.RowID {
+			fields = append(fields, f)
+		}
+	}
+	for _, f := range p.Fields {
+		if slices.Contains(p.Key, f) || f.Fence || b.carried(b.roles[b.spec.Table.Column(f.Column)]) {
+			fields = append(fields, f)
+		}
+	}
+	p.Fields = fields
+	if p.Status != nil && !slices.Contains(fields, p.Status.Field) {
+		p.Status.Field = nil
+	}
+	if l := b.spec.Lease; l != nil {
+		p.Lease = &Lease{Length: l.Length}
+		if f := b.fields[l.Column]; !l.FromStart && slices.Contains(fields, f) {
+			p.Lease.Field = f
+		}
+	}
+	if w := b.spec.Worker; w != nil && b.hasRunning() {
+		p.Worker = b.writes(queue.Claim, w)
+	}
+	// A column that every claim writes is not null in a claimed job.
+	if t := b.spec.Transitions[queue.Claim]; t != nil && p.Strategy != "pop" && p.Strategy != "hold" {
+		for _, w := range t.Writes {
+			if f := b.fields[w.Column]; f != nil && w.Value.Kind != queue.Null && w.Value.Kind != queue.SQLExpr && w.Value.Kind != queue.Old && w.Value.Kind != queue.Add {
+				f.Null = false
+			}
+		}
+	}
+}
+
+// carried reports whether a Job carries a column because of its roles.
+func (b *builder) carried(c *queue.Column) bool {
+	if c == nil {
+		return true
+	}
+	for _, r := range c.Roles {
+		switch r.Verb {
+		case "status", "worker", "finished", "result", "heartbeat", "on":
+			if !c.Payload {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// chooseIndex decides whether the order says NULLS FIRST: where the order
+// begins like the primary key, the planner may walk the primary key through
+// all finished rows instead of the queue's index. No primary key can give
+// NULLS FIRST, so the tie cannot happen. An index of the user's that serves
+// the plain order is left in peace.
+func (b *builder) chooseIndex() {
+	pk := b.spec.Table.PrimaryKey
+	if !b.can(dialect.KeyTie) || pk == nil || len(b.spec.Order) == 0 || !b.can(dialect.PartialIndex) {
+		return
+	}
+	first := b.spec.Order[0]
+	if first.Column != pk.Columns[0] || first.Desc || first.Nulls != "" || first.Random {
+		return
+	}
+	if b.serving(b.claimIndex()) != nil {
+		return
+	}
+	b.nullsFirst = len(b.claimIndex().where) > 0
+}
+
+// attempts plans how Fail decides.
+func (b *builder) attempts() {
+	a := b.spec.Attempts
+	if a == nil || b.fields[a.Column] == nil {
+		return
+	}
+	b.pkg.Attempts = &Attempts{Field: b.fields[a.Column], Down: a.Down, OnClaim: a.OnClaim, Max: a.Max, Unlimited: a.NullMeansUnlimited}
+	if a.MaxOf != nil {
+		b.pkg.Attempts.MaxOf = b.fields[a.MaxOf]
+	}
+}
+
+// fuse decides whether finishing a batch and claiming the next go together.
+func (b *builder) fuse() {
+	p := b.pkg
+	p.CompleteAndClaim = p.Complete != nil && !p.Hold && b.hasRunning()
+}
+
+// buildExplain gathers what people are told about the decisions.
+func (b *builder) buildExplain() {
+	p := b.pkg
+	for _, c := range b.spec.Columns {
+		var roles []string
+		for _, r := range c.Roles {
+			roles = append(roles, strings.TrimSpace(r.Verb+" "+r.Words))
+		}
+		switch {
+		case c.Ignored:
+			roles = append(roles, "ignore")
+		case c.Payload:
+			roles = append(roles, "payload")
+		}
+		if slices.Contains(b.spec.Key, c.Column) && !slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb == "id" }) {
+			roles = append([]string{"id"}, roles...)
+		}
+		use := ColumnUse{Column: plainText(c.Name), Type: plainText(c.Type.Raw), Roles: plainText(strings.Join(slices.Compact(roles), "; "))}
+		if f := b.fields[c.Column]; f != nil && slices.Contains(p.Fields, f) {
+			use.Go = f.Name + " " + f.GoType
+			if f.Null {
+				use.Go = f.Name + " *" + strings.TrimPrefix(f.GoType, "*")
+			}
+		}
+		p.Columns = append(p.Columns, use)
+	}
+	s := b.newScope()
+	for _, name := range queue.StateNames {
+		if state := b.spec.States[name]; state != nil {
+			p.States = append(p.States, StateUse{State: string(name), Test: cmp.Or(s.readable(s.tests(state.Tests), " and "), "every row")})
+		}
+	}
+	for _, name := range queue.TransitionNames {
+		t := b.spec.Transitions[name]
+		if t == nil {
+			continue
+		}
+		m := MoveUse{Transition: string(name)}
+		ends := moves[name]
+		m.From, m.To = ends[0], ends[1]
+		if t.Delete {
+			m.Writes = "the row is deleted"
+		} else {
+			e := b.newScope()
+			e.settle.result = "{result}"
+			m.Writes = e.readable(e.sets(t.Writes), ", ")
+		}
+		p.Moves = append(p.Moves, m)
+	}
+}
+
+// moves are the ends of every transition.
+var moves = map[queue.TransitionName][2]string{
+	queue.Enqueue: {"", "ready"}, queue.Claim: {"ready", "running"}, queue.Start: {"claimed", "running"},
+	queue.Finish: {"running", "done"}, queue.Retry: {"running", "ready"}, queue.Release: {"running", "ready"},
+	queue.Fail: {"running", "failed"}, queue.Renew: {"running", "running"}, queue.Recover: {"running", "ready"},
+	queue.GiveUp: {"running", "failed"}, queue.Redrive: {"failed", "ready"}, queue.Purge: {"finished", ""},
+}
+
+// readable joins texts and names the arguments in them.
+func (s *scope) readable(texts []string, separator string) string {
+	text := strings.Join(texts, separator)
+	for i, a := range s.args {
+		text = strings.ReplaceAll(text, dialect.Mark(i), "{"+string(a.Kind)+"}")
+	}
+	return plainText(text)
+}

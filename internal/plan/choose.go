@@ -1,0 +1,233 @@
+package plan
+
+// This file chooses how rows are claimed. The choice looks at what the server
+// can do and at what the table has, never at names.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// strategy is one way to claim rows.
+type strategy struct {
+	name string
+	// possible tells why it can be used here, or what is missing; mend says
+	// what the user can do about it.
+	possible func(b *builder) (ok bool, why, mend string)
+	// asked: only taken when the user names it.
+	asked string
+}
+
+// strategies lists every way, the preferred first. The order is the order of
+// the choice for a table with a running state; the others say themselves when
+// they apply.
+var strategies = []strategy{
+	{name: "offset", possible: func(b *builder) (bool, string, string) {
+		return false, "reading behind a mark is not carried out by this version yet", "Use another strategy meanwhile."
+	}},
+	{name: "lease_table", possible: func(b *builder) (bool, string, string) {
+		return false, "a side table is not carried out by this version yet", "Use another strategy meanwhile."
+	}},
+	{name: "hold", possible: func(b *builder) (bool, string, string) {
+		switch {
+		case b.hasRunning():
+			return false, "the table has a running state, which outlives a connection", ""
+		case b.shardOnly():
+			return false, "the table has no running state but a shard column, which keeps workers apart", ""
+		}
+		return b.canHold()
+	}},
+	{name: "partition", possible: func(b *builder) (bool, string, string) {
+		switch {
+		case b.spec.Shard == nil:
+			return false, "no shard column", "Mark the column that splits the rows with qgen:shard mod."
+		case b.hasRunning():
+			return false, "the table has a running state, which keeps workers apart; the shard only narrows the claim", ""
+		case !b.tests(queue.Ready):
+			return false, "nothing tells finished rows from new ones", "Name the states with qgen:status ready=… done=…."
+		}
+		return true, "no running state and a shard column: every worker reads its own share", ""
+	}},
+	{name: "returning", possible: func(b *builder) (bool, string, string) {
+		if ok, why, mend := b.canMark(); !ok {
+			return false, why, mend
+		}
+		switch {
+		case !b.can(dialect.Returning):
+			return false, b.d.Title + " " + b.version.String() + " cannot return the rows of an UPDATE", b.sinceMend(dialect.Returning)
+		case b.can(dialect.SkipLocked):
+			return true, "the server passes over locked rows and UPDATE returns what it changed", ""
+		case b.d.SingleWriter:
+			return true, "one statement writes at a time and returns what it changed", ""
+		}
+		return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
+	}},
+	{name: "token", possible: func(b *builder) (bool, string, string) {
+		if ok, why, mend := b.canMark(); !ok {
+			return false, why, mend
+		}
+		if b.spec.Token == nil {
+			return false, "no column can hold the key of a batch", "Mark a column with qgen:token, or say running=token on qgen:status."
+		}
+		return true, "the token column holds the key of the batch, by which it is read back", ""
+	}},
+	{name: "advisory", possible: func(b *builder) (bool, string, string) {
+		if ok, why, mend := b.canMark(); !ok {
+			return false, why, mend
+		}
+		if !b.can(dialect.AdvisoryLocks) {
+			return false, b.d.Title + " has no locks on numbers", ""
+		}
+		return true, "locks on numbers keep claimers apart without waiting", ""
+	}},
+	{name: "guarded", possible: func(b *builder) (bool, string, string) {
+		if ok, why, mend := b.canMark(); !ok {
+			return false, why, mend
+		}
+		if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable {
+			return false, "rows have no key by which a candidate could be taken", "Add a primary key, or mark unique columns with qgen:id."
+		}
+		return true, "the old state is compared when a row is taken", ""
+	}},
+	{name: "pop", asked: "a taken row is gone, so it must be asked for", possible: func(b *builder) (bool, string, string) {
+		if !b.can(dialect.Returning) {
+			return false, b.d.Title + " " + b.version.String() + " cannot return the rows of a DELETE", b.sinceMend(dialect.Returning)
+		}
+		return true, "a taken row is deleted at once", ""
+	}},
+}
+
+// choose sets the strategy and the reasons, or reports why there is none.
+func (b *builder) choose(errs *source.ErrorList) bool {
+	forced := b.spec.Strategy
+	if forced == "partition" && b.spec.Shard != nil && b.hasRunning() {
+		forced = "" // the shard narrows whatever claims
+	}
+	if forced != "" {
+		return b.force(forced, errs)
+	}
+	b.shard()
+	for _, s := range strategies {
+		ok, why, _ := s.possible(b)
+		switch {
+		case ok && s.asked != "":
+			ok, why = false, s.asked
+		case ok && b.pkg.Strategy != "":
+			ok, why = false, "not needed: "+b.pkg.Strategy+" comes first"
+		case ok:
+			b.pkg.Strategy = s.name
+		}
+		b.pkg.Reasons = append(b.pkg.Reasons, Reason{Strategy: s.name, Chosen: ok, Why: why})
+	}
+	if b.pkg.Strategy == "" {
+		var lines []string
+		for _, s := range strategies {
+			if _, why, mend := s.possible(b); mend != "" && s.asked == "" && s.name != "offset" && s.name != "lease_table" {
+				lines = append(lines, fmt.Sprintf("%s: %s. %s", s.name, why, mend))
+			}
+		}
+		errs.Errorf(b.spec.Pos, "no strategy can claim rows of %q on %s %s", b.spec.Table.QualifiedName(), b.d.Title, b.version).
+			WithHint("%s", strings.Join(lines, "\n"))
+		return false
+	}
+	return true
+}
+
+// force takes the strategy that the user names, if it is possible at all.
+func (b *builder) force(name string, errs *source.ErrorList) bool {
+	i := slices.IndexFunc(strategies, func(s strategy) bool { return s.name == name })
+	if i < 0 {
+		var names []string
+		for _, s := range strategies {
+			names = append(names, s.name)
+		}
+		e := errs.Errorf(b.spec.ForcedPos, "%s does not have the strategy %q", b.d.Title, name)
+		if near := source.Nearest(name, names); near != "" {
+			e.WithHint("Did you mean %q?", near)
+		} else {
+			e.WithHint("There are %s.", strings.Join(names, ", "))
+		}
+		return false
+	}
+	ok, why, mend := strategies[i].possible(b)
+	if name == "hold" {
+		ok, why, mend = b.canHold() // may be asked for where the choice would not take it
+	}
+	if !ok {
+		errs.Errorf(b.spec.ForcedPos, "strategy=%s is not possible here: %s", name, why).WithHint("%s", mend)
+		return false
+	}
+	for j, s := range strategies {
+		r := Reason{Strategy: s.name, Chosen: j == i, Why: "strategy=" + name + " is asked for"}
+		b.pkg.Reasons = append(b.pkg.Reasons, r)
+	}
+	b.pkg.Strategy = name
+	b.shard()
+	return true
+}
+
+func (b *builder) can(c dialect.Capability) bool { return b.d.Can(c, b.version) }
+
+// sinceMend says from which version on the server could do it.
+func (b *builder) sinceMend(c dialect.Capability) string {
+	if v, ok := b.d.Since(c); ok {
+		return fmt.Sprintf("It can since %s: raise server: in qgen.yaml if every server is that new.", v)
+	}
+	return ""
+}
+
+// hasRunning reports whether claiming writes a state that others can see.
+func (b *builder) hasRunning() bool {
+	t := b.spec.Transitions[queue.Claim]
+	return b.tests(queue.Running) && t != nil && len(t.Writes) > 0
+}
+
+// tests reports whether a state can be told by looking at a row.
+func (b *builder) tests(s queue.StateName) bool {
+	state := b.spec.States[s]
+	return state != nil && len(state.Tests) > 0
+}
+
+// shardOnly: nothing but the shard keeps workers apart.
+func (b *builder) shardOnly() bool {
+	return !b.hasRunning() && b.spec.Shard != nil && b.tests(queue.Ready)
+}
+
+// canMark reports whether a claim can be written into the row.
+func (b *builder) canMark() (bool, string, string) {
+	if !b.hasRunning() {
+		return false, "the table has no running state that a claim could write",
+			"Add running=<value> to qgen:status, or a column for qgen:lease or qgen:token."
+	}
+	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable && b.spec.Token == nil {
+		return false, "rows have no key, and their physical identity does not outlive the transaction",
+			"Add a primary key or a column for qgen:token, or say strategy=hold."
+	}
+	return true, "", ""
+}
+
+// canHold reports whether a row lock can be the claim.
+func (b *builder) canHold() (bool, string, string) {
+	switch {
+	case !b.can(dialect.RowLocks):
+		return false, b.d.Title + " locks the whole database, not rows",
+			"Add a running state or a lease column, which a claim can write."
+	case !b.can(dialect.SkipLocked):
+		return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
+	case b.spec.Table.View:
+		return false, "a view has no rows of its own to lock", "Name the table behind it."
+	}
+	return true, "nothing is written while a job runs: the row lock is the claim", ""
+}
+
+// shard notes that a shard narrows whatever claims.
+func (b *builder) shard() {
+	if b.spec.Shard != nil && b.hasRunning() {
+		b.pkg.Notes = append(b.pkg.Notes, "the shard narrows every claim to the rows of one instance")
+	}
+}

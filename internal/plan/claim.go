@@ -1,0 +1,284 @@
+package plan
+
+// This file writes the statements that take rows.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// lowRefresh is how often a claim looks below its low bound even though it
+// comes back full: rows that were put back or committed late may stand there.
+const lowRefresh = 2 * time.Second
+
+// buildClaim plans Claim.
+func (b *builder) buildClaim() {
+	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil}
+	b.pkg.Claim = c
+	if b.spec.Lease != nil && b.spec.Lease.LengthArg {
+		c.LeaseArg = true
+	}
+	for _, o := range b.spec.Order {
+		if f := b.fields[o.Column]; o.Column != nil && f != nil && slices.Contains(b.pkg.Fields, f) {
+			c.Order = append(c.Order, SortTerm{Field: f, Desc: o.Desc, NullsFirst: b.comesFirst(o)})
+			continue
+		}
+		break // what follows an expression cannot be sorted by alone
+	}
+	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.firstInFirstOut() {
+		c.Low = &Low{Field: b.pkg.Key[0], Refresh: lowRefresh}
+	}
+	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.rowToken == nil && b.hasRunning() && b.pkg.Strategy != "pop" {
+		for _, write := range w.Writes {
+			if write.Value.Kind == queue.Token {
+				c.Token = b.tokenKind(write.Column)
+			}
+		}
+	}
+	switch b.pkg.Strategy {
+	case "returning":
+		c.Flow = OneStatement
+		c.Statement = b.takeStatement("claim", "update_some", 0)
+		for _, n := range b.d.ClaimLadder {
+			c.Ladder = append(c.Ladder, Rung{Limit: n, Statement: b.takeStatement("claim_"+strconv.Itoa(n), "update_some", n)})
+		}
+	case "advisory":
+		c.Flow = OneStatement
+		c.Statement = b.takeStatement("claim", "advisory", 0)
+	case "token":
+		c.Flow = MarkRead
+		c.Statement = b.takeStatement("claim", "update_some", 0)
+		c.Statement.Rows = nil
+		c.Read = b.readBack()
+	case "guarded":
+		c.Flow = PickTake
+		c.Pick = b.pickStatement()
+		c.Statement = b.guardedTake()
+	case "pop":
+		c.Flow = OneStatement
+		c.Statement = b.takeStatement("claim", "delete_some", 0)
+	case "hold":
+		c.Flow = ReadOnly
+		b.pkg.Hold = true
+		c.Statement = b.holdStatement()
+	case "partition":
+		c.Flow = ReadOnly
+		c.Statement = b.readyRows("claim", "Claim", b.pkg.Fields, "claim: the ready rows of one shard; nothing is written",
+			"locks: none; the shard keeps workers apart")
+	default:
+		b.fail(fmt.Errorf("strategy %q has no statements", b.pkg.Strategy))
+	}
+	b.docClaim(c)
+}
+
+// firstInFirstOut reports whether rows come in the order of one integer key
+// and nothing narrows the claim.
+func (b *builder) firstInFirstOut() bool {
+	s := b.spec
+	if len(s.Key) != 1 || len(s.Order) == 0 || len(s.Params) > 0 || s.Shard != nil {
+		return false
+	}
+	key, first := s.Key[0], s.Order[0]
+	return first.Column == key && !first.Desc && first.Nulls == "" && key.Type.Class == schema.Int && !key.Type.Array
+}
+
+// comesFirst reports whether nulls stand first in a term of the order.
+func (b *builder) comesFirst(o queue.OrderTerm) bool {
+	switch o.Nulls {
+	case "first":
+		return true
+	case "last":
+		return false
+	}
+	return b.d.NullsLow != o.Desc
+}
+
+// tokenKind says what a fresh token looks like in Go.
+func (b *builder) tokenKind(c *schema.Column) string {
+	switch c.Type.Class {
+	case schema.UUID:
+		return "uuid"
+	case schema.Int:
+		return "int"
+	}
+	if c.Type.Length >= 36 && strings.Contains(c.Name, "uuid") {
+		return "uuid"
+	}
+	return "text"
+}
+
+// claimParams plans the arguments that narrow a claim.
+func (b *builder) claimParams() []*Param {
+	var params []*Param
+	used := map[string]bool{}
+	for _, p := range b.spec.Params {
+		gp := &Param{GoType: p.GoType}
+		if p.Kind == queue.Argument {
+			gp.Name = parameter(unexported(p.Name))
+			gp.Doc = "the value of {arg:" + p.Name + "}"
+			params = append(params, gp)
+			continue
+		}
+		f := b.fields[p.Column]
+		gp.Field = f
+		gp.Name = parameter(unexported(cmp.Or(p.Name, p.Column.Name)))
+		gp.GoType = f.GoType
+		switch p.Kind {
+		case queue.Equal:
+			gp.Doc = "the " + plainText(f.Column) + " that rows must have"
+		case queue.List:
+			gp.Doc = "the list of which rows must have a " + plainText(f.Column)
+		case queue.Except:
+			gp.Doc = "the list of which rows must not have a " + plainText(f.Column)
+		case queue.Minimum:
+			gp.Name, gp.Doc = "min"+f.Name, "the least "+plainText(f.Column)+" that rows may have"
+		case queue.Maximum:
+			gp.Name, gp.Doc = "max"+f.Name, "the greatest "+plainText(f.Column)+" that rows may have"
+		case queue.Prefix:
+			gp.Name, gp.Doc = f.Param+"Prefix", "what the "+plainText(f.Column)+" of rows must begin with"
+		}
+		if p.Kind == queue.List || p.Kind == queue.Except {
+			gp.GoType, gp.List, gp.JSON = "[]"+f.GoType, true, b.d.Batches == "json"
+		}
+		if p.Optional {
+			if !gp.List {
+				gp.GoType = "*" + gp.GoType
+			}
+			gp.Doc += ", nil for any"
+		}
+		for used[gp.Name] {
+			gp.Name += "2"
+		}
+		used[gp.Name] = true
+		params = append(params, gp)
+	}
+	return params
+}
+
+// ready returns the conditions under which a row may be claimed.
+func (s *scope) ready() []string {
+	var where []string
+	if state := s.spec.States[queue.Ready]; state != nil {
+		where = s.tests(state.Tests)
+	}
+	return append(where, s.params(s.pkg.Claim)...)
+}
+
+// limit writes how many rows at most: an argument, or a literal.
+func (s *scope) limit(v *values, n int) {
+	v.Limit, v.Single = strconv.Itoa(n), n == 1
+	if n == 0 {
+		v.Limit = s.arg(Arg{Kind: ArgLimit})
+	}
+}
+
+// takeStatement writes a claim that takes rows in one statement; limit 0 is an
+// argument.
+func (b *builder) takeStatement(name, template string, limit int) *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	v.Where = s.ready()
+	if b.pkg.Claim.Low != nil {
+		v.Where = append(v.Where, s.column(b.spec.Key[0])+" > "+s.arg(Arg{Kind: ArgLow}))
+	}
+	v.Order = s.order()
+	s.limit(&v, limit)
+	suffix := s.pick(&v)
+	if t := b.spec.Transitions[queue.Claim]; t != nil && template != "delete_some" {
+		v.Set = s.sets(t.Writes)
+	}
+	v.LockClass = b.lockClass()
+	rows := b.pkg.Fields
+	if b.pkg.Strategy != "token" {
+		v.Returning = s.read(rows)
+	}
+	head := []string{"claim: ready to running", "locks: the rows it takes, until commit; passes over rows that are locked"}
+	switch {
+	case template == "delete_some":
+		head = []string{"claim: ready to gone", "locks: the rows it deletes, until commit; passes over rows that are locked"}
+	case template == "advisory":
+		head[1] = "locks: the rows it takes, and a number for each, until commit; passes over numbers that are locked"
+	case b.d.SingleWriter:
+		head[1] = "locks: the database for writing, while the statement runs"
+	case !b.can(dialect.SkipLocked):
+		head[1] = "locks: the rows it takes, until commit; waits for rows that are locked"
+	}
+	return s.statement(name, template+suffix, v, rows, append(head, b.heads()...)...)
+}
+
+// heads are the last lines of a claim's head comment.
+func (b *builder) heads() []string {
+	lines := []string{"index: " + b.indexText(b.claimIndex())}
+	if b.d.Isolation != "" {
+		lines = append(lines, "isolation: "+b.d.Isolation)
+	}
+	return lines
+}
+
+// readBack reads the rows that a token marks.
+func (b *builder) readBack() *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	token := b.spec.Token
+	v.Where = []string{s.column(token) + " = " + s.arg(Arg{Kind: ArgToken, Field: b.fields[token]})}
+	if state := b.spec.States[queue.Running]; state != nil && !(b.spec.Status != nil && b.spec.Status.ByToken && len(state.Tests) == 1) {
+		v.Where = append(v.Where, s.tests(state.Tests)...)
+	}
+	v.Order = s.order()
+	v.Returning = s.read(b.pkg.Fields)
+	return s.statement("claim_read", "select", v, b.pkg.Fields,
+		"claim: reads back the rows that the token marks", "locks: none")
+}
+
+// pickStatement reads the keys of candidates.
+func (b *builder) pickStatement() *Statement {
+	st := b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
+	return st
+}
+
+// readyRows reads ready rows without locks.
+func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *Statement {
+	s, v := b.newScope(), b.base(op)
+	v.Where = s.ready()
+	v.Order = s.order()
+	s.limit(&v, 0)
+	v.Returning = s.read(fields)
+	return s.statement(name, "select", v, fields, append(head, b.heads()...)...)
+}
+
+// guardedTake takes picked rows that are still ready.
+func (b *builder) guardedTake() *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, "_picked")
+	v.Where = s.ready()
+	v.Set = s.sets(b.spec.Transitions[queue.Claim].Writes)
+	v.Returning = s.read(b.pkg.Fields)
+	return s.statement("claim", "update_batch", v, b.pkg.Fields,
+		"claim: ready to running, of the rows that claim_pick.sql named and nobody took since",
+		"locks: the rows it takes, until commit; waits for rows that are locked", "index: the key")
+}
+
+// holdStatement locks rows and writes nothing.
+func (b *builder) holdStatement() *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	v.Where = s.ready()
+	// A transaction is not stopped by its own locks: leave out what it holds.
+	held := s.batchOf(ArgHeld, ArgHeldAll, b.pkg.Key, nil, "_held")
+	if held.Only {
+		v.Where = append(v.Where, dialect.Fill(b.d.Fragments["list_not"].At(b.version), "column", held.Column, "arg", held.Arg))
+	} else {
+		v.Where = append(v.Where, fmt.Sprintf("(%s) NOT IN (SELECT * FROM unnest(%s))", strings.Join(held.Own, ", "), strings.Join(held.Args, ", ")))
+	}
+	v.Order = s.order()
+	s.limit(&v, 0)
+	v.Returning = s.read(b.pkg.Fields)
+	return s.statement("claim", "select_lock", v, b.pkg.Fields, append([]string{
+		"claim: ready rows, held by their locks; nothing is written",
+		"locks: the rows it returns, until commit; passes over rows that are locked"}, b.heads()...)...)
+}

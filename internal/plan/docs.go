@@ -1,0 +1,249 @@
+package plan
+
+// This file writes the sentences of the emitted comments: what an operation
+// does, which locks it takes, what a crash leaves behind, which file its SQL
+// stands in.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+)
+
+func (b *builder) docClaim(c *Claim) {
+	what := "Claim takes up to limit ready jobs and marks them running. They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error."
+	switch b.pkg.Strategy {
+	case "pop":
+		what = "Claim takes up to limit ready jobs and deletes their rows. They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error. A job that was taken is gone: if the worker dies, it is lost (at most once)."
+	case "hold":
+		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends. They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error."
+	case "partition":
+		what = "Claim reads up to limit ready jobs of one shard and writes nothing: the shard keeps workers apart, so two workers with the same shard get the same jobs. They come in queue order; when nothing is ready it returns no jobs and a nil error."
+	}
+	c.Doc = []string{what}
+	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash)
+}
+
+// locksAndCrash says what a claim locks and what a dead worker leaves.
+func (b *builder) locksAndCrash() {
+	p := b.pkg
+	switch {
+	case p.Strategy == "partition":
+		p.Locks = "It takes no locks."
+	case p.Strategy == "hold":
+		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
+	case b.d.SingleWriter:
+		p.Locks = "It locks the database for writing while the statement runs."
+	case p.Strategy == "advisory":
+		p.Locks = "It locks the rows it takes and a number for each until it commits, and passes over numbers that others hold."
+	case p.Strategy == "guarded":
+		p.Locks = "It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other."
+	case b.can(dialect.SkipLocked):
+		p.Locks = "It locks the rows it takes until it commits and passes over rows that others hold."
+	default:
+		p.Locks = "It locks the rows it takes until it commits; another claimer waits for it."
+	}
+	switch {
+	case p.Strategy == "pop":
+		p.Crash = "A worker that dies loses the jobs it took."
+	case p.Strategy == "hold":
+		p.Crash = "When a worker dies, its connection ends, the locks go, and the whole batch is ready again."
+	case p.Strategy == "partition":
+		p.Crash = "A worker that dies leaves its jobs as they were; they are read again by whoever gets its shard."
+	case b.spec.Lease != nil && b.spec.Lease.ByClaim:
+		p.Crash = "A worker that dies leaves its jobs running until their lease ends; then Claim takes them again."
+	case b.spec.Transitions[queue.Recover] != nil && len(b.spec.Expired) > 0:
+		p.Crash = "A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again."
+	default:
+		p.Crash = "A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone."
+	}
+}
+
+func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
+	gone := ""
+	if t := b.spec.Transitions[name]; t != nil && t.Delete {
+		gone = " Their rows are deleted."
+	}
+	switch name {
+	case queue.Finish:
+		s.Doc = append(s.Doc, "Complete marks jobs as done."+gone)
+	case queue.Fail:
+		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+gone)
+	case queue.Retry:
+		text := "Fail makes a job ready again, after a wait that grows with every failure" + b.causeText() + "."
+		if b.spec.Due == nil {
+			text = "Fail makes a job ready again at once" + b.causeText() + "."
+		}
+		if b.spec.Transitions[queue.Fail] != nil && b.spec.Attempts.Limited() {
+			text += " When no tries are left, it fails for good."
+			if t := b.spec.Transitions[queue.Fail]; t.Delete {
+				text += " Its row is deleted then."
+			}
+		}
+		s.Doc = append(s.Doc, text)
+	case queue.Release:
+		text := "Requeue gives jobs back unprocessed: they are ready again, and the try does not count."
+		if s.Delay {
+			text += " A delay above zero keeps them from being due until it has passed."
+		}
+		s.Doc = append(s.Doc, text)
+	case queue.Renew:
+		s.Doc = append(s.Doc, "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease.")
+	}
+	if b.pkg.Hold {
+		s.Doc = append(s.Doc, "It takes effect when the transaction commits.")
+	} else {
+		s.Doc = append(s.Doc, "It acts only on the claim that a job came from: when jobs were claimed by others since, or are settled already, it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys. It may be called again after an error.")
+	}
+}
+
+// causeText says what becomes of the cause that Fail is given.
+func (b *builder) causeText() string {
+	if b.spec.Error == nil {
+		return ""
+	}
+	return " and records the cause in " + plainText(b.spec.Error.Column.Name)
+}
+
+func (b *builder) docSweep(s *Sweep, op string) {
+	switch op {
+	case "Recover":
+		s.Doc = []string{"Recover makes up to limit jobs of dead workers ready again: rows whose claim has expired."}
+		if len(s.Statements) > 1 {
+			s.Doc[0] += " Those without tries left become failed."
+		}
+		s.Doc[0] += " It returns how many rows it changed. Any number of processes may call it; once per lease is often enough."
+	case "Redrive":
+		s.Doc = []string{"Redrive makes up to limit failed jobs ready again, as if they had never been tried, and returns how many."}
+	case "Purge":
+		s.Doc = []string{"Purge deletes up to limit finished rows and returns how many. Call it in batches of some thousand until it returns less than limit."}
+		if s.OlderThan {
+			s.Doc[0] = "Purge deletes up to limit finished rows that are older than olderThan, by the database's clock, and returns how many. Call it in batches of some thousand until it returns less than limit."
+		}
+	}
+	s.Doc = append(s.Doc, "It locks the rows it changes until it commits.")
+	if !b.d.SingleWriter {
+		s.Doc[1] = "It locks the rows it changes until it commits and passes over rows that others hold."
+	}
+}
+
+func (b *builder) docEnqueue(e *Enqueue) {
+	e.Doc = []string{"Enqueue adds a job, ready to be claimed, and returns its key. With a Queue on the caller's transaction the job appears when that commits."}
+	e.ManyDoc = []string{"EnqueueMany adds jobs and returns their keys in the order of news. Either all are added or none."}
+	if e.One.Rows == nil {
+		e.Doc[0] = "Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job appears when that commits."
+		e.ManyDoc[0] = "EnqueueMany adds jobs. Either all are added or none."
+	}
+}
+
+// buildDoc writes the package comment.
+func (b *builder) buildDoc() {
+	p := b.pkg
+	p.Doc = append(p.Doc,
+		fmt.Sprintf("Package %s uses the table %s as a queue of jobs on %s and later.", p.Name, plainText(p.Table), p.Engine),
+		b.diagram(),
+		fmt.Sprintf("Jobs are claimed by the strategy %s: %s.", p.Strategy, b.reason()),
+		b.guarantee(),
+		p.Locks+" "+p.Crash)
+	if p.Hold {
+		p.Doc = append(p.Doc, "The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.")
+	}
+	var wants []string
+	for _, ix := range p.Indexes {
+		if ix.Have == "" {
+			wants = append(wants, ix.Name)
+		}
+	}
+	if len(wants) > 0 {
+		p.Doc = append(p.Doc, "The table needs an index that it does not have yet: schema/indexes.sql creates "+strings.Join(wants, " and ")+".")
+	}
+	p.Doc = append(p.Doc, "Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.")
+}
+
+func (b *builder) reason() string {
+	for _, r := range b.pkg.Reasons {
+		if r.Chosen {
+			return r.Why
+		}
+	}
+	return ""
+}
+
+// guarantee says what a late worker can do.
+func (b *builder) guarantee() string {
+	level := "The fence is at level " + b.pkg.Guarantee.String() + ": "
+	switch b.pkg.Guarantee {
+	case queue.FenceToken:
+		return level + "every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing."
+	case queue.FenceAttempt:
+		return level + "every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing."
+	case queue.FenceClaimed:
+		return level + "a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment."
+	case queue.FenceStatus:
+		return level + "a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job."
+	}
+	switch b.pkg.Strategy {
+	case "hold":
+		return "The row lock is the claim: nobody else can take or settle a job while its transaction is open."
+	case "pop":
+		return "There is nothing to settle: a job belongs to whoever took it."
+	}
+	return "Nothing in the row tells claims apart: the shard alone keeps workers from doing a job twice, so give every shard to one worker."
+}
+
+// diagram draws the states and what leads from one to the other.
+func (b *builder) diagram() string {
+	p := b.pkg
+	var lines []string
+	add := func(from, op, to string) {
+		lines = append(lines, "\t"+pad(from, 8)+"--"+op+strings.Repeat("-", max(0, 16-len(op)))+"> "+to)
+	}
+	done, failed := "done", "failed"
+	if b.spec.DoneDeletes {
+		done = "(deleted)"
+	}
+	if b.spec.FailedDeletes {
+		failed = "(deleted)"
+	}
+	running := "running"
+	if p.Strategy == "pop" {
+		running = "(deleted)"
+	} else if !b.hasRunning() {
+		running = "held"
+	}
+	if p.Enqueue != nil {
+		add("", "Enqueue", "ready")
+	}
+	add("ready", "Claim", running)
+	if p.Complete != nil {
+		add(running, "Complete", done)
+	}
+	if p.Retry != nil && p.Fail != nil {
+		add(running, "Fail", "ready, while tries are left")
+		add(running, "Fail", failed)
+	} else if p.Retry != nil {
+		add(running, "Fail", "ready")
+	} else if p.Fail != nil {
+		add(running, "Fail", failed)
+	}
+	if p.Requeue != nil {
+		add(running, "Requeue", "ready")
+	}
+	if p.Extend != nil {
+		add(running, "Extend", running)
+	}
+	if p.Recover != nil {
+		add(running, "Recover", "ready, when its claim expired")
+	}
+	if p.Redrive != nil {
+		add(failed, "Redrive", "ready")
+	}
+	if p.Purge != nil {
+		add("finished", "Purge", "(deleted)")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func pad(s string, n int) string { return s + strings.Repeat(" ", max(1, n+1-len(s))) }

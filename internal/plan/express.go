@@ -1,0 +1,402 @@
+package plan
+
+// This file writes tests and values as SQL expressions.
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// builder builds the package of one queue.
+type builder struct {
+	spec    *queue.Spec
+	d       *dialect.Dialect
+	version dialect.Version
+	pkg     *Package
+	roles   map[*schema.Column]*queue.Column
+	fields  map[*schema.Column]*Field
+	rowID   *Field // the physical identity of a row, where it is used
+	// rowToken: a fresh value per row is what names a row without a key.
+	rowToken *Field
+	// nullsFirst: the first term of the order says NULLS FIRST, which a primary key
+	// cannot serve, so that the planner takes the index of the queue.
+	nullsFirst bool
+	fail       func(err error)
+}
+
+// scope is the text of one statement while it is written: what a column is
+// called in it, and its arguments.
+type scope struct {
+	*builder
+	prefix string // before every column: "" or "t."
+	args   []Arg
+	settle settleScope
+}
+
+// arg records an argument and returns its mark; an argument that was recorded
+// before gets the same mark.
+func (s *scope) arg(a Arg) string {
+	for i, have := range s.args {
+		if have.Kind == a.Kind && have.Field == a.Field && have.Param == a.Param && have.Max == a.Max && slices.Equal(have.Batch, a.Batch) {
+			return dialect.Mark(i)
+		}
+	}
+	s.args = append(s.args, a)
+	return dialect.Mark(len(s.args) - 1)
+}
+
+// column returns a column as it is written in this scope.
+func (s *scope) column(c *schema.Column) string { return s.prefix + s.d.Ident(c.Name) }
+
+// tests returns the conditions, one text each.
+func (s *scope) tests(list []queue.Test) []string {
+	var texts []string
+	for _, t := range list {
+		if text := s.test(t); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// test returns one condition; alternatives stand in parentheses.
+func (s *scope) test(t queue.Test) string {
+	if len(t.Or) == 0 {
+		return s.condition(t)
+	}
+	texts := []string{s.condition(t)}
+	for _, alternative := range t.Or {
+		if text := s.test(alternative); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "(" + strings.Join(texts, " OR ") + ")"
+}
+
+func (s *scope) condition(t queue.Test) string {
+	if t.Op == queue.Raw {
+		return s.raw(t.SQL)
+	}
+	column := s.column(t.Column)
+	switch t.Op {
+	case queue.IsNull:
+		return column + " IS NULL"
+	case queue.NotNull:
+		return column + " IS NOT NULL"
+	case queue.In, queue.NotIn:
+		return s.in(t, column)
+	}
+	return column + " " + string(t.Op) + " " + s.value(t.Column, t.Values[0])
+}
+
+// in returns membership in a list of values; Null stands for "is null".
+func (s *scope) in(t queue.Test, column string) string {
+	null := false
+	var values []string
+	for _, v := range t.Values {
+		if v.Kind == queue.Null {
+			null = true
+			continue
+		}
+		values = append(values, s.value(t.Column, v))
+	}
+	not := t.Op == queue.NotIn
+	var list string
+	switch {
+	case len(values) == 0 && not:
+		return column + " IS NOT NULL"
+	case len(values) == 0:
+		return column + " IS NULL"
+	case len(values) == 1 && not:
+		list = column + " <> " + values[0]
+	case len(values) == 1:
+		list = column + " = " + values[0]
+	case not:
+		list = column + " NOT IN (" + strings.Join(values, ", ") + ")"
+	default:
+		list = column + " IN (" + strings.Join(values, ", ") + ")"
+	}
+	switch {
+	case not && !null && !t.Column.NotNull:
+		// A null is none of the values.
+		return "(" + column + " IS NULL OR " + list + ")"
+	case !not && null:
+		return "(" + column + " IS NULL OR " + list + ")"
+	}
+	return list
+}
+
+// raw replaces the macros of an expression that the user wrote.
+func (s *scope) raw(text string) string {
+	row := s.d.Ident(s.spec.Table.Name)
+	if s.prefix != "" {
+		row = strings.TrimSuffix(s.prefix, ".")
+	}
+	now := func(kind string) string {
+		c, _ := s.d.Clock(kind, s.version)
+		return c.Now
+	}
+	text = dialect.Fill(text, "row", row, "now", cmpOr(now("timestamptz"), now("epoch")), "time", "CURRENT_TIME", "today", "CURRENT_DATE")
+	for {
+		before, rest, ok := strings.Cut(text, "{arg:")
+		if !ok {
+			break
+		}
+		name, after, ok := strings.Cut(rest, "}")
+		if !ok {
+			break
+		}
+		name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
+		mark := "NULL"
+		if p := s.claimParam(name); p != nil {
+			mark = s.arg(Arg{Kind: ArgParam, Param: p})
+		}
+		text = before + mark + after
+	}
+	return "(" + text + ")"
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// claimParam returns the free argument of Claim with that name.
+func (s *scope) claimParam(name string) *Param {
+	if s.pkg.Claim != nil {
+		for _, p := range s.pkg.Claim.Params {
+			if p.Field == nil && p.Name == parameter(unexported(name)) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// value returns a value for a column.
+func (s *scope) value(c *schema.Column, v queue.Value) string {
+	switch v.Kind {
+	case queue.Null:
+		return "NULL"
+	case queue.Literal:
+		return s.literal(c, v.Text)
+	case queue.Now:
+		return s.clock(c, v.Shift)
+	case queue.Token:
+		return s.token(c)
+	case queue.WorkerID:
+		return s.arg(Arg{Kind: ArgWorker, Field: s.fields[c]})
+	case queue.Old:
+		return s.column(c)
+	case queue.Add:
+		if v.By < 0 {
+			return s.column(c) + " - " + strconv.Itoa(-v.By)
+		}
+		return s.column(c) + " + " + strconv.Itoa(v.By)
+	case queue.SQLExpr:
+		return s.raw(v.Text)
+	case queue.ColumnOf:
+		return s.column(v.Other)
+	case queue.Arg:
+		return s.argument(c, v)
+	}
+	s.fail(fmt.Errorf("no text for a value of kind %q", v.Kind))
+	return "NULL"
+}
+
+// argument returns an argument of a transition by its name.
+func (s *scope) argument(c *schema.Column, v queue.Value) string {
+	switch v.Name {
+	case queue.ArgError:
+		text := s.arg(Arg{Kind: ArgError, Max: s.spec.Error.Max})
+		if s.spec.Error.Append {
+			return s.appendTo(c, text)
+		}
+		return text
+	case queue.ArgDelay:
+		return s.clock(c, &queue.Shift{Arg: queue.ArgDelay})
+	}
+	s.fail(fmt.Errorf("no text for the argument %q", v.Name))
+	return "NULL"
+}
+
+// appendTo keeps what a text column holds and adds a line.
+func (s *scope) appendTo(c *schema.Column, text string) string {
+	column := s.column(c)
+	if c.Type.Array {
+		return "array_append(" + column + ", " + text + ")"
+	}
+	return "coalesce(" + column + " || '\n', '') || " + text
+}
+
+// token returns the fresh value of a claim: one argument for the whole batch,
+// or an expression that differs from row to row where the token is what names
+// the row.
+func (s *scope) token(c *schema.Column) string {
+	if s.rowToken == nil || s.rowToken.Column != c.Name {
+		return s.arg(Arg{Kind: ArgToken, Field: s.fields[c]})
+	}
+	kind := "row_token_text"
+	if c.Type.Class == schema.UUID {
+		kind = "row_token_uuid"
+	}
+	return s.d.Fragments[kind].At(s.version)
+}
+
+// literal returns a constant for a column.
+func (s *scope) literal(c *schema.Column, text string) string {
+	switch c.Type.Class {
+	case schema.Int, schema.Float, schema.Decimal:
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
+			return text
+		}
+		if b, err := strconv.ParseBool(text); err == nil {
+			return s.d.Bool(b)
+		}
+	case schema.Bool:
+		if b, err := strconv.ParseBool(text); err == nil {
+			return s.d.Bool(b)
+		}
+	case schema.Bytes:
+		if raw, err := hex.DecodeString(strings.TrimPrefix(text, `\x`)); err == nil && strings.HasPrefix(text, `\x`) {
+			return s.d.Bytes(raw)
+		}
+		return s.d.Bytes([]byte(text))
+	}
+	return s.d.Quote(text)
+}
+
+// clockKind names how a column keeps time, "" when it does not.
+func (b *builder) clockKind(c *schema.Column) string {
+	as, clock := "", ""
+	if role := b.roles[c]; role != nil {
+		as, clock = role.As, role.Clock
+	}
+	local := ""
+	if clock == "local" {
+		local = ":local"
+	}
+	switch {
+	case strings.HasPrefix(as, "text:"):
+		return "text" + local
+	case as != "":
+		return as
+	case c.Type.Class == schema.Timestamp && c.Type.Zone:
+		return "timestamptz"
+	case c.Type.Class == schema.Timestamp && clock == "local":
+		return "timestamp:local"
+	case c.Type.Class == schema.Timestamp:
+		return "timestamp:utc"
+	case c.Type.Class == schema.Date:
+		return "date"
+	}
+	return ""
+}
+
+// clock returns the present, shifted, as a column keeps it.
+func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
+	kind := s.clockKind(c)
+	clock, ok := s.d.Clock(kind, s.version)
+	if !ok {
+		s.fail(fmt.Errorf("column %q keeps time as %q, which %s %s cannot", c.Name, kind, s.d.Title, s.version))
+		return "NULL"
+	}
+	format := ""
+	if role := s.roles[c]; role != nil && strings.HasPrefix(role.As, "text:") {
+		if format, ok = s.d.Format(strings.TrimPrefix(role.As, "text:")); !ok {
+			s.fail(fmt.Errorf("column %q: %s cannot write times as %q", c.Name, s.d.Title, strings.TrimPrefix(role.As, "text:")))
+		}
+	}
+	if shift == nil {
+		return dialect.Fill(clock.Now, "format", format)
+	}
+	sign := "+"
+	if shift.Minus {
+		sign = "-"
+	}
+	if shift.Column == nil && shift.Arg == "" {
+		form := cmpOr(clock.Fixed, clock.Seconds)
+		return dialect.Fill(form, "sign", sign, "seconds", seconds(shift.Fixed), "interval", interval(shift.Fixed), "format", format)
+	}
+	amount := ""
+	switch {
+	case shift.Column != nil:
+		amount = s.column(shift.Column)
+		if shift.Unit != time.Second && shift.Unit != 0 {
+			amount += " * " + seconds(shift.Unit)
+		}
+	case shift.Arg == queue.ArgLease:
+		amount = s.arg(Arg{Kind: ArgLease})
+	case shift.Arg == queue.ArgOlder:
+		amount = s.arg(Arg{Kind: ArgOlder})
+	default:
+		amount = s.arg(Arg{Kind: ArgDelay})
+	}
+	return dialect.Fill(clock.Seconds, "sign", sign, "seconds", amount, "format", format)
+}
+
+// seconds writes a duration as a number of seconds.
+func seconds(d time.Duration) string {
+	if d%time.Second == 0 {
+		return strconv.FormatInt(int64(d/time.Second), 10)
+	}
+	return strconv.FormatFloat(math.Round(d.Seconds()*1e6)/1e6, 'f', -1, 64)
+}
+
+// interval writes a duration as people say it: "5 minutes". Days are written
+// as hours, for a day may have 23.
+func interval(d time.Duration) string {
+	count := func(n time.Duration, unit string) string {
+		if n == 1 {
+			return "1 " + unit
+		}
+		return strconv.FormatInt(int64(n), 10) + " " + unit + "s"
+	}
+	switch {
+	case d != 0 && d%time.Hour == 0:
+		return count(d/time.Hour, "hour")
+	case d != 0 && d%time.Minute == 0:
+		return count(d/time.Minute, "minute")
+	case d%time.Second == 0:
+		return count(d/time.Second, "second")
+	}
+	return strconv.FormatInt(int64(d/time.Microsecond), 10) + " microseconds"
+}
+
+// age returns the seconds from one time to another; from a column to now when
+// b is nil. Both columns must keep time alike; else it returns "".
+func (s *scope) age(a, b *schema.Column, expr func(string) string) string {
+	kind := s.clockKind(a)
+	clock, ok := s.d.Clock(kind, s.version)
+	if !ok || clock.Age == "" {
+		return ""
+	}
+	format := ""
+	if role := s.roles[a]; role != nil && strings.HasPrefix(role.As, "text:") {
+		format, _ = s.d.Format(strings.TrimPrefix(role.As, "text:"))
+	}
+	to := ""
+	switch {
+	case b == nil:
+		to = dialect.Fill(clock.Now, "format", format)
+	case s.clockKind(b) == kind:
+		to = s.column(b)
+	default:
+		return ""
+	}
+	return dialect.Fill(clock.Age, "a", expr(s.column(a)), "b", to, "format", format)
+}

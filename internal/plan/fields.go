@@ -1,0 +1,221 @@
+package plan
+
+// This file turns columns into the fields of Job and the types of Go.
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// buildFields gives every column that is read a Go field.
+func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
+	overrides, renames := b.byColumn(q, errs)
+	seen := map[string]*schema.Column{}
+	for _, c := range b.spec.Columns {
+		b.roles[c.Column] = c
+		if c.Ignored {
+			continue
+		}
+		f := b.field(c)
+		if name, ok := renames[c.Name]; ok {
+			f.Name = name.Value
+			f.Param = parameter(unexported(name.Value))
+			if exported(name.Value) != name.Value {
+				errs.Errorf(name.Pos, "%q is not an exported Go name", name.Value).
+					WithHint("Write it as it shall stand in Go, for example %q.", cmp.Or(exported(name.Value), "Name"))
+			}
+		}
+		if f.Name == "" {
+			errs.Errorf(c.Pos, "column %q has no letter or digit to make a Go name of", c.Name).
+				WithHint("Say what it shall be called in Go: rename: {%s: Name} under gen.go in qgen.yaml.", strconv.Quote(c.Name))
+			continue
+		}
+		if methods[f.Name] || strings.HasPrefix(f.Name, "Decode") && f.Codec == JSONBytes {
+			f.Name += "Value" // Job has a method of that name
+		}
+		if first, ok := seen[f.Name]; ok {
+			errs.Errorf(c.Pos, "columns %q and %q both become the Go field %s", first.Name, c.Name, f.Name).
+				WithHint("Rename one: rename: {%s: %s2} under gen.go in qgen.yaml.", strconv.Quote(c.Name), f.Name)
+			continue
+		}
+		seen[f.Name] = c.Column
+		if o, ok := overrides[c.Name]; ok {
+			b.override(f, o)
+		}
+		b.fields[c.Column] = f
+		b.pkg.Fields = append(b.pkg.Fields, f)
+	}
+}
+
+// byColumn indexes overrides and renames by the stored name of their column.
+func (b *builder) byColumn(q *config.Queue, errs *source.ErrorList) (map[string]config.Override, map[string]config.String) {
+	overrides, renames := map[string]config.Override{}, map[string]config.String{}
+	if q.Gen.Go == nil {
+		return overrides, renames
+	}
+	find := func(name config.String) string {
+		for _, n := range []string{name.Value, b.d.Fold(name.Value)} {
+			if b.spec.Table.Column(n) != nil {
+				return n
+			}
+		}
+		var names []string
+		for _, c := range b.spec.Table.Columns {
+			names = append(names, c.Name)
+		}
+		e := errs.Errorf(name.Pos, "table %q has no column %q", b.spec.Table.QualifiedName(), name.Value)
+		if near := source.Nearest(name.Value, names); near != "" {
+			e.WithHint("Did you mean %q?", near)
+		} else {
+			e.WithHint("Its columns are %s.", strings.Join(names, ", "))
+		}
+		return ""
+	}
+	for _, o := range q.Gen.Go.Overrides {
+		if name := find(o.Column); name != "" {
+			overrides[name] = o
+		}
+	}
+	for _, r := range q.Gen.Go.Rename {
+		if name := find(r.Column); name != "" {
+			renames[name] = r.Name
+		}
+	}
+	return overrides, renames
+}
+
+// field returns the field of a column.
+func (b *builder) field(c *queue.Column) *Field {
+	rule := b.d.Type(c.Type.Name, string(c.Type.Class))
+	if c.Type.Array {
+		rule = b.d.Classes[""]
+	}
+	f := &Field{
+		Column:  c.Name,
+		SQLType: plainText(c.Type.Raw),
+		Name:    exported(c.Name),
+		Param:   parameter(unexported(c.Name)),
+		JSON:    jsonName(c.Name),
+		GoType:  rule.Go,
+		Null:    !c.NotNull,
+		Cast:    b.castType(c.Type),
+		Payload: c.Payload,
+	}
+	switch {
+	case strings.HasPrefix(c.As, "text:"):
+		f.GoType, f.Codec, f.Layout = "time.Time", TextTime, strings.TrimPrefix(c.As, "text:")
+	case c.As != "":
+		f.GoType, f.Codec = "time.Time", Codec(c.As)
+	case rule.Go == "json.RawMessage":
+		f.Codec = JSONBytes
+	}
+	f.UTC = c.Clock != "local"
+	if c.Type.Class == schema.Text && c.Type.Enum {
+		f.GoType = "string"
+	}
+	return f
+}
+
+// castType names a type in the dialect's words for casts of arguments.
+func (b *builder) castType(t schema.Type) string {
+	name := cmp.Or(b.d.Types[t.Name].Cast, t.Name)
+	if t.Enum || b.d.Types[t.Name].Go == "" && t.Schema != "" {
+		name = b.d.Qualified(t.Schema, t.Name)
+	}
+	if t.Array {
+		name += "[]"
+	}
+	return name
+}
+
+// override gives a field the Go type that the user wants.
+func (b *builder) override(f *Field, o config.Override) {
+	name := o.Type.Value
+	if o.Import.IsSet() {
+		path := o.Import.Value
+		base := path[strings.LastIndex(path, "/")+1:]
+		if v := strings.TrimLeft(base, "v"); v != "" && strings.Trim(v, "0123456789") == "" && strings.Contains(path, "/") {
+			rest := strings.TrimSuffix(path, "/"+base)
+			base = rest[strings.LastIndex(rest, "/")+1:]
+		}
+		if !slices.Contains(b.pkg.Imports, Import{Path: path, Name: base}) {
+			b.pkg.Imports = append(b.pkg.Imports, Import{Path: path, Name: base})
+		}
+		name = base + "." + name
+	}
+	if o.Codec.Value == "json" {
+		b.pkg.Decodes = append(b.pkg.Decodes, Decode{Method: "Decode" + f.Name, Field: f, Type: name})
+		return
+	}
+	f.GoType, f.Codec = name, Direct
+}
+
+// namedPayloads adds the Go types that payload type= names.
+func (b *builder) namedPayloads() {
+	for _, c := range b.spec.Columns {
+		f := b.fields[c.Column]
+		if f == nil || c.GoType == "" || slices.ContainsFunc(b.pkg.Decodes, func(d Decode) bool { return d.Field == f }) {
+			continue
+		}
+		name := c.GoType
+		if i := strings.LastIndex(name, "."); i > strings.LastIndex(name, "/") && i > 0 {
+			path := name[:i]
+			base := path[strings.LastIndex(path, "/")+1:]
+			if !slices.Contains(b.pkg.Imports, Import{Path: path, Name: base}) {
+				b.pkg.Imports = append(b.pkg.Imports, Import{Path: path, Name: base})
+			}
+			name = base + name[i:]
+		}
+		b.pkg.Decodes = append(b.pkg.Decodes, Decode{Method: "Decode" + f.Name, Field: f, Type: name})
+	}
+}
+
+// read returns the columns as a statement reads them, in the order of fields.
+func (s *scope) read(fields []*Field) []string {
+	var texts []string
+	for _, f := range fields {
+		texts = append(texts, s.readOne(f))
+	}
+	return texts
+}
+
+func (s *scope) readOne(f *Field) string {
+	if f.RowID {
+		return s.rowIdentity(f)
+	}
+	c := s.spec.Table.Column(f.Column)
+	text := s.column(c)
+	if form := s.rule(c).Read; form != "" {
+		return dialect.Fill(form, "column", text)
+	}
+	return text
+}
+
+// rowIdentity reads the physical identity of a row as text.
+func (s *scope) rowIdentity(f *Field) string {
+	return s.prefix + f.Column
+}
+
+// rule returns the type rule of a column.
+func (b *builder) rule(c *schema.Column) dialect.TypeRule {
+	if c.Type.Array {
+		return b.d.Classes[""]
+	}
+	return b.d.Type(c.Type.Name, string(c.Type.Class))
+}
+
+// write wraps an argument for a column, where its type needs it.
+func (b *builder) write(c *schema.Column, arg string) string {
+	if form := b.rule(c).Write; form != "" {
+		return dialect.Fill(form, "arg", arg, "type", b.castType(c.Type))
+	}
+	return arg
+}

@@ -1,0 +1,271 @@
+package plan
+
+// This file advises the indexes that the statements want, and finds those that
+// exist already.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// wanted is an index that a statement wants.
+type wanted struct {
+	name    string
+	columns []indexKey
+	where   []queue.Test // constant tests only
+	why     string
+}
+
+// indexKey is one key of a wanted index.
+type indexKey struct {
+	column *schema.Column
+	sql    string // of an expression
+	desc   bool
+	nulls  string // first, last or "" for the default
+}
+
+// claimIndex is the index that gives ready rows in queue order.
+func (b *builder) claimIndex() wanted {
+	w := wanted{name: b.indexName("ready"), why: "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
+	if state := b.spec.States[queue.Ready]; state != nil {
+		for _, t := range state.Tests {
+			if constant(t) {
+				w.where = append(w.where, t)
+			}
+		}
+	}
+	if !b.can(dialect.PartialIndex) {
+		// Equality columns lead where an index cannot hold a predicate.
+		for _, t := range w.where {
+			if t.Op == queue.In && len(t.Values) == 1 && len(t.Or) == 0 {
+				w.columns = append(w.columns, indexKey{column: t.Column})
+			}
+		}
+		w.where = nil
+	}
+	for _, p := range b.spec.Params {
+		if p.Kind == queue.Equal && !p.Optional && len(p.Any) == 0 {
+			w.columns = append(w.columns, indexKey{column: p.Column})
+		}
+	}
+	for i, o := range b.spec.Order {
+		if o.Random {
+			break
+		}
+		k := indexKey{column: o.Column, sql: o.SQL, desc: o.Desc, nulls: o.Nulls}
+		if i == 0 && b.nullsFirst {
+			k.nulls = "first"
+		}
+		w.columns = append(w.columns, k)
+	}
+	return w
+}
+
+// expiredIndex is the index that finds claims of dead workers.
+func (b *builder) expiredIndex() (wanted, bool) {
+	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out"}
+	for _, t := range b.spec.Expired {
+		if t.Column != nil && !constant(t) {
+			w.columns = append(w.columns, indexKey{column: t.Column})
+		}
+	}
+	if state := b.spec.States[queue.Running]; state != nil && b.can(dialect.PartialIndex) {
+		for _, t := range state.Tests {
+			if constant(t) {
+				w.where = append(w.where, t)
+			}
+		}
+	}
+	return w, len(w.columns) > 0
+}
+
+// buildIndexes plans the advice.
+func (b *builder) buildIndexes() {
+	if b.pkg.Strategy == "partition" && b.spec.Shard != nil && b.spec.Shard.Column == nil {
+		b.pkg.Notes = append(b.pkg.Notes, "the shard is an expression, which the index does not hold: every instance reads the ready rows of all")
+	}
+	list := []wanted{b.claimIndex()}
+	if b.pkg.Recover != nil {
+		if w, ok := b.expiredIndex(); ok {
+			list = append(list, w)
+		}
+	}
+	if b.rowToken != nil {
+		w := wanted{name: b.indexName("token"), why: "serves Complete and the like: the token is what names a claimed row",
+			columns: []indexKey{{column: b.spec.Token}}}
+		list = append(list, w)
+	}
+	for _, w := range list {
+		if len(w.columns) == 0 {
+			continue
+		}
+		ix := Index{Name: w.name, Why: w.why}
+		if have := b.serving(w); have != nil {
+			ix.Have = have.Name
+		} else {
+			ix.DDL = b.indexDDL(w)
+		}
+		b.pkg.Indexes = append(b.pkg.Indexes, ix)
+	}
+}
+
+// indexName names a new index; it fits the server's limit.
+func (b *builder) indexName(what string) string {
+	suffix := "_" + what
+	base := b.spec.Table.Name
+	// Several queues over one table want indexes of their own.
+	if name := snake(b.spec.Name); name != "" && !strings.Contains(base, name) {
+		suffix = "_" + name + suffix
+	}
+	if limit := b.d.Identifiers.MaxBytes; limit > 0 && len(base)+len(suffix) > limit {
+		short := base
+		for len(short)+len(suffix) > limit && short != "" {
+			r := []rune(short)
+			short = string(r[:len(r)-1])
+		}
+		base = short
+	}
+	return base + suffix
+}
+
+// keys returns the keys of an index as DDL.
+func (b *builder) keys(w wanted) []string {
+	s := b.newScope()
+	var texts []string
+	for _, k := range w.columns {
+		text := s.raw(k.sql)
+		if k.column != nil {
+			text = b.d.Ident(k.column.Name)
+		}
+		if k.desc {
+			text += " DESC"
+		}
+		if k.nulls != "" && (k.nulls == "first") != (b.d.NullsLow != k.desc) {
+			text += " NULLS " + strings.ToUpper(k.nulls)
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// indexText describes an index on one line of a comment.
+func (b *builder) indexText(w wanted) string {
+	text := "(" + strings.Join(b.keys(w), ", ") + ")"
+	if len(w.where) > 0 {
+		text += " WHERE " + strings.Join(b.newScope().tests(w.where), " AND ")
+	}
+	return plainText(text)
+}
+
+func (b *builder) indexDDL(w wanted) string {
+	v := b.base("")
+	v.Index = b.d.Ident(w.name)
+	v.Columns = b.keys(w)
+	v.Where = b.newScope().tests(w.where)
+	sql, _, err := b.d.Render("index", v)
+	if err != nil {
+		b.fail(err)
+	}
+	return sql
+}
+
+// serving returns an index of the table that serves as well, nil when none.
+func (b *builder) serving(w wanted) *schema.Index {
+	for _, ix := range b.spec.Table.Indexes {
+		if b.serves(ix, w) {
+			return ix
+		}
+	}
+	return nil
+}
+
+func (b *builder) serves(ix *schema.Index, w wanted) bool {
+	if ix.Method != "" && ix.Method != "btree" || ix.Name == "" {
+		return false
+	}
+	conditions := predicates(ix.Where)
+	tests := b.newScope().tests(w.where)
+	have := ix.Columns
+	for _, condition := range conditions {
+		if !slices.ContainsFunc(tests, func(t string) bool { return normal(t) == condition }) {
+			return false // the index leaves out rows that the statement needs
+		}
+	}
+	if len(conditions) < len(tests) {
+		// What the predicate does not hold must lead the index as an equality.
+		for _, t := range w.where {
+			if slices.Contains(conditions, normal(b.newScope().test(t))) {
+				continue
+			}
+			if len(have) == 0 || have[0].Column != t.Column || t.Op != queue.In || len(t.Values) != 1 || len(t.Or) > 0 {
+				return false
+			}
+			have = have[1:]
+		}
+	}
+	if len(have) < len(w.columns) {
+		return false
+	}
+	for i, k := range w.columns {
+		first := b.d.NullsLow != k.desc
+		if k.nulls != "" {
+			first = k.nulls == "first"
+		}
+		c := have[i]
+		if k.column == nil || c.Column != k.column || c.Desc != k.desc {
+			return false
+		}
+		if c.NullsFirst != first && (k.nulls != "" || !k.column.NotNull) {
+			return false
+		}
+	}
+	return true
+}
+
+// predicates splits the predicate of an index at AND, each part in a normal
+// form.
+func predicates(where string) []string {
+	var parts []string
+	if strings.TrimSpace(where) == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(strings.ReplaceAll(where, " and ", " AND "), "\n", " "), " AND ") {
+		parts = append(parts, normal(part))
+	}
+	return parts
+}
+
+// normal takes out of a condition what servers and people write differently:
+// parentheses, casts, case, blanks, quotes of names.
+func normal(condition string) string {
+	var b strings.Builder
+	text := condition
+	inText := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '\'':
+			inText = !inText
+			b.WriteByte(c)
+		case inText:
+			b.WriteByte(c)
+		case c == '(' || c == ')' || c == ' ' || c == '"' || c == '\n' || c == '\t':
+		case c == ':' && i+1 < len(text) && text[i+1] == ':':
+			for i += 2; i < len(text) && (text[i] == ' ' || text[i] == '_' || text[i] == '.' || text[i] >= 'a' && text[i] <= 'z' || text[i] >= '0' && text[i] <= '9'); i++ {
+				if text[i] == ' ' && !strings.HasPrefix(text[i:], " varying") {
+					break
+				}
+			}
+			i--
+		case c >= 'A' && c <= 'Z':
+			b.WriteByte(c + 'a' - 'A')
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,357 @@
+// Package plan decides. It takes what a queue means and what a server can do,
+// chooses how rows are claimed, and writes down every statement, name and type
+// of the package to be emitted. Nothing after this package makes a decision.
+package plan
+
+import (
+	"time"
+
+	"github.com/qgen-dev/qgen/internal/queue"
+)
+
+// Package is everything an emitted package needs.
+type Package struct {
+	Name   string // of the Go package
+	Out    string // folder for it, relative to the config file, with slashes
+	Queue  string // the queue's name
+	Table  string // the table's qualified name, as people say it
+	Source string // "db/schema.sql", the file with the CREATE TABLE, for the header
+	Engine string // "PostgreSQL 14" for texts: title and oldest server it must run on
+	// Doc are the paragraphs of the package comment; a paragraph whose lines
+	// start with a tab is shown as it is (the state diagram).
+	Doc    []string
+	Driver Driver
+
+	Strategy  string   // that claims
+	Reasons   []Reason // why it and none of the others, in the order they were weighed
+	Guarantee queue.FenceLevel
+	Locks     string // what the claim locks and for how long, one sentence
+	Crash     string // what a dead worker leaves, one sentence
+
+	Fields  []*Field // of Job, in table order
+	Key     []*Field // name a row; one field of kind RowID when the table has no key
+	Fence   []*Field // carried by a Job besides the key, compared when it is settled
+	Status  *StatusType
+	Decodes []Decode
+	Imports []Import // of the user's own types
+
+	Claim            *Claim
+	Complete         *Settle // nil: the operation does not exist for this table
+	Retry            *Settle // Fail while attempts are left
+	Fail             *Settle // Fail when none are left, or at once when failures are not counted
+	Requeue          *Settle
+	Extend           *Settle
+	Recover          *Sweep
+	Enqueue          *Enqueue
+	Stats            *Stats
+	Redrive          *Sweep
+	Purge            *Sweep
+	Peek             *Peek
+	Verify           *Verify
+	CompleteAndClaim bool
+	Attempts         *Attempts // nil: failures are not counted
+	Backoff          queue.Backoff
+	Lease            *Lease // nil: claims do not expire
+	Worker           bool   // claims record who holds a row: option WithWorker
+	WorkLoop         bool   // emit work.go
+	Hold             bool   // operations exist on a transaction only
+	Conformance      bool   // emit conformance_test.go
+
+	// Isolation of the transactions that the package begins itself: "read
+	// committed", or "" for the driver's default.
+	Isolation string
+	Transient Transient
+	Indexes   []Index
+	Columns   []ColumnUse // for explain
+	States    []StateUse  // for explain
+	Moves     []MoveUse   // for explain
+	Notes     []string    // for explain
+}
+
+// Driver is the Go database API that the package speaks.
+type Driver string
+
+// The drivers.
+const (
+	DatabaseSQL Driver = "database/sql"
+	PGX         Driver = "pgx/v5"
+)
+
+// Reason tells why a strategy was taken or passed over.
+type Reason struct {
+	Strategy string
+	Chosen   bool
+	Why      string // a clause: "the server skips locked rows and UPDATE returns them"
+}
+
+// Codec says how a Go value travels when the driver cannot carry it as it is.
+type Codec string
+
+// The codecs.
+const (
+	Direct    Codec = ""
+	Epoch     Codec = "epoch"    // time.Time as seconds since 1970
+	EpochMS   Codec = "epoch_ms" // milliseconds
+	EpochUS   Codec = "epoch_us" // microseconds
+	TextTime  Codec = "text"     // time.Time in Layout
+	JSONBytes Codec = "json"     // json.RawMessage, scanned as bytes; sent as its text where several travel as JSON
+	WallTime  Codec = "wall"     // time.Time in a column without zone: its clock reads UTC or local, by UTC
+)
+
+// Field is a field of Job, and the column behind it.
+type Field struct {
+	Column  string // as stored
+	SQLType string // as written, for the line comment
+	Name    string // Go field: MsgID
+	Param   string // Go parameter: msgID, never a keyword or a clash
+	JSON    string // tag: msg_id
+	GoType  string // of the value: int64, string, time.Time, json.RawMessage, []byte, bool, float64
+	Null    bool   // the field is a pointer (slices stay as they are, nil is null)
+	Codec   Codec
+	Layout  string // of TextTime
+	UTC     bool   // of TextTime and WallTime: read and written as UTC, else local
+	Doc     string // sentence for the field, "" when the name says it
+	RowID   bool   // ctid or rowid: no column of the table
+	Payload bool   // redacted in logs
+	Fence   bool
+	// Cast is the type to which an array or a scalar argument is cast, in the
+	// dialect's words ("bigint", "uuid"); "" when none is needed.
+	Cast string
+	// New says whether Enqueue takes it, and Optional whether it may be left
+	// out so that the column's default applies (its NewJob field is a pointer).
+	New, Optional bool
+}
+
+// StatusType is the Go type of the status column.
+type StatusType struct {
+	Name   string // Status
+	Field  *Field // nil when Job does not carry it
+	GoType string // underlying: string, int64, bool
+	Consts []StatusConst
+}
+
+// StatusConst is one value of the status column.
+type StatusConst struct {
+	Name  string // StatusReady
+	Value string // Go literal: "N" with quotes, 3, true
+	Doc   string // "jobs that wait to be claimed"
+}
+
+// Decode is a method of Job that decodes a JSON column on demand.
+type Decode struct {
+	Method string // DecodeBody
+	Field  *Field
+	Type   string // mail.Message
+}
+
+// Import is a package that the user's own types come from.
+type Import struct{ Path, Name string }
+
+// Statement is one SQL statement of the package.
+type Statement struct {
+	Name string   // claim; the file is sql/<Name>.sql, the Go variable <Var>
+	Var  string   // claimSQL
+	Head []string // the head comment, without marks: transition, locks, index, isolation
+	SQL  string   // what is sent, with its tag after the first keyword; no semicolon
+	Args []Arg    // in bind order
+	Rows []*Field // what comes back, in order; nil: no rows
+}
+
+// ArgKind says what an argument of a statement is.
+type ArgKind string
+
+// The kinds of arguments.
+const (
+	ArgLimit    ArgKind = "limit"     // how many rows at most: int
+	ArgLow      ArgKind = "low"       // low bound of the key: Claim.Low
+	ArgToken    ArgKind = "token"     // a fresh random value: Claim.Token
+	ArgWorker   ArgKind = "worker"    // the queue's worker; Field, when set, gives its Go type, Max its longest text
+	ArgParam    ArgKind = "param"     // Param of Claim
+	ArgShardIdx ArgKind = "shard"     // shard.Index
+	ArgShardCnt ArgKind = "shards"    // shard.Count
+	ArgLease    ArgKind = "lease"     // seconds (float64), of an argument lease time.Duration
+	ArgDelay    ArgKind = "delay"     // seconds (float64), of an argument or of the backoff
+	ArgError    ArgKind = "error"     // text of the cause, cut to Max characters
+	ArgOlder    ArgKind = "older"     // seconds (float64), of an argument olderThan time.Duration
+	ArgBatch    ArgKind = "batch"     // array of Field over the jobs
+	ArgBatchAll ArgKind = "batch_all" // JSON: an array of arrays of Batch fields over the jobs
+	ArgNew      ArgKind = "new"       // Field of one NewJob
+	ArgNewSet   ArgKind = "new_set"   // bool: NewJob has Field (an Optional one)
+	ArgNewBatch ArgKind = "new_batch" // array of Field over the NewJobs
+	ArgNewAll   ArgKind = "new_all"   // JSON: an array of arrays of Batch fields over the NewJobs
+	ArgHeld     ArgKind = "held"      // array of the key Field over the jobs held by this transaction
+	ArgHeldAll  ArgKind = "held_all"  // JSON of the same
+)
+
+// Arg is one argument of a statement.
+type Arg struct {
+	Kind  ArgKind
+	Field *Field   // of ArgBatch, ArgNew, ArgNewBatch, ArgHeld
+	Batch []*Field // of ArgBatchAll, ArgNewAll, ArgHeldAll: the columns of each inner array
+	Param *Param   // of ArgParam
+	Max   int      // of ArgError and ArgWorker: longest text in characters, 0 is no limit
+}
+
+// Param is an argument of Claim that narrows it.
+type Param struct {
+	Name   string // Go name: kind
+	GoType string // string, []string, *string …
+	Doc    string // clause for the comment: "the value of kind"
+	Field  *Field // whose Codec and Cast apply; nil for a free argument
+	List   bool   // GoType is a slice: travels as an array (or JSON, as the dialect's batches do)
+	JSON   bool   // of List: travels as a JSON array
+}
+
+// ClaimFlow is how the statements of a claim follow each other.
+type ClaimFlow string
+
+// The flows of a claim.
+const (
+	OneStatement ClaimFlow = "one"  // Statement returns the rows
+	MarkRead     ClaimFlow = "mark" // Statement stamps rows with a token, Read reads them, in one transaction
+	PickTake     ClaimFlow = "pick" // Pick reads candidates, Statement takes those that are still free; bounded retry
+	ReadOnly     ClaimFlow = "read" // Statement reads (and, with Hold, locks) and writes nothing
+)
+
+// Claim takes rows.
+type Claim struct {
+	Doc       []string // paragraphs of the function's comment
+	Flow      ClaimFlow
+	Statement *Statement
+	Ladder    []Rung // statements for fixed sizes, smallest first
+	Read      *Statement
+	Pick      *Statement
+	Params    []*Param
+	Shard     bool
+	LeaseArg  bool // Claim takes lease time.Duration
+	Low       *Low
+	Order     []SortTerm // of the returned rows
+	Token     string     // Go kind of the token: "uuid", "text", "int"; "" when none is stamped
+}
+
+// Rung is the claim for one fixed size, with the size as a literal.
+type Rung struct {
+	Limit     int
+	Statement *Statement
+}
+
+// Low is the hint that keeps a first-in first-out claim flat: rows at or below
+// it were seen taken.
+type Low struct {
+	Field   *Field        // the key, an integer
+	Refresh time.Duration // a full look at least this often
+}
+
+// SortTerm is one term of the order of returned rows.
+type SortTerm struct {
+	Field      *Field
+	Desc       bool
+	NullsFirst bool
+}
+
+// Settle is an operation over jobs that were claimed: one statement over all
+// of them, which returns the keys that it found.
+type Settle struct {
+	Doc       []string
+	Statement *Statement
+	Delay     bool     // takes a delay (Requeue)
+	Result    *Field   // Complete takes a result per job
+	LeaseArg  bool     // Extend takes lease time.Duration
+	Refreshes []*Field // fields of Job that the statement changes and returns, read back into the jobs (a fence that moves)
+}
+
+// Sweep is an operation over rows that nobody holds, at most limit of them.
+type Sweep struct {
+	Doc        []string
+	Statements []*Statement // run in order until limit rows were touched; each takes what is left of limit
+	OlderThan  bool
+}
+
+// Enqueue adds jobs.
+type Enqueue struct {
+	Doc, ManyDoc []string
+	One          *Statement // returns the key
+	Many         *Statement // returns keys in input order
+	Fields       []*Field   // of NewJob
+	KeyGiven     bool       // the caller provides the key; nothing is returned by the database
+}
+
+// Stats counts rows.
+type Stats struct {
+	Doc       []string
+	Statement *Statement
+	Fields    []StatsField // in the order of the columns that come back
+}
+
+// StatsField is one figure of Stats.
+type StatsField struct {
+	Name   string // Ready, Running, OldestReady
+	GoType string // int64, or time.Duration (comes back as seconds, null when there is none)
+	Doc    string
+}
+
+// Peek reads jobs without taking them.
+type Peek struct {
+	Doc       []string
+	Statement *Statement
+}
+
+// Verify compares the live database with what the package was generated for.
+type Verify struct {
+	Doc    []string
+	Checks []Check
+}
+
+// Check is one question to the database.
+type Check struct {
+	Statement *Statement // returns one row with one text for each thing that is wrong, none when all is well
+	Mend      string     // what to do, appended to the text
+}
+
+// Attempts counts tries.
+type Attempts struct {
+	Field     *Field
+	Down      bool
+	OnClaim   bool
+	Max       int    // 0: MaxOf, or none
+	MaxOf     *Field // the row's own limit
+	Unlimited bool   // a null count is unlimited
+}
+
+// Lease is the time for which a claim is good.
+type Lease struct {
+	Length time.Duration // 0: per row or per call
+	Field  *Field        // the lease's end as the claim returns it; nil when not read
+}
+
+// Transient lists the errors after which the same work may be tried again.
+type Transient struct {
+	// RolledBack: the database has undone the transaction, so the package
+	// itself may try it again. SQLSTATEs, exact or a class of two characters.
+	RolledBack []string
+	// Unknown: the connection is gone and nobody knows what was committed; the
+	// caller decides. SQLSTATEs likewise.
+	Unknown []string
+	// Codes of drivers whose errors have a method Code() int; the low byte
+	// counts (SQLite's extended codes).
+	Codes []int
+	// Messages are parts of the text of errors of drivers that have neither.
+	Messages []string
+}
+
+// Index is one advised index.
+type Index struct {
+	Name string
+	DDL  string // safe to run online
+	Why  string // "serves Claim: ready rows in queue order"
+	Have string // name of an existing index that serves as well; DDL is then not needed
+}
+
+// ColumnUse tells for explain what a column was understood as.
+type ColumnUse struct{ Column, Type, Roles, Go string }
+
+// StateUse tells for explain how a state is recognised.
+type StateUse struct{ State, Test string }
+
+// MoveUse tells for explain what a transition writes.
+type MoveUse struct{ Transition, From, To, Writes string }

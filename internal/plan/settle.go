@@ -1,0 +1,477 @@
+package plan
+
+// This file writes the statements over jobs that were claimed, and over rows
+// that nobody holds.
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// buildSettles plans Complete, Fail, Requeue and Extend.
+func (b *builder) buildSettles() {
+	if b.pkg.Strategy == "pop" {
+		return // a taken row is gone
+	}
+	p := b.pkg
+	p.Complete = b.settle(queue.Finish, "complete", "Complete", "running to done")
+	p.Fail = b.settle(queue.Fail, "fail", "Fail", "running to failed")
+	if b.spec.Attempts != nil {
+		p.Retry = b.settle(queue.Retry, "retry", "Fail", "running to ready, one try used")
+	}
+	if p.Fail == nil && p.Retry == nil {
+		p.Retry = b.settle(queue.Retry, "retry", "Fail", "running to ready")
+	}
+	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", "running to ready, no try used")
+	if !p.Hold {
+		p.Extend = b.settle(queue.Renew, "extend", "Extend", "running stays running, its lease begins anew")
+	}
+}
+
+// settle plans one operation over claimed jobs; nil when the table cannot
+// express it.
+func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Settle {
+	t := b.spec.Transitions[name]
+	if t == nil || len(t.Writes) == 0 && !t.Delete && !(b.pkg.Hold && name == queue.Release) {
+		return nil
+	}
+	if b.pkg.Hold && name == queue.Release && len(t.Writes) == 0 {
+		return nil // nothing to write: the row is free when the transaction ends
+	}
+	s, v := b.newScope(), b.base(op)
+	st := &Settle{}
+	keys := slices.Clone(b.pkg.Key)
+	for _, f := range b.pkg.Fence {
+		if !slices.Contains(keys, f) {
+			keys = append(keys, f)
+		}
+	}
+	var extra []*Field
+	for _, w := range t.Writes {
+		if w.Value.Kind == queue.Arg && w.Value.Name == queue.ArgResult {
+			st.Result = b.fields[w.Column]
+			extra = append(extra, st.Result)
+		}
+		if sh := w.Value.Shift; sh != nil && sh.Arg == queue.ArgDelay && name == queue.Release {
+			st.Delay = true
+		}
+		if sh := w.Value.Shift; sh != nil && sh.Arg == queue.ArgLease {
+			st.LeaseArg = true
+		}
+	}
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, keys, extra, "_held")
+	if len(extra) > 0 {
+		s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
+	}
+	s.settle.delay = name == queue.Release
+	v.Where = s.tests(b.leaving(t))
+	template := "update_batch"
+	if t.Delete {
+		template = "delete_batch"
+	} else {
+		v.Set = s.sets(t.Writes)
+	}
+	rows := slices.Clone(b.pkg.Key)
+	if name == queue.Renew {
+		for _, w := range t.Writes {
+			if f := b.fields[w.Column]; slices.Contains(b.pkg.Fields, f) && (slices.Contains(b.pkg.Fence, f) || b.pkg.Lease != nil && b.pkg.Lease.Field == f) {
+				st.Refreshes = append(st.Refreshes, f)
+			}
+		}
+		rows = append(rows, st.Refreshes...)
+	}
+	v.Returning = s.read(rows)
+	st.Statement = s.statement(file, template, v, rows,
+		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", "index: the key")
+	b.docSettle(st, name)
+	return st
+}
+
+// fenceHead says in a head comment what keeps a late worker out.
+func (b *builder) fenceHead() string {
+	var names []string
+	for _, f := range b.pkg.Fence {
+		names = append(names, plainText(f.Column))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "fence: " + strings.Join(names, ", ") + " as the claim left it"
+}
+
+// buildSweeps plans Recover, Redrive and Purge.
+func (b *builder) buildSweeps() {
+	p := b.pkg
+	// Where claims that ran out are claimed again, only rows without tries left
+	// are swept.
+	t, g := b.spec.Transitions[queue.Recover], b.spec.Transitions[queue.GiveUp]
+	if (t != nil || g != nil) && p.Strategy != "pop" && !p.Hold && b.hasRunning() {
+		p.Recover = &Sweep{}
+		if t != nil {
+			p.Recover.Statements = append(p.Recover.Statements, b.sweep(t, b.spec.Expired, "recover", "Recover", "running with an expired claim to ready"))
+		}
+		if g != nil {
+			p.Recover.Statements = append(p.Recover.Statements, b.sweep(g, b.spec.Expired, "recover_failed", "Recover", "running with an expired claim and no tries left to failed"))
+		}
+		b.docSweep(p.Recover, "Recover")
+	}
+	if t := b.spec.Transitions[queue.Redrive]; t != nil && p.Strategy != "pop" {
+		p.Redrive = &Sweep{Statements: []*Statement{b.sweep(t, nil, "redrive", "Redrive", "failed to ready")}}
+		b.docSweep(p.Redrive, "Redrive")
+	}
+	if t := b.spec.Transitions[queue.Purge]; t != nil && p.Strategy != "pop" {
+		b.buildPurge(t)
+	}
+}
+
+// sweep writes a statement over a limited number of rows that nobody holds.
+func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves string) *Statement {
+	s, v := b.newScope(), b.base(op)
+	v.Where = s.tests(slices.Concat(t.Tests, more))
+	s.limit(&v, 0)
+	suffix := s.pick(&v)
+	template := "update_some"
+	if t.Delete {
+		template = "delete_some"
+	} else {
+		v.Set = s.sets(t.Writes)
+	}
+	locks := "locks: the rows it writes, until commit; passes over rows that are locked"
+	if b.d.SingleWriter {
+		locks = "locks: the database for writing, while the statement runs"
+	}
+	return s.statement(file, template+suffix, v, nil, file+": "+moves, locks)
+}
+
+// buildPurge plans Purge: finished rows that are old enough.
+func (b *builder) buildPurge(t *queue.Transition) {
+	p := b.pkg
+	p.Purge = &Sweep{}
+	finished := b.spec.Finished
+	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
+		state := b.spec.States[name]
+		if state == nil || len(state.Tests) == 0 {
+			continue
+		}
+		tests := slices.Clone(state.Tests)
+		if age := b.purgeAge(finished, name); age != nil {
+			tests = append(tests, queue.Test{
+				Column: age, Op: queue.LessEqual,
+				Values: []queue.Value{{Kind: queue.Now, Shift: &queue.Shift{Minus: true, Arg: queue.ArgOlder}}},
+			})
+			p.Purge.OlderThan = true
+		}
+		file := "purge_" + string(name)
+		p.Purge.Statements = append(p.Purge.Statements,
+			b.sweep(&queue.Transition{Name: queue.Purge, Tests: tests, Delete: true}, nil, file, "Purge", string(name)+" to gone"))
+	}
+	if len(p.Purge.Statements) == 0 {
+		p.Purge = nil
+		return
+	}
+	b.docSweep(p.Purge, "Purge")
+}
+
+// purgeAge returns the column that tells how old a finished row is.
+func (b *builder) purgeAge(finished *schema.Column, state queue.StateName) *schema.Column {
+	candidates := []*schema.Column{finished, b.spec.Started, b.spec.Enqueued}
+	if state == queue.Failed && !b.writes(queue.Fail, finished) {
+		candidates = candidates[1:]
+	}
+	for _, c := range candidates {
+		if c != nil && b.clockKind(c) != "" {
+			return c
+		}
+	}
+	return nil
+}
+
+// writes reports whether a transition writes a column.
+func (b *builder) writes(name queue.TransitionName, c *schema.Column) bool {
+	t := b.spec.Transitions[name]
+	return t != nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
+}
+
+// buildEnqueue plans Enqueue and EnqueueMany.
+func (b *builder) buildEnqueue() {
+	t := b.spec.Transitions[queue.Enqueue]
+	if t == nil || b.spec.Table.View {
+		return
+	}
+	e := &Enqueue{}
+	written := map[*schema.Column]queue.Value{}
+	for _, w := range t.Writes {
+		written[w.Column] = w.Value
+	}
+	s, v := b.newScope(), b.base("Enqueue")
+	many, mv := b.newScope(), b.base("EnqueueMany")
+	type entry struct {
+		column *schema.Column
+		field  *Field
+	}
+	var entries []entry
+	for _, c := range b.spec.Columns {
+		f := b.fields[c.Column]
+		if c.Generated || c.Always || f == nil {
+			continue
+		}
+		if _, ok := written[c.Column]; ok {
+			entries = append(entries, entry{c.Column, nil})
+			continue
+		}
+		if !b.given(c) {
+			continue
+		}
+		f.New = true
+		f.Optional = c.HasDefault || !c.NotNull && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
+		e.Fields = append(e.Fields, f)
+		entries = append(entries, entry{c.Column, f})
+	}
+	for _, k := range b.spec.Key {
+		if f := b.fields[k]; f.New && !f.Optional {
+			e.KeyGiven = true
+		}
+	}
+	mv.Batch = many.batchOf(ArgNewBatch, ArgNewAll, nil, e.Fields, "_new")
+	for _, en := range entries {
+		v.Columns = append(v.Columns, b.d.Ident(en.column.Name))
+		if en.field == nil {
+			v.Values = append(v.Values, s.value(en.column, written[en.column]))
+			mv.Values = append(mv.Values, many.value(en.column, written[en.column]))
+			continue
+		}
+		one := b.write(en.column, s.arg(Arg{Kind: ArgNew, Field: en.field}))
+		lot := many.batchValue(en.field, mv.Batch.Names[slices.Index(e.Fields, en.field)])
+		if en.column.HasDefault && en.column.Default != "" {
+			one = "coalesce(" + b.d.Cast(one, b.castType(en.column.Type)) + ", " + en.column.Default + ")"
+			lot = "coalesce(" + lot + ", " + en.column.Default + ")"
+		}
+		v.Values = append(v.Values, one)
+		mv.Values = append(mv.Values, lot)
+	}
+	mv.Columns = v.Columns
+	var keys []*Field
+	if !b.pkg.Key[0].RowID || b.d.RowIdentity.Stable {
+		keys = b.pkg.Key
+	}
+	if b.rowToken != nil {
+		keys = nil // the row gets its token when it is claimed
+	}
+	if len(b.spec.Key) == 0 && b.rowID == nil {
+		keys = nil
+	}
+	v.Returning, mv.Returning = s.read(keys), many.read(keys)
+	e.One = s.statement("enqueue", "insert_one", v, keys, "enqueue: a new ready row", "locks: nothing that others wait for")
+	if len(e.Fields) > 0 {
+		e.Many = many.statement("enqueue_many", "insert_many", mv, keys, "enqueue: new ready rows, in the order given", "locks: nothing that others wait for")
+	}
+	b.pkg.Enqueue = e
+	b.docEnqueue(e)
+}
+
+// given reports whether the caller of Enqueue provides a column.
+func (b *builder) given(c *queue.Column) bool {
+	if slices.Contains(b.spec.Key, c.Column) {
+		return !c.Identity
+	}
+	for _, r := range c.Roles {
+		switch r.Verb {
+		case "status", "lease", "claimed", "visible", "heartbeat", "finished", "enqueued", "attempts",
+			"version", "worker", "token", "result", "error", "seq", "on":
+			if r.Verb == "visible" {
+				return true // the due time of the first try
+			}
+			return false
+		}
+	}
+	return !c.Identity
+}
+
+// buildStats plans Stats.
+func (b *builder) buildStats() {
+	s, v := b.newScope(), b.base("Stats")
+	st := &Stats{}
+	add := func(name, goType, doc, sql string) {
+		st.Fields = append(st.Fields, StatsField{Name: name, GoType: goType, Doc: doc})
+		v.Figures = append(v.Figures, sql+" AS "+b.d.Ident(snake(name)))
+	}
+	filter := func(call string, where []string) string {
+		if len(where) == 0 {
+			return call
+		}
+		return call + " FILTER (WHERE " + strings.Join(where, " AND ") + ")"
+	}
+	states := map[queue.StateName][]string{}
+	for _, name := range queue.StateNames {
+		if state := b.spec.States[name]; state != nil && (len(state.Tests) > 0 || name == queue.Ready) {
+			states[name] = s.tests(state.Tests)
+		}
+	}
+	docs := map[queue.StateName]string{
+		queue.Ready: "rows that a claim could take now", queue.Claimed: "rows that are claimed and not begun",
+		queue.Running: "rows that workers hold", queue.Done: "finished rows", queue.Failed: "rows that failed for good",
+	}
+	for _, name := range queue.StateNames {
+		if where, ok := states[name]; ok && (name != queue.Running || b.hasRunning()) {
+			add(exported(string(name)), "int64", docs[name], filter("count(*)", where))
+		}
+	}
+	if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
+		base := b.withoutTime(queue.Ready)
+		base = append(base, s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
+		add("Delayed", "int64", "rows whose due time has not come", filter("count(*)", base))
+	}
+	if len(b.spec.Expired) > 0 && b.hasRunning() {
+		where := slices.Concat(states[queue.Running], s.tests(b.spec.Expired))
+		add("Expired", "int64", "rows whose claim ran out", filter("count(*)", slices.Compact(where)))
+	}
+	oldest := func(name, doc string, c *schema.Column, where []string) {
+		if c == nil {
+			return
+		}
+		call := func(column string) string { return filter("min("+column+")", where) }
+		if age := s.age(c, nil, call); age != "" {
+			add(name, "time.Duration", doc, age)
+		}
+	}
+	if since := firstOf(b.spec.Enqueued, b.spec.Due); since != nil {
+		oldest("OldestReady", "how long the oldest ready row has waited", since, states[queue.Ready])
+	}
+	if b.hasRunning() {
+		oldest("OldestRunning", "how long ago the oldest claim was made", b.spec.Started, states[queue.Running])
+	}
+	between := func(name, doc string, from, to *schema.Column, where []string) {
+		if from == nil || to == nil || len(where) == 0 {
+			return
+		}
+		if age := s.age(from, to, func(column string) string { return column }); age != "" {
+			add(name, "time.Duration", doc, filter("avg("+age+")", where))
+		}
+	}
+	if done, ok := states[queue.Done]; ok {
+		between("MeanWait", "mean time from enqueue to claim of finished rows", b.spec.Enqueued, b.spec.Started, done)
+		between("MeanRun", "mean time from claim to finish of finished rows", b.spec.Started, b.spec.Finished, done)
+	}
+	if len(st.Fields) == 0 {
+		return
+	}
+	st.Statement = s.statement("stats", "stats", v, nil, "stats: counts rows by state", "locks: none", "index: none; it reads the whole table")
+	st.Doc = []string{
+		"Stats counts rows by state and measures waits, as far as the table's columns tell. It reads the whole table and takes no locks: call it for dashboards, not in loops.",
+	}
+	b.pkg.Stats = st
+}
+
+// withoutTime returns the tests of a state that do not look at the clock.
+func (b *builder) withoutTime(name queue.StateName) []string {
+	s := b.newScope()
+	var texts []string
+	if state := b.spec.States[name]; state != nil {
+		for _, t := range state.Tests {
+			if constant(t) {
+				texts = append(texts, s.test(t))
+			}
+		}
+	}
+	return texts
+}
+
+// constant reports whether a test compares with literals only, so that a
+// partial index may hold it.
+func constant(t queue.Test) bool {
+	if t.Op == queue.Raw {
+		return false
+	}
+	for _, v := range t.Values {
+		if v.Kind != queue.Literal && v.Kind != queue.Null {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(t.Or, func(t queue.Test) bool { return !constant(t) })
+}
+
+func firstOf(columns ...*schema.Column) *schema.Column {
+	for _, c := range columns {
+		if c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// snake returns ready_rows for ReadyRows.
+func snake(name string) string {
+	list := words(name)
+	for i := range list {
+		list[i] = strings.ToLower(list[i])
+	}
+	return strings.Join(list, "_")
+}
+
+// buildPeek plans Peek.
+func (b *builder) buildPeek() {
+	var fields []*Field
+	for _, f := range b.pkg.Fields {
+		// What only a claim fills in may be null here.
+		if c := b.spec.Table.Column(f.Column); f.RowID || c == nil || c.NotNull || f.Null || !b.writes(queue.Claim, c) {
+			fields = append(fields, f)
+		}
+	}
+	b.pkg.Peek = &Peek{Statement: b.readyRows("peek", "Peek", fields, "peek: ready rows, as a claim would take them", "locks: none")}
+	b.pkg.Peek.Doc = []string{
+		"Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at any time, so what it returns is for people to look at, not to work on.",
+	}
+}
+
+// buildVerify plans Verify.
+func (b *builder) buildVerify() {
+	verify := &Verify{Doc: []string{
+		"Verify asks the database whether it still is what this package was generated for: the columns and their types, the server's version, the isolation level and the index that Claim needs. Call it when the program starts. It returns nil or an error that lists everything that differs, each with what to do.",
+	}}
+	check := func(name, mend string, fill func(s *scope, v *values)) {
+		if !b.d.Has(name) {
+			return
+		}
+		s, v := b.newScope(), b.base("Verify")
+		fill(s, &v)
+		verify.Checks = append(verify.Checks, Check{Mend: mend,
+			Statement: s.statement(name, name, v, nil, strings.ReplaceAll(name, "_", ": "), "locks: none")})
+	}
+	check("verify_version", "generate again with the server version in qgen.yaml, or upgrade the server", func(*scope, *values) {})
+	check("verify_columns", "generate again from the present schema, or migrate the database", func(s *scope, v *values) {
+		for _, c := range b.spec.Columns {
+			if c.Ignored {
+				continue
+			}
+			name := b.castType(c.Type)
+			if c.Type.Domain != "" {
+				name = b.d.Ident(c.Type.Domain)
+			}
+			if b.d.TypesAsWritten {
+				name = c.Type.Raw
+			}
+			v.Wanted = append(v.Wanted, "("+b.d.Quote(c.Name)+", "+b.d.Quote(name)+")")
+		}
+	})
+	if b.d.Isolation != "" {
+		check("verify_isolation", "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet", func(*scope, *values) {})
+	}
+	check("verify_index", "create it with schema/indexes.sql; without it every claim reads more rows than it takes", func(s *scope, v *values) {
+		for _, ix := range b.pkg.Indexes {
+			v.Wanted = append(v.Wanted, "("+b.d.Quote(firstText(ix.Have, ix.Name))+")")
+		}
+	})
+	b.pkg.Verify = verify
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,45 @@
+package plan
+
+// Statements returns every statement of the package in a fixed order, each
+// once.
+func (p *Package) Statements() []*Statement {
+	var list []*Statement
+	add := func(statements ...*Statement) {
+		for _, s := range statements {
+			if s != nil {
+				list = append(list, s)
+			}
+		}
+	}
+	if c := p.Claim; c != nil {
+		add(c.Pick, c.Statement, c.Read)
+		for _, r := range c.Ladder {
+			add(r.Statement)
+		}
+	}
+	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
+		if s != nil {
+			add(s.Statement)
+		}
+	}
+	for _, s := range []*Sweep{p.Recover, p.Redrive, p.Purge} {
+		if s != nil {
+			add(s.Statements...)
+		}
+	}
+	if p.Enqueue != nil {
+		add(p.Enqueue.One, p.Enqueue.Many)
+	}
+	if p.Stats != nil {
+		add(p.Stats.Statement)
+	}
+	if p.Peek != nil {
+		add(p.Peek.Statement)
+	}
+	if p.Verify != nil {
+		for _, c := range p.Verify.Checks {
+			add(c.Statement)
+		}
+	}
+	return list
+}

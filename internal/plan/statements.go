@@ -1,0 +1,367 @@
+package plan
+
+// This file writes the statements: it fills the values that the templates of
+// the dialect have holes for.
+
+import (
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// values fill the holes of a template. Every text in it is written as the
+// server reads it.
+type values struct {
+	Tag       string   // comment after the first keyword, which names the statement in server logs
+	Table     string   // qualified
+	TableText string   // the same as a string literal
+	Set       []string // assignments
+	Where     []string // conditions
+	Order     []string
+	Limit     string
+	Single    bool     // Limit is the literal 1
+	Pick      []string // what names a picked row
+	Joined    []string // picked rows joined to the table
+	KeyText   string   // the key as one text, to be hashed
+	LockClass string   // number of this table's locks on numbers
+	Returning []string
+	Columns   []string // of an insert, or the keys of an index
+	Values    []string // of an insert
+	Figures   []string // of statistics
+	Wanted    []string // rows that a check compares
+	Batch     batch
+	Index     string
+	Version   dialect.Version
+	Can       map[string]bool
+	// Partitioned: the table has partitions.
+	Partitioned bool
+}
+
+// batch is the table that the rows of one call travel as.
+type batch struct {
+	Only    bool     // one key column and nothing else: a plain list does
+	Column  string   // of Only: the key column
+	Arg     string   // of Only, or the one JSON argument
+	Value   string   // of Only in JSON: how one element is read
+	Args    []string // one array for each column
+	Names   []string // of the columns of the batch
+	Columns []string // expressions that read the columns out of JSON, named
+	Match   []string // own column = column of the batch
+	Own     []string // the columns of the table that are matched
+}
+
+// settleScope is what a statement over claimed jobs has besides.
+type settleScope struct {
+	result string // the batch's column with the result of each job
+	delay  bool   // the caller may give a delay, 0 leaves the due time alone
+}
+
+// newScope starts a statement.
+func (b *builder) newScope() *scope { return &scope{builder: b} }
+
+// row returns the table's bare name as it is written, for columns that need it.
+func (b *builder) row() string { return b.d.Ident(b.spec.Table.Name) }
+
+// base fills what every statement of an operation has.
+func (b *builder) base(op string) values {
+	v := values{
+		Tag:         "/* " + b.pkg.Name + "." + op + " */",
+		Table:       b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name),
+		Version:     b.version,
+		Can:         map[string]bool{},
+		Partitioned: b.spec.Table.Partitioned,
+	}
+	v.TableText = b.d.Quote(v.Table)
+	for c := range b.d.Capabilities {
+		v.Can[string(c)] = b.can(c)
+	}
+	return v
+}
+
+// statement renders a template and files the statement under its name.
+func (s *scope) statement(name, template string, v values, rows []*Field, head ...string) *Statement {
+	sql, order, err := s.d.Render(template, v)
+	if err != nil {
+		s.fail(fmt.Errorf("%s: %w", name, err))
+	}
+	st := &Statement{Name: name, Var: statementVar(name), Head: slices.DeleteFunc(head, func(l string) bool { return l == "" }), SQL: sql, Rows: rows}
+	for _, i := range order {
+		st.Args = append(st.Args, s.args[i])
+	}
+	return st
+}
+
+// statementVar names the Go variable of a statement: claimOneSQL.
+func statementVar(name string) string { return unexported(name) + "SQL" }
+
+// sets returns assignments; a column on the right carries the scope's prefix,
+// the assigned one never does.
+func (s *scope) sets(writes []queue.Write) []string {
+	var texts []string
+	for _, w := range writes {
+		texts = append(texts, s.d.Ident(w.Column.Name)+" = "+s.assigned(w))
+	}
+	return texts
+}
+
+// assigned returns the right-hand side of an assignment.
+func (s *scope) assigned(w queue.Write) string {
+	v := w.Value
+	switch {
+	case v.Kind == queue.Arg && v.Name == queue.ArgResult:
+		return s.batchValue(s.fields[w.Column], s.settle.result)
+	case s.settle.delay && v.Kind == queue.Now && v.Shift != nil && v.Shift.Arg == queue.ArgDelay:
+		return "CASE WHEN " + s.arg(Arg{Kind: ArgDelay}) + " > 0.0 THEN " + s.value(w.Column, v) + " ELSE " + s.column(w.Column) + " END"
+	}
+	return s.value(w.Column, v)
+}
+
+// order returns the terms of the queue's order.
+func (s *scope) order() []string {
+	var texts []string
+	for i, o := range s.spec.Order {
+		text := s.raw(o.SQL)
+		switch {
+		case o.Random:
+			text = s.d.Fragments["random"].At(s.version)
+		case o.Column != nil:
+			text = s.column(o.Column)
+		}
+		if o.Desc {
+			text += " DESC"
+		}
+		switch {
+		case o.Nulls != "":
+			text += " NULLS " + strings.ToUpper(o.Nulls)
+		case i == 0 && s.nullsFirst:
+			text += " NULLS FIRST"
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// pick sets what names a picked row and how it is joined back; it returns the
+// template's suffix for the form that the dialect needs.
+func (s *scope) pick(v *values) string {
+	table := s.spec.Table
+	identity := s.d.RowIdentity
+	switch {
+	case len(s.spec.Key) > 0 && (len(s.spec.Key) == 1 || s.d.Composite == "tuple" && (table.NoRowIdentity || !identity.Stable)):
+		for _, c := range s.spec.Key {
+			v.Pick = append(v.Pick, s.d.Ident(c.Name))
+		}
+	case len(s.spec.Key) > 0 && s.d.Composite == "join":
+		for _, c := range s.spec.Key {
+			name := s.d.Ident(c.Name)
+			v.Pick = append(v.Pick, name)
+			v.Joined = append(v.Joined, s.row()+"."+name+" = picked."+name)
+		}
+	case (table.Partitioned || table.Inherited) && identity.Partitioned != "":
+		// The physical identity alone is not unique here.
+		v.Pick = []string{identity.Partitioned + " AS picked_table", identity.Column + " AS picked_row"}
+		v.Joined = []string{
+			s.row() + "." + identity.Partitioned + " = picked.picked_table",
+			s.row() + "." + identity.Column + " = picked.picked_row",
+		}
+	default:
+		v.Pick = []string{identity.Column}
+	}
+	var parts []string
+	for _, c := range s.spec.Key {
+		parts = append(parts, s.d.Ident(c.Name)+"::text")
+	}
+	if len(parts) == 0 {
+		parts = []string{identity.Column + "::text"}
+	}
+	v.KeyText = strings.Join(parts, " || ' ' || ")
+	if len(v.Joined) > 0 {
+		s.prefix = s.row() + "."
+		return "_join"
+	}
+	return ""
+}
+
+// lockClass numbers the table's advisory locks, so that queues do not collide.
+func (b *builder) lockClass() string {
+	h := fnv.New32a()
+	h.Write([]byte(b.spec.Table.QualifiedName()))
+	return strconv.Itoa(int(int32(h.Sum32())))
+}
+
+// batchOf lays out how rows of the given columns travel, as the arguments of
+// kind one (an array for each column) or all (one JSON text). keys are matched
+// with the table's own columns; extra ones are only carried. suffix ends the
+// names of the batch's columns, so that none is mistaken for the table's.
+func (s *scope) batchOf(one, all ArgKind, keys, extra []*Field, suffix string) batch {
+	var b batch
+	fields := slices.Concat(keys, extra)
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = s.d.Shorten(f.Column)
+		if names[i]+suffix != s.d.Shorten(names[i]+suffix) || s.spec.Table.Column(names[i]+suffix) != nil {
+			names[i] = "c" + strconv.Itoa(i+1)
+		}
+		names[i] = s.d.Ident(names[i] + suffix)
+	}
+	b.Names = names
+	own := func(f *Field) string {
+		if f.RowID {
+			return f.Column
+		}
+		return s.d.Ident(f.Column)
+	}
+	for i, f := range keys {
+		b.Own = append(b.Own, own(f))
+		b.Match = append(b.Match, own(f)+" = "+s.batchValue(f, names[i]))
+	}
+	b.Only = len(fields) == 1 && len(keys) == 1
+	if s.d.Batches == "json" {
+		if b.Only {
+			b.Column = own(keys[0])
+			b.Arg = s.arg(Arg{Kind: all, Batch: fields})
+			b.Value = s.fromJSON(keys[0], "json_extract(value, '$[0]')")
+			return b
+		}
+		b.Arg = s.arg(Arg{Kind: all, Batch: fields})
+		for i, f := range fields {
+			b.Columns = append(b.Columns, s.fromJSON(f, "json_extract(value, '$["+strconv.Itoa(i)+"]')")+" AS "+names[i])
+		}
+		return b
+	}
+	for _, f := range fields {
+		b.Args = append(b.Args, s.d.Cast(s.arg(Arg{Kind: one, Field: f}), s.arrayType(f)))
+	}
+	if b.Only {
+		b.Column = own(keys[0])
+		b.Arg = b.Args[0]
+		if s.fieldWrite(keys[0]) != "" {
+			b.Arg = b.Arg + "::" + s.castOf(keys[0]) + "[]"
+		}
+	}
+	return b
+}
+
+// fromJSON reads a value of a field out of JSON.
+func (s *scope) fromJSON(f *Field, expr string) string {
+	if f.GoType == "[]byte" || f.GoType == "string" && !f.RowID && s.spec.Table.Column(f.Column).Type.Class == schema.Bytes {
+		if !s.can(dialect.Unhex) {
+			v, _ := s.d.Since(dialect.Unhex)
+			s.fail(fmt.Errorf("column %q holds bytes, and %s %s cannot take several at once; it can since %s: raise server", f.Column, s.d.Title, s.version, v))
+		}
+		return "unhex(" + expr + ")"
+	}
+	return expr
+}
+
+func (s *scope) fieldWrite(f *Field) string {
+	if f.RowID {
+		return ""
+	}
+	return s.rule(s.spec.Table.Column(f.Column)).Write
+}
+
+// batchValue returns a column of the batch as a value for the table's column.
+func (s *scope) batchValue(f *Field, name string) string {
+	if f.RowID || s.d.Batches == "json" {
+		return name
+	}
+	return s.write(s.spec.Table.Column(f.Column), name)
+}
+
+// arrayType names the type of an array of a field's values.
+func (s *scope) arrayType(f *Field) string {
+	if s.fieldWrite(f) != "" {
+		return "text[]"
+	}
+	return s.castOf(f) + "[]"
+}
+
+func (s *scope) castOf(f *Field) string { return f.Cast }
+
+// params returns the conditions that the arguments of Claim add.
+func (s *scope) params(c *Claim) []string {
+	var texts []string
+	for i, p := range s.spec.Params {
+		if p.Kind == queue.Argument {
+			if p.SQL != "" {
+				texts = append(texts, s.raw(p.SQL))
+			}
+			continue
+		}
+		texts = append(texts, s.param(p, c.Params[i]))
+	}
+	if c.Shard {
+		expr := s.spec.Shard.SQL
+		if s.spec.Shard.Column != nil {
+			expr = s.column(s.spec.Shard.Column)
+		} else {
+			expr = s.raw(expr)
+		}
+		texts = append(texts, dialect.Fill(s.d.Fragments["mod"].At(s.version), "expr", expr,
+			"count", s.arg(Arg{Kind: ArgShardCnt}), "index", s.arg(Arg{Kind: ArgShardIdx})))
+	}
+	return texts
+}
+
+func (s *scope) param(p *queue.Param, gp *Param) string {
+	column := s.column(p.Column)
+	arg := s.arg(Arg{Kind: ArgParam, Param: gp})
+	plain := arg
+	typed := s.d.Cast(arg, s.castOf(gp.Field))
+	list := arg
+	if !gp.JSON {
+		list = s.d.Cast(arg, s.arrayType(gp.Field))
+		if s.fieldWrite(gp.Field) != "" {
+			list += "::" + s.castOf(gp.Field) + "[]"
+		}
+	}
+	plain = s.write(p.Column, plain)
+	var text string
+	switch p.Kind {
+	case queue.List:
+		text = dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", column, "arg", list)
+	case queue.Except:
+		text = dialect.Fill(s.d.Fragments["list_not"].At(s.version), "column", column, "arg", list)
+	case queue.Minimum:
+		text = column + " >= " + plain
+	case queue.Maximum:
+		text = column + " <= " + plain
+	case queue.Prefix:
+		text = dialect.Fill(s.d.Fragments["prefix"].At(s.version), "column", column, "arg", s.d.Cast(arg, "text"))
+	default:
+		text = column + " = " + plain
+	}
+	var alternatives []string
+	if p.Optional {
+		if p.Kind == queue.List || p.Kind == queue.Except {
+			typed = list
+		}
+		alternatives = append(alternatives, typed+" IS NULL")
+	}
+	alternatives = append(alternatives, text)
+	if len(p.Any) > 0 {
+		alternatives = append(alternatives, s.test(queue.Test{Column: p.Column, Op: queue.In, Values: p.Any}))
+	}
+	if len(alternatives) == 1 {
+		return text
+	}
+	return "(" + strings.Join(alternatives, " OR ") + ")"
+}
+
+// leaving returns the tests of the state that a transition leaves.
+func (b *builder) leaving(t *queue.Transition) []queue.Test {
+	if len(t.Tests) > 0 || b.hasRunning() {
+		return t.Tests
+	}
+	if state := b.spec.States[queue.Ready]; state != nil {
+		return state.Tests // nothing marks a job that runs: it is still as it was claimed
+	}
+	return nil
+}

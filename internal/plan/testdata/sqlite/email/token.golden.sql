@@ -1,0 +1,346 @@
+-- Package tokenq uses the table email_outbox as a queue of jobs on SQLite 3.35 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy token: strategy=token is asked for.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_token_ready and email_outbox_token_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=token is asked for
+--   lease_table  strategy=token is asked for
+--   hold         strategy=token is asked for
+--   partition    strategy=token is asked for
+--   returning    strategy=token is asked for
+-- * token        strategy=token is asked for
+--   advisory     strategy=token is asked for
+--   guarded      strategy=token is asked for
+--   pop          strategy=token is asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "msg_id"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (kind, msg_id) WHERE state = 'ready'
+-- arguments: 1: token Token, 2: param kind string, 3: limit
+UPDATE /* tokenq.Claim */ email_outbox
+SET    state = 'running',
+       lease_till = CAST(strftime('%s', 'now') + 300 AS INTEGER),
+       token = ?1,
+       tries = tries + 1
+WHERE  msg_id IN (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'ready'
+           AND    (not_before <= CAST(strftime('%s', 'now') AS INTEGER) OR not_before IS NULL)
+           AND    kind = ?2
+           ORDER  BY msg_id
+           LIMIT  ?3);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that the token marks
+-- locks: none
+-- arguments: 1: token Token
+SELECT /* tokenq.Claim */
+       msg_id, kind, created_at, not_before, lease_till, token, tries, last_error, body
+FROM   email_outbox
+WHERE  token = ?1
+AND    state = 'running'
+ORDER  BY msg_id;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch_all MsgID Token
+UPDATE /* tokenq.Complete */ email_outbox
+SET    state = 'done',
+       lease_till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS msg_id_held,
+                  json_extract(value, '$[1]') AS token_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  msg_id = msg_id_held
+AND    token = token_held
+AND    state = 'running'
+RETURNING msg_id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: delay, 2: error, 3: batch_all MsgID Token
+UPDATE /* tokenq.Fail */ email_outbox
+SET    state = 'ready',
+       not_before = CAST(strftime('%s', 'now') + ?1 AS INTEGER),
+       lease_till = NULL,
+       token = NULL,
+       last_error = ?2
+FROM   (
+           SELECT json_extract(value, '$[0]') AS msg_id_held,
+                  json_extract(value, '$[1]') AS token_held
+           FROM   json_each(?3)
+       ) AS job
+WHERE  msg_id = msg_id_held
+AND    token = token_held
+AND    state = 'running'
+RETURNING msg_id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: error, 2: batch_all MsgID Token
+UPDATE /* tokenq.Fail */ email_outbox
+SET    state = 'failed',
+       lease_till = NULL,
+       last_error = ?1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS msg_id_held,
+                  json_extract(value, '$[1]') AS token_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  msg_id = msg_id_held
+AND    token = token_held
+AND    state = 'running'
+RETURNING msg_id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: delay, 2: batch_all MsgID Token
+UPDATE /* tokenq.Requeue */ email_outbox
+SET    state = 'ready',
+       not_before = CASE WHEN ?1 > 0.0 THEN CAST(strftime('%s', 'now') + ?1 AS INTEGER) ELSE not_before END,
+       lease_till = NULL,
+       token = NULL,
+       tries = tries - 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS msg_id_held,
+                  json_extract(value, '$[1]') AS token_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  msg_id = msg_id_held
+AND    token = token_held
+AND    state = 'running'
+RETURNING msg_id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch_all MsgID Token
+UPDATE /* tokenq.Extend */ email_outbox
+SET    lease_till = CAST(strftime('%s', 'now') + 300 AS INTEGER)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS msg_id_held,
+                  json_extract(value, '$[1]') AS token_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  msg_id = msg_id_held
+AND    token = token_held
+AND    state = 'running'
+RETURNING msg_id, lease_till;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: limit
+UPDATE /* tokenq.Recover */ email_outbox
+SET    state = 'ready',
+       lease_till = NULL,
+       token = NULL
+WHERE  msg_id IN (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'running'
+           AND    tries < 5
+           AND    lease_till <= CAST(strftime('%s', 'now') AS INTEGER)
+           LIMIT  ?1);
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: limit
+UPDATE /* tokenq.Recover */ email_outbox
+SET    state = 'failed',
+       lease_till = NULL
+WHERE  msg_id IN (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'running'
+           AND    tries >= 5
+           AND    lease_till <= CAST(strftime('%s', 'now') AS INTEGER)
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: limit
+UPDATE /* tokenq.Redrive */ email_outbox
+SET    state = 'ready',
+       lease_till = NULL,
+       token = NULL,
+       tries = 0
+WHERE  msg_id IN (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'failed'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: older, 2: limit
+DELETE /* tokenq.Purge */ FROM email_outbox
+WHERE  msg_id IN (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'done'
+           AND    created_at <= CAST(strftime('%s', 'now') - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: older, 2: limit
+DELETE /* tokenq.Purge */ FROM email_outbox
+WHERE  msg_id IN (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'failed'
+           AND    created_at <= CAST(strftime('%s', 'now') - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Kind, 2: new NotBefore, 3: new Body
+INSERT /* tokenq.Enqueue */ INTO email_outbox
+       (kind, created_at, not_before, body)
+VALUES (?1, CAST(strftime('%s', 'now') AS INTEGER), ?2, ?3)
+RETURNING msg_id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Kind NotBefore Body
+INSERT /* tokenq.EnqueueMany */ INTO email_outbox
+       (kind, created_at, not_before, body)
+SELECT kind_new, CAST(strftime('%s', 'now') AS INTEGER), not_before_new, body_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS kind_new,
+                  json_extract(value, '$[1]') AS not_before_new,
+                  json_extract(value, '$[2]') AS body_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING msg_id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* tokenq.Stats */
+       count(*) FILTER (WHERE state = 'ready' AND (not_before <= CAST(strftime('%s', 'now') AS INTEGER) OR not_before IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed,
+       count(*) FILTER (WHERE state = 'ready' AND not_before > CAST(strftime('%s', 'now') AS INTEGER)) AS delayed,
+       count(*) FILTER (WHERE state = 'running' AND lease_till <= CAST(strftime('%s', 'now') AS INTEGER)) AS expired,
+       (CAST(strftime('%s', 'now') AS INTEGER) - min(created_at) FILTER (WHERE state = 'ready' AND (not_before <= CAST(strftime('%s', 'now') AS INTEGER) OR not_before IS NULL))) AS oldest_ready
+FROM   email_outbox;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (kind, msg_id) WHERE state = 'ready'
+-- arguments: 1: param kind string, 2: limit
+SELECT /* tokenq.Peek */
+       msg_id, kind, created_at, not_before, tries, last_error, body
+FROM   email_outbox
+WHERE  state = 'ready'
+AND    (not_before <= CAST(strftime('%s', 'now') AS INTEGER) OR not_before IS NULL)
+AND    kind = ?1
+ORDER  BY msg_id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* tokenq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.35'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 35);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* tokenq.Verify */ want (name, type) AS (
+    VALUES ('msg_id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('kind', 'TEXT'),
+           ('created_at', 'INTEGER'),
+           ('not_before', 'INTEGER'),
+           ('lease_till', 'INTEGER'),
+           ('token', 'TEXT'),
+           ('tries', 'INTEGER'),
+           ('last_error', 'TEXT'),
+           ('body', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('email_outbox') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* tokenq.Verify */ want (name) AS (
+    VALUES ('email_outbox_token_ready'),
+           ('email_outbox_token_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('email_outbox'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX email_outbox_token_ready ON email_outbox (kind, msg_id)
+WHERE  state = 'ready';
+
+-- serves Recover: claims that ran out
+CREATE INDEX email_outbox_token_expired ON email_outbox (lease_till)
+WHERE  state = 'running';
