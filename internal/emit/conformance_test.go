@@ -1,0 +1,231 @@
+package emit
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
+
+	"github.com/qgen-dev/qgen/internal/plan"
+	"github.com/qgen-dev/qgen/test/servers"
+)
+
+// emitModule writes the package into a module of its own that has the drivers,
+// together with test files that belong beside it, and returns its folder.
+func emitModule(t *testing.T, p *plan.Package, more map[string]string) string {
+	t.Helper()
+	files, err := Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile("../../go.sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "go.mod"), regexp.MustCompile(`(?m)^module .*$`).ReplaceAll(mod, []byte("module example.com/app")))
+	write(t, filepath.Join(dir, "go.sum"), sum)
+	for _, f := range files {
+		write(t, filepath.Join(dir, filepath.FromSlash(f.Path)), f.Data)
+	}
+	for name, text := range more {
+		write(t, filepath.Join(dir, p.Out, name), []byte(text))
+	}
+	return filepath.Join(dir, p.Out)
+}
+
+// goTest runs the tests of the package in dir.
+func goTest(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"test", "-count=1", "-v"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOPROXY=off")
+	cmd.Env = append(cmd.Env, env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// sqliteFile makes a database with the fixture's table and returns its DSN.
+func sqliteFile(t *testing.T, schema string) string {
+	t.Helper()
+	dsn := "file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db")) +
+		"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ddl, err := os.ReadFile(filepath.Join("testdata", "schema", schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(context.Background(), string(ddl)); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+// postgresSchema makes a schema with the fixture's table, which goes away with
+// the test, and returns a DSN for it.
+func postgresSchema(t *testing.T, schema string) string {
+	t.Helper()
+	dsn := servers.Postgres(t, "15")
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	run := func(statement string) {
+		t.Helper()
+		if _, err := db.ExecContext(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := "emit_" + strings.ToLower(regexp.MustCompile(`\W`).ReplaceAllString(t.Name(), "_"))
+	ddl, err := os.ReadFile(filepath.Join("testdata", "schema", schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run("DROP SCHEMA IF EXISTS " + name + " CASCADE; CREATE SCHEMA " + name)
+	t.Cleanup(func() { run("DROP SCHEMA " + name + " CASCADE") })
+	run("SET search_path = " + name + ";" + string(ddl) + "; RESET search_path")
+	mark := "?"
+	if strings.Contains(dsn, "?") {
+		mark = "&"
+	}
+	return dsn + mark + "search_path=" + name
+}
+
+// withConformance completes a fixture with what the test needs.
+func withConformance(p *plan.Package) *plan.Package {
+	p.Conformance = true
+	if p.Stats == nil {
+
+		p.Stats = &plan.Stats{Doc: doc("Stats counts the rows."), Fields: []plan.StatsField{{Name: "Rows", GoType: "int64", Doc: "rows"}},
+			Statement: stmt("stats", `
+		SELECT count(*) FROM `+p.Table, nil)}
+	}
+	return p
+}
+
+// popAdds is the fixture pop with an Enqueue.
+func popAdds() *plan.Package {
+	p := pop()
+	host := p.Fields[1]
+	p.Enqueue = &plan.Enqueue{
+		Doc: doc("Enqueue adds a ping."), ManyDoc: doc("EnqueueMany adds pings."), Fields: []*plan.Field{host},
+		One: stmt("enqueue", `
+		INSERT INTO pings (host) VALUES (?) RETURNING id`, p.Key, newArg(host)),
+	}
+	return p
+}
+
+// shardAdds is the fixture shard with an Enqueue.
+func shardAdds() *plan.Package {
+	p := shard()
+	path := p.Fields[0]
+	p.Enqueue = &plan.Enqueue{
+		Doc: doc("Enqueue adds a file."), ManyDoc: doc("EnqueueMany adds files."), Fields: []*plan.Field{path}, KeyGiven: true,
+		One: stmt("enqueue", `
+		INSERT INTO files (path, hash_code) VALUES ($1, length($1) + ascii(right(encode($1, 'escape'), 1)))`, nil, newArg(path)),
+	}
+	return p
+}
+
+// TestConformance runs the emitted test on the databases of the fixtures.
+func TestConformance(t *testing.T) {
+	sqlite := `import _ "modernc.org/sqlite"`
+	stdlib := `import _ "github.com/jackc/pgx/v5/stdlib"`
+	// Each shard test has keys of its own: nothing but completing tells files apart.
+	keys := `import "fmt"
+
+var made int
+
+func init() {
+	conformanceJob = func(int) NewJob {
+		made++
+		return NewJob{Path: fmt.Appendf(nil, "file %d", made)}
+	}
+}`
+	full := []string{"Empty", "Exclusive", "Limit", "Order", "Fence", "Requeue", "Rollback"}
+	for _, c := range []struct {
+		plan     *plan.Package
+		database func(t *testing.T, schema string) string
+		schema   string
+		own      string // of the test file beside it
+		proofs   []string
+	}{
+		{emailSQLite(), sqliteFile, "email_sqlite.sql", sqlite, full},
+		{popAdds(), sqliteFile, "pings_sqlite.sql", sqlite, []string{"Empty", "Exclusive", "Limit", "Order", "Rollback"}},
+		{emailPostgreSQL("emailpgx", plan.PGX), postgresSchema, "email_postgresql.sql", "", full},
+		{emailPostgreSQL("emailpq", plan.DatabaseSQL), postgresSchema, "email_postgresql.sql", stdlib, full},
+		{withResult("resultpgx", plan.PGX), postgresSchema, "sums_postgresql.sql", "", []string{"Empty", "Exclusive", "Limit", "Fence", "Rollback"}},
+		{hold("hold", plan.PGX), postgresSchema, "mails_postgresql.sql", "", []string{"Empty", "Exclusive", "Limit", "Order", "Hold"}},
+		{hold("holdpq", plan.DatabaseSQL), postgresSchema, "mails_postgresql.sql", stdlib, []string{"Empty", "Exclusive", "Limit", "Order", "Hold"}},
+		{shardAdds(), postgresSchema, "files_postgresql.sql", stdlib + "\n\n" + keys, []string{"Empty", "Exclusive", "Limit", "Order", "Fence"}},
+	} {
+		t.Run(c.plan.Name, func(t *testing.T) {
+			dsn := c.database(t, c.schema)
+			dir := emitModule(t, withConformance(c.plan), map[string]string{"own_test.go": "package " + c.plan.Name + "\n\n" + c.own + "\n"})
+			variable := strings.ToUpper(c.plan.Name) + "_TEST_DSN="
+			out := goTest(t, dir, []string{variable + dsn}, "-run=Conformance")
+			for _, p := range c.proofs {
+				if !strings.Contains(out, "--- PASS: TestConformance/"+p+" ") {
+					t.Errorf("no proof %s in\n%s", p, out)
+				}
+			}
+			if n := strings.Count(out, "--- PASS: TestConformance/"); n != len(c.proofs) {
+				t.Errorf("%d proofs, not %d, in\n%s", n, len(c.proofs), out)
+			}
+		})
+	}
+}
+
+// TestConformanceSkips shows when the emitted test does not run.
+func TestConformanceSkips(t *testing.T) {
+	p := withConformance(emailSQLite())
+	p.Purge = nil
+	dir := emitModule(t, p, map[string]string{"own_test.go": "package emaillite\n\nimport _ \"modernc.org/sqlite\"\n"})
+	if out := goTest(t, dir, []string{"EMAILLITE_TEST_DSN="}, "-run=Conformance"); !strings.Contains(out, "EMAILLITE_TEST_DSN is not set") {
+		t.Errorf("without a DSN:\n%s", out)
+	}
+	dsn := sqliteFile(t, "email_sqlite.sql")
+	db, err := sql.Open("sqlite", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`INSERT INTO email_outbox (kind, body) VALUES ('a', '{}')`); err != nil {
+		t.Fatal(err)
+	}
+	if out := goTest(t, dir, []string{"EMAILLITE_TEST_DSN=" + dsn}, "-run=Conformance"); !strings.Contains(out, "the table email_outbox is not empty: the test touches no rows but its own") {
+		t.Errorf("with a row of another:\n%s", out)
+	}
+	var state string
+	if err := db.QueryRow(`SELECT state FROM email_outbox`).Scan(&state); err != nil || state != "N" {
+		t.Errorf("the row of another is in state %q, %v", state, err)
+	}
+}
+
+// A conformance test without the operations that it needs is an error.
+func TestConformanceNeeds(t *testing.T) {
+	p := pop()
+	p.Conformance = true
+	if _, err := Files(p); err == nil || err.Error() != "emit: pop: a conformance test needs Claim, Enqueue and Stats" {
+		t.Error(err)
+	}
+}

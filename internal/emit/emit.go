@@ -1,0 +1,136 @@
+package emit
+
+// The emitted package, within. What a user sees of it is decided by the plan;
+// these are the unexported parts that emitted files share. Each is printed
+// only when some file of the package uses its name (helpers.go), so an emitter
+// simply writes the name.
+//
+//	type DBTX interface                    // db.go: *sql.DB, *sql.Conn, *sql.Tx; or pgxpool.Pool, pgx.Conn, pgx.Tx
+//	type beginner interface                // db.go: BeginTx of *sql.DB, *sql.Conn; or of pgxpool.Pool, pgx.Conn
+//	type Queue struct {
+//		db     DBTX
+//		begin  beginner                    // nil in the caller's transaction
+//		worker string                      // with Package.Worker; the worker column's Go type
+//		low    *lowBound                   // with Claim.Low
+//		hook   Hook                        // never nil
+//	}
+//	type Tx struct {                       // db.go, with Package.Hold: its methods are Claim and what settles
+//		queue *Queue                       // over the transaction, begin is nil
+//		held  []Key                        // every key claimed by it
+//	}
+//	func (q *Queue) WithTx(tx *sql.Tx) *Queue   // pgx: tx pgx.Tx; with Hold it returns *Tx
+//
+//	// retry runs fn on the queue's connection; again, when that can begin transactions and the error
+//	// surely left nothing behind. Errors come back as "<package>: <op>: …".
+//	func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) error
+//	// transact is retry with fn inside a transaction of its own, or inside the caller's.
+//	func (q *Queue) transact(ctx context.Context, op string, fn func(db DBTX) error) error
+//	// query runs a statement and scans its rows; exec returns the number of rows touched.
+//	func query[T any](ctx context.Context, db DBTX, scan func(row) (T, error), text string, args ...any) ([]T, error)
+//	func exec(ctx context.Context, db DBTX, text string, args ...any) (int, error)
+//	type row interface{ Scan(dest ...any) error }
+//	func statement(file string) string     // the text of an embedded file less its head comment
+//	func rolledBack(err error) bool        // nothing was committed: the same work may be tried again
+//	func unknown(err error) bool           // the connection is gone
+//	func pause(ctx context.Context, try int) error // waits before try+1: exponential, jittered
+//	func scanJob(r row) (Job, error)       // job.go
+//	func scanKey(r row) (Key, error)       // job.go
+//	// settle runs a statement over jobs that returns the keys it found; *LostError names the others.
+//	func (q *Queue) settle(ctx context.Context, op string, jobs []Job, text string, args ...any) error
+//	func lost(op string, jobs []Job, found []Key) error
+//	func column[S, T any](from []S, value func(S) T) []T
+//	func textArray[T any](values []T) string // {1,"a",NULL}, database/sql on servers with arrays
+//	func jsonRows[S any](from []S, values func(S) []any) (string, error)
+//
+// An exported method that talks to the database starts with observe (jen.go),
+// and its operation is named as in errors: "claim", "complete", "fail",
+// "requeue", "extend", "recover", "redrive", "purge", "peek", "enqueue",
+// "stats", "verify", "work".
+//
+// Names that the plan must keep from fields of Job: Key, Done, Err, LogValue
+// and the methods of Decodes; from parameters of Claim: reservedParams.
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/qgen-dev/qgen/internal/plan"
+)
+
+// Files returns the files of the package, sorted by path. An error means that
+// the plan contradicts itself.
+func Files(p *plan.Package) ([]File, error) {
+	w := &writer{Package: p}
+	if w.check(); len(w.errs) > 0 {
+		return nil, errors.Join(w.errs...)
+	}
+	code := map[string]*jen.File{}
+	for _, f := range []struct {
+		name string
+		when bool
+		emit func() *jen.File
+	}{
+		{"doc.go", true, w.docFile},
+		{"db.go", true, w.dbFile},
+		{"job.go", true, w.jobFile},
+		{"claim.go", p.Claim != nil, w.claimFile},
+		{"complete.go", p.Complete != nil, w.completeFile},
+		{"completeandclaim.go", p.CompleteAndClaim, w.completeAndClaimFile},
+		{"fail.go", p.Fail != nil || p.Retry != nil, w.failFile},
+		{"requeue.go", p.Requeue != nil, w.requeueFile},
+		{"extend.go", p.Extend != nil, w.extendFile},
+		{"recover.go", p.Recover != nil, w.recoverFile},
+		{"redrive.go", p.Redrive != nil, w.redriveFile},
+		{"purge.go", p.Purge != nil, w.purgeFile},
+		{"peek.go", p.Peek != nil, w.peekFile},
+		{"enqueue.go", p.Enqueue != nil, w.enqueueFile},
+		{"stats.go", p.Stats != nil, w.statsFile},
+		{"verify.go", p.Verify != nil, w.verifyFile},
+		{"hold.go", p.Hold, w.holdFile},
+		{"work.go", p.WorkLoop, w.workFile},
+		{"conformance_test.go", p.Conformance, w.conformanceFile},
+	} {
+		if f.when {
+			code[f.name] = f.emit()
+		}
+	}
+	if len(w.errs) == 0 {
+		w.addParts(code)
+	}
+	if err := errors.Join(w.errs...); err != nil {
+		return nil, err
+	}
+
+	data := map[string][]byte{}
+	for _, name := range slices.Sorted(maps.Keys(code)) {
+		text, err := render(name, code[name])
+		if err != nil {
+			return nil, err
+		}
+		data[name] = text
+	}
+	for _, s := range statements(p) {
+		text := w.sqlFile(s)
+		if old, ok := data[sqlPath(s)]; ok && !bytes.Equal(old, text) {
+			w.fail("two statements are named %s", s.Name)
+		}
+		data[sqlPath(s)] = text
+	}
+	if len(p.Indexes) > 0 {
+		data["schema/indexes.sql"] = w.indexFile()
+	}
+	if err := errors.Join(w.errs...); err != nil {
+		return nil, err
+	}
+
+	var files []File
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		files = append(files, File{Path: path.Join(p.Out, name), Data: data[name]})
+	}
+	return files, nil
+}

@@ -1,0 +1,645 @@
+package emit
+
+// This file writes job.go: the row as a Go type, its key, its states, and how
+// it is read.
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/qgen-dev/qgen/internal/plan"
+)
+
+// jobFile writes job.go, less the functions that read rows.
+func (w *writer) jobFile() *jen.File {
+	f := w.newFile()
+	w.keyType(f)
+	if w.Status != nil {
+		w.statusType(f)
+	}
+	w.jobType(f)
+	w.keyMethod(f)
+	for _, d := range w.Decodes {
+		w.decodeMethod(f, d)
+	}
+	w.logValueMethod(f)
+	if w.Enqueue != nil {
+		w.newJobType(f)
+	}
+	return f
+}
+
+// jobFields lists the fields of Job: those of the table, and whatever of the
+// key and the fence is not among them.
+func (w *writer) jobFields() []*plan.Field {
+	var all []*plan.Field
+	seen := map[*plan.Field]bool{}
+	add := func(fields []*plan.Field) {
+		for _, f := range fields {
+			if !seen[f] {
+				seen[f] = true
+				all = append(all, f)
+			}
+		}
+	}
+	var hidden []*plan.Field
+	for _, f := range w.Key {
+		if f.RowID {
+			hidden = append(hidden, f)
+		}
+	}
+	add(hidden)
+	add(w.Fields)
+	add(w.Key)
+	add(w.Fence)
+	return all
+}
+
+// keyFieldType is the type of a key's part: comparable.
+func (w *writer) keyFieldType(f *plan.Field) *jen.Statement {
+	if isSlice(f) {
+		return jen.String()
+	}
+	return w.valueType(f)
+}
+
+// keyValue is a key's part from the expression of the field's value:
+// comparable and the same for equal values.
+func keyValue(f *plan.Field, value *jen.Statement) *jen.Statement {
+	switch {
+	case isSlice(f):
+		return jen.String().Call(value)
+	case f.GoType == "time.Time":
+		return value.Dot("UTC").Call()
+	}
+	return value
+}
+
+// keyType emits
+//
+//	type Key = int64
+//
+// or
+//
+//	type Key struct {
+//		Tenant int64 `json:"tenant"` // bigint
+//		ID     int64 `json:"id"`     // bigint
+//	}
+func (w *writer) keyType(f *jen.File) {
+	doc := []string{"Key names a row of " + w.tableName() + "."}
+	if len(w.Key) == 1 {
+		k := w.Key[0]
+		if k.RowID {
+			doc[0] += " It is the row's place in the table, good for as long as the row is not written by others."
+		}
+		decl(f, doc, jen.Type().Id("Key").Op("=").Add(w.keyFieldType(k)).Comment(sqlType(k)))
+		return
+	}
+	decl(f, doc, jen.Type().Id("Key").StructFunc(func(g *jen.Group) {
+		for _, k := range w.Key {
+			g.Id(k.Name).Add(w.keyFieldType(k)).Tag(map[string]string{"json": k.JSON}).Comment(sqlType(k))
+		}
+	}))
+}
+
+// sqlType is the type of a field's column, for the comment at the line's end.
+func sqlType(f *plan.Field) string {
+	if f.SQLType == "" {
+		return oneLine(f.Column)
+	}
+	return strings.Join(strings.Fields(oneLine(f.SQLType)), " ")
+}
+
+// statusType emits
+//
+//	type Status string
+//
+//	const (
+//		StatusReady Status = "N" // jobs that wait to be claimed
+//	)
+func (w *writer) statusType(f *jen.File) {
+	s := w.Status
+	decl(f, []string{s.Name + " is the state of a row of " + w.tableName() + "."},
+		jen.Type().Id(s.Name).Add(w.goType(s.GoType)))
+	if len(s.Consts) == 0 {
+		return
+	}
+	decl(f, []string{"The states."}, jen.Const().DefsFunc(func(g *jen.Group) {
+		for _, c := range s.Consts {
+			line := g.Id(c.Name).Id(s.Name).Op("=").Id(c.Value)
+			if c.Doc != "" {
+				line.Comment(oneLine(c.Doc))
+			}
+		}
+	}))
+}
+
+// jobType emits the struct Job.
+func (w *writer) jobType(f *jen.File) {
+	doc := []string{"Job is a row of " + w.tableName() + "."}
+	if len(w.Fence) > 0 {
+		doc[0] += " Claim returns it with the marks of the claim in it, and only with those can it be settled. It may travel as JSON: what comes back can be settled as well."
+	}
+	decl(f, doc, jen.Type().Id("Job").StructFunc(func(g *jen.Group) {
+		for _, field := range w.jobFields() {
+			text := field.Doc
+			if text == "" && w.isFence(field) {
+				text = "Part of the claim: what the row must still hold when the job is settled."
+			}
+			if text != "" {
+				for _, line := range comment([]string{text}) {
+					g.Comment(line)
+				}
+			}
+			g.Id(field.Name).Add(w.fieldType(field)).Tag(map[string]string{"json": field.JSON}).Comment(sqlType(field))
+		}
+		if w.readsText() {
+			g.Line()
+			g.Comment("// Err tells which columns could not be read; their fields are empty.")
+			g.Id("Err").Error().Tag(map[string]string{"json": "-"})
+		}
+	}))
+}
+
+// isFence reports whether a job carries the field to be compared when it is
+// settled.
+func (w *writer) isFence(f *plan.Field) bool {
+	for _, g := range w.Fence {
+		if f == g {
+			return true
+		}
+	}
+	return f.Fence
+}
+
+// readsText reports whether a column may hold what its field cannot: a text
+// that is no time, or anything in a database that lets a column hold any type.
+func (w *writer) readsText() bool {
+	if !w.isPgx() {
+		return true
+	}
+	for _, f := range w.jobFields() {
+		if f.Codec == plan.TextTime {
+			return true
+		}
+	}
+	return false
+}
+
+// keyMethod emits
+//
+//	func (j Job) Key() Key { return j.MsgID }
+func (w *writer) keyMethod(f *jen.File) {
+	decl(f, []string{"Key names the job's row."},
+		jen.Func().Add(jobReceiver()).Id("Key").Params().Id("Key").Add(inline(jen.Return(w.keyOf(jen.Id("j"))))))
+}
+
+// jobReceiver is (j Job).
+func jobReceiver() *jen.Statement { return jen.Params(jen.Id("j").Id("Job")) }
+
+// keyOf is the key from the fields of a Job or a NewJob.
+func (w *writer) keyOf(job *jen.Statement) *jen.Statement {
+	if len(w.Key) == 1 {
+		return keyValue(w.Key[0], job.Clone().Dot(w.Key[0].Name))
+	}
+	return jen.Id("Key").ValuesFunc(func(g *jen.Group) {
+		for _, k := range w.Key {
+			g.Id(k.Name).Op(":").Add(keyValue(k, job.Clone().Dot(k.Name)))
+		}
+	})
+}
+
+// decodeMethod emits
+//
+//	func (j Job) DecodeBody() (mail.Message, error) {
+//		var v mail.Message
+//		if err := json.Unmarshal(j.Body, &v); err != nil {
+//			return v, fmt.Errorf("emailq: decode body of %v: %w", j.Key(), err)
+//		}
+//		return v, nil
+//	}
+func (w *writer) decodeMethod(f *jen.File, d plan.Decode) {
+	value := jen.Id("j").Dot(d.Field.Name)
+	if d.Field.Null && !isSlice(d.Field) {
+		value = jen.Op("*").Add(value)
+	}
+	if d.Field.GoType != "[]byte" && d.Field.GoType != "json.RawMessage" {
+		value = jen.Index().Byte().Call(value)
+	}
+	doc := d.Method + " decodes " + oneLine(d.Field.Column) + "."
+	if d.Field.Null {
+		doc = d.Method + " decodes " + oneLine(d.Field.Column) + "; null gives the zero value."
+	}
+	decl(f, []string{doc},
+		jen.Func().Add(jobReceiver()).Id(d.Method).Params().Params(w.goType(d.Type), jen.Error()).BlockFunc(func(g *jen.Group) {
+			g.Var().Id("v").Add(w.goType(d.Type))
+			if d.Field.Null {
+				g.If(jen.Id("j").Dot(d.Field.Name).Op("==").Nil()).Block(jen.Return(jen.Id("v"), jen.Nil()))
+			}
+			g.If(jen.Err().Op(":=").Qual("encoding/json", "Unmarshal").Call(value, jen.Op("&").Id("v")), jen.Err().Op("!=").Nil()).Block(
+				jen.Return(jen.Id("v"), jen.Qual("fmt", "Errorf").Call(
+					jen.Lit(w.Name+": decode "+strings.ReplaceAll(oneLine(d.Field.Column), "%", "%%")+" of %v: %w"), jen.Id("j").Dot("Key").Call(), jen.Err())),
+			)
+			g.Return(jen.Id("v"), jen.Nil())
+		}))
+}
+
+// logValueMethod emits
+//
+//	func (j Job) LogValue() slog.Value {
+//		attrs := []slog.Attr{
+//			slog.Int64("msg_id", j.MsgID),
+//			slog.String("body", "(redacted)"),
+//		}
+//		if j.NotBefore != nil {
+//			attrs = append(attrs, slog.Time("not_before", *j.NotBefore))
+//		}
+//		return slog.GroupValue(attrs...)
+//	}
+func (w *writer) logValueMethod(f *jen.File) {
+	var always, nullable []*plan.Field
+	for _, field := range w.jobFields() {
+		if field.Null && !isSlice(field) && !field.Payload {
+			nullable = append(nullable, field)
+		} else {
+			always = append(always, field)
+		}
+	}
+	attrs := func(g *jen.Group) {
+		for _, field := range always {
+			g.Line().Add(w.logAttr(field, jen.Id("j").Dot(field.Name)))
+		}
+		g.Line()
+	}
+	decl(f, []string{"LogValue shows the job in logs, without its payload."},
+		jen.Func().Add(jobReceiver()).Id("LogValue").Params().Qual("log/slog", "Value").BlockFunc(func(g *jen.Group) {
+			if len(nullable) == 0 {
+				g.Return(jen.Qual("log/slog", "GroupValue").CallFunc(attrs))
+				return
+			}
+			g.Id("attrs").Op(":=").Index().Qual("log/slog", "Attr").ValuesFunc(attrs)
+			for _, field := range nullable {
+				g.If(jen.Id("j").Dot(field.Name).Op("!=").Nil()).Block(
+					jen.Id("attrs").Op("=").Append(jen.Id("attrs"), w.logAttr(field, jen.Op("*").Id("j").Dot(field.Name))),
+				)
+			}
+			g.Return(jen.Qual("log/slog", "GroupValue").Call(jen.Id("attrs").Op("...")))
+		}))
+}
+
+// logAttr is the slog.Attr of one field with that value.
+func (w *writer) logAttr(f *plan.Field, value *jen.Statement) *jen.Statement {
+	attr := func(kind string, value jen.Code) *jen.Statement {
+		return jen.Qual("log/slog", kind).Call(jen.Lit(f.JSON), value)
+	}
+	if f.Payload {
+		return attr("String", jen.Lit("(redacted)"))
+	}
+	kinds := map[string]string{"string": "String", "int64": "Int64", "float64": "Float64", "bool": "Bool", "time.Time": "Time", "int": "Int"}
+	if f.GoType == "int32" || f.GoType == "int16" {
+		return attr("Int", jen.Int().Call(value))
+	}
+	kind, known := kinds[f.GoType]
+	switch {
+	case known && w.isStatus(f):
+		return attr(kind, jen.Id(f.GoType).Call(value))
+	case known:
+		return attr(kind, value)
+	case f.GoType == "json.RawMessage":
+		return attr("String", jen.String().Call(value))
+	}
+	return attr("Any", value)
+}
+
+// newJobType emits the struct NewJob.
+func (w *writer) newJobType(f *jen.File) {
+	decl(f, []string{"NewJob is what Enqueue adds to " + w.tableName() + ". A nil field leaves the column to its default, or null where it has none."},
+		jen.Type().Id("NewJob").StructFunc(func(g *jen.Group) {
+			for _, field := range w.Enqueue.Fields {
+				g.Id(field.Name).Add(w.newType(field)).Tag(map[string]string{"json": field.JSON + omitEmpty(field)}).Comment(sqlType(field))
+			}
+		}))
+}
+
+// newType is the Go type of a field of NewJob.
+func (w *writer) newType(f *plan.Field) *jen.Statement {
+	if f.Optional && !f.Null && !isSlice(f) {
+		return jen.Op("*").Add(w.valueType(f))
+	}
+	return w.fieldType(f)
+}
+
+// omitEmpty leaves a field of NewJob that need not be given out of its JSON.
+func omitEmpty(f *plan.Field) string {
+	if f.Optional || f.Null {
+		return ",omitempty"
+	}
+	return ""
+}
+
+// scanJobFunc reads what a claim returns.
+func (w *writer) scanJobFunc(f *jen.File) {
+	w.scanFunc(f, "scanJob", "reads a job in the order of the claim's columns", w.claimRows())
+}
+
+// scanPeekedFunc reads what Peek returns, where that differs from a claim.
+func (w *writer) scanPeekedFunc(f *jen.File) {
+	w.scanFunc(f, "scanPeeked", "reads a job in the order of Peek's columns", w.Peek.Statement.Rows)
+}
+
+// scanCandidateFunc reads what the first statement of a guarded claim returns.
+func (w *writer) scanCandidateFunc(f *jen.File) {
+	w.scanFunc(f, "scanCandidate", "reads what is needed to take a job", w.Claim.Pick.Rows)
+}
+
+// scanExtendedFunc reads what Extend returns.
+func (w *writer) scanExtendedFunc(f *jen.File) {
+	w.scanFunc(f, "scanExtended", "reads the key of a job and what Extend changed", w.Extend.Statement.Rows)
+}
+
+// claimRows are the columns that a claim returns.
+func (w *writer) claimRows() []*plan.Field {
+	switch {
+	case w.Claim == nil:
+		return nil
+	case w.Claim.Flow == plan.MarkRead:
+		return w.Claim.Read.Rows
+	}
+	return w.Claim.Statement.Rows
+}
+
+// scanFunc emits
+//
+//	func scanJob(r row) (Job, error) {
+//		var j Job
+//		var rawCreatedAt int64
+//		if err := r.Scan(&j.MsgID, &rawCreatedAt); err != nil {
+//			return j, err
+//		}
+//		j.CreatedAt = time.Unix(rawCreatedAt, 0).UTC()
+//		return j, nil
+//	}
+func (w *writer) scanFunc(f *jen.File, name, does string, rows []*plan.Field) {
+	var scan scanning
+	for _, field := range rows {
+		w.scanField(&scan, field, jen.Id("j").Dot(field.Name))
+	}
+	decl(f, []string{name + " " + does + "."},
+		jen.Func().Id(name).Params(jen.Id("r").Id("row")).Params(jen.Id("Job"), jen.Error()).BlockFunc(func(g *jen.Group) {
+			g.Var().Id("j").Id("Job")
+			if w.isPgx() {
+				w.scanBody(g, scan, jen.Id("j"))
+				return
+			}
+			addAll(g, scan.vars)
+			g.Id("dest").Op(":=").Index().Any().Values(broken(scan.dest)...)
+			g.If(jen.Err().Op(":=").Id("r").Dot("Scan").Call(jen.Id("dest").Op("...")), jen.Err().Op("!=").Nil()).Block(
+				jen.Id("j").Dot("Err").Op("=").Id("scanEach").Call(jen.Id("r"), jen.Id("dest")),
+			)
+			addAll(g, scan.after)
+			g.Return(jen.Id("j"), jen.Nil())
+		}))
+}
+
+// broken puts each of many elements on a line of its own.
+func broken(elements []jen.Code) []jen.Code {
+	if len(elements) <= 6 {
+		return elements
+	}
+	var lines []jen.Code
+	for _, e := range elements {
+		lines = append(lines, jen.Line().Add(e))
+	}
+	return append(lines, jen.Line())
+}
+
+// scanEachFunc emits
+//
+//	func scanEach(r row, dest []any) error {
+//		var errs []error
+//		for i := range dest {
+//			one := make([]any, len(dest))
+//			for k := range one {
+//				one[k] = new(any)
+//			}
+//			one[i] = dest[i]
+//			errs = append(errs, r.Scan(one...))
+//		}
+//		return errors.Join(errs...)
+//	}
+func (w *writer) scanEachFunc(f *jen.File) {
+	decl(f, []string{"scanEach reads the columns of a row one by one and tells which cannot be read, so that one bad value costs neither its job nor the others of the batch."},
+		jen.Func().Id("scanEach").Params(jen.Id("r").Id("row"), jen.Id("dest").Index().Any()).Error().Block(
+			jen.Var().Id("errs").Index().Error(),
+			jen.For(jen.Id("i").Op(":=").Range().Id("dest")).Block(
+				jen.Id("one").Op(":=").Make(jen.Index().Any(), jen.Len(jen.Id("dest"))),
+				jen.For(jen.Id("k").Op(":=").Range().Id("one")).Block(
+					jen.Id("one").Index(jen.Id("k")).Op("=").New(jen.Any()),
+				),
+				jen.Id("one").Index(jen.Id("i")).Op("=").Id("dest").Index(jen.Id("i")),
+				jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Id("r").Dot("Scan").Call(jen.Id("one").Op("..."))),
+			),
+			jen.Return(jen.Qual("errors", "Join").Call(jen.Id("errs").Op("..."))),
+		))
+}
+
+// scanKeyFunc emits
+//
+//	func scanKey(r row) (Key, error) {
+//		var key Key
+//		err := r.Scan(&key)
+//		return key, err
+//	}
+func (w *writer) scanKeyFunc(f *jen.File) { w.keyScan(f, "scanKey", w.Key) }
+
+// scanNewKeyFunc reads the key of a row just added, in the order in which the
+// statements return it.
+func (w *writer) scanNewKeyFunc(f *jen.File) { w.keyScan(f, "scanNewKey", w.newKeyRows()) }
+
+// keyScan emits a function that reads the key from those columns.
+func (w *writer) keyScan(f *jen.File, name string, rows []*plan.Field) {
+	var scan scanning
+	for _, k := range rows {
+		target := jen.Id("key")
+		if len(w.Key) > 1 {
+			target = target.Dot(k.Name)
+		}
+		if !isSlice(k) && k.GoType != "time.Time" {
+			w.scanField(&scan, k, target)
+			continue
+		}
+		// The key's part has another type than the column.
+		raw := "raw" + k.Name
+		if isSlice(k) {
+			scan.vars = append(scan.vars, jen.Var().Id(raw).Index().Byte())
+			scan.dest = append(scan.dest, jen.Op("&").Id(raw))
+			scan.after = append(scan.after, target.Op("=").String().Call(jen.Id(raw)))
+			continue
+		}
+		if k.Codec == plan.TextTime {
+			w.scanText(&scan, k, target, jen.Return(jen.Id("key"), jen.Err()))
+		} else {
+			w.scanField(&scan, k, target)
+		}
+		if k.Codec == plan.Direct || !k.UTC && (k.Codec == plan.TextTime || k.Codec == plan.WallTime) {
+			scan.after = append(scan.after, target.Clone().Op("=").Add(target.Clone()).Dot("UTC").Call())
+		}
+	}
+	decl(f, []string{name + " reads a key."},
+		jen.Func().Id(name).Params(jen.Id("r").Id("row")).Params(jen.Id("Key"), jen.Error()).BlockFunc(func(g *jen.Group) {
+			g.Var().Id("key").Id("Key")
+			w.scanBody(g, scan, jen.Id("key"))
+		}))
+}
+
+// scanning is how the columns of a row become Go values.
+type scanning struct {
+	vars  []jen.Code // variables for what needs a conversion
+	dest  []jen.Code // arguments of Scan
+	after []jen.Code // conversions
+}
+
+// scanBody emits the body of a function that reads result from a row.
+func (w *writer) scanBody(g *jen.Group, scan scanning, result *jen.Statement) {
+	addAll(g, scan.vars)
+	g.Err().Op(":=").Id("r").Dot("Scan").Call(broken(scan.dest)...)
+	if len(scan.after) == 0 {
+		g.Return(result, jen.Err())
+		return
+	}
+	g.If(jen.Err().Op("!=").Nil()).Block(jen.Return(result.Clone(), jen.Err()))
+	addAll(g, scan.after)
+	g.Return(result.Clone(), jen.Nil())
+}
+
+// scanField adds to scan how a column becomes target.
+func (w *writer) scanField(scan *scanning, f *plan.Field, target *jen.Statement) {
+	raw := "raw" + f.Name
+	through := func(typ *jen.Statement, from func(value *jen.Statement) *jen.Statement) {
+		if !f.Null {
+			scan.vars = append(scan.vars, jen.Var().Id(raw).Add(typ))
+			scan.dest = append(scan.dest, jen.Op("&").Id(raw))
+			scan.after = append(scan.after, target.Clone().Op("=").Add(from(jen.Id(raw))))
+			return
+		}
+		scan.vars = append(scan.vars, jen.Var().Id(raw).Op("*").Add(typ))
+		scan.dest = append(scan.dest, jen.Op("&").Id(raw))
+		scan.after = append(scan.after, jen.If(jen.Id(raw).Op("!=").Nil()).Block(
+			jen.Id("at").Op(":=").Add(from(jen.Op("*").Id(raw))),
+			target.Clone().Op("=").Op("&").Id("at"),
+		))
+	}
+	switch f.Codec {
+	case plan.Epoch:
+		through(jen.Int64(), func(v *jen.Statement) *jen.Statement {
+			return jen.Qual("time", "Unix").Call(v, jen.Lit(0)).Dot("UTC").Call()
+		})
+	case plan.EpochMS:
+		through(jen.Int64(), func(v *jen.Statement) *jen.Statement {
+			return jen.Qual("time", "UnixMilli").Call(v).Dot("UTC").Call()
+		})
+	case plan.EpochUS:
+		through(jen.Int64(), func(v *jen.Statement) *jen.Statement {
+			return jen.Qual("time", "UnixMicro").Call(v).Dot("UTC").Call()
+		})
+	case plan.WallTime:
+		through(jen.Qual("time", "Time"), func(v *jen.Statement) *jen.Statement {
+			return jen.Id("wallClock").Call(v, zone(f))
+		})
+	case plan.TextTime:
+		w.scanText(scan, f, target, jen.Id("j").Dot("Err").Op("=").Qual("errors", "Join").Call(jen.Id("j").Dot("Err"),
+			jen.Qual("fmt", "Errorf").Call(jen.Lit(strings.ReplaceAll(oneLine(f.Column), "%", "%%")+": %w"), jen.Err())))
+	default:
+		dest := jen.Op("&").Add(target.Clone())
+		switch {
+		case isBytes(f):
+			dest = jen.Parens(jen.Op("*").Index().Byte()).Call(dest)
+		case w.isStatus(f) && !f.Null:
+			dest = jen.Parens(jen.Op("*").Add(w.goType(f.GoType))).Call(dest)
+		}
+		scan.dest = append(scan.dest, dest)
+	}
+}
+
+// isBytes reports whether a field has a type of its own over bytes, which
+// drivers do not know.
+func isBytes(f *plan.Field) bool { return f.GoType == "json.RawMessage" }
+
+// zone is the location of a time without zone.
+func zone(f *plan.Field) *jen.Statement {
+	if f.UTC {
+		return jen.Qual("time", "UTC")
+	}
+	return jen.Qual("time", "Local")
+}
+
+// scanText adds to scan how a text becomes a time:
+//
+//	if at, err := parseTime(rawCreatedAt, layout, time.UTC); err != nil {
+//		j.Err = errors.Join(j.Err, fmt.Errorf("created_at: %w", err))
+//	} else {
+//		j.CreatedAt = at
+//	}
+//
+// with note told of what is no time.
+func (w *writer) scanText(scan *scanning, f *plan.Field, target *jen.Statement, note jen.Code) {
+	raw := "raw" + f.Name
+	scan.vars = append(scan.vars, jen.Var().Id(raw).Any())
+	scan.dest = append(scan.dest, jen.Op("&").Id(raw))
+	parse := jen.Id("parseTime").Call(jen.Id(raw), jen.Lit(f.Layout), zone(f))
+	if !f.Null {
+		scan.after = append(scan.after,
+			jen.If(jen.List(jen.Id("at"), jen.Err()).Op(":=").Add(parse), jen.Err().Op("!=").Nil()).Block(note).
+				Else().Block(target.Clone().Op("=").Id("at")))
+		return
+	}
+	scan.after = append(scan.after, jen.If(jen.Id(raw).Op("!=").Nil()).Block(
+		jen.If(jen.List(jen.Id("at"), jen.Err()).Op(":=").Add(parse), jen.Err().Op("!=").Nil()).Block(note).
+			Else().Block(target.Clone().Op("=").Op("&").Id("at"))))
+}
+
+// parseTimeFunc emits
+//
+//	func parseTime(value any, layout string, zone *time.Location) (time.Time, error) {
+//		switch v := value.(type) {
+//		case time.Time:
+//			return v, nil
+//		case []byte:
+//			return time.ParseInLocation(layout, string(v), zone)
+//		case string:
+//			return time.ParseInLocation(layout, v, zone)
+//		}
+//		return time.Time{}, fmt.Errorf("%v is no text", value)
+//	}
+func (w *writer) parseTimeFunc(f *jen.File) {
+	parse := func(text jen.Code) jen.Code {
+		return jen.Return(jen.Qual("time", "ParseInLocation").Call(jen.Id("layout"), text, jen.Id("zone")))
+	}
+	decl(f, []string{"parseTime reads a time that is kept as text; some drivers have parsed it already."},
+		jen.Func().Id("parseTime").Params(jen.Id("value").Any(), jen.Id("layout").String(), jen.Id("zone").Op("*").Qual("time", "Location")).
+			Params(jen.Qual("time", "Time"), jen.Error()).Block(
+			jen.Switch(jen.Id("v").Op(":=").Id("value").Assert(jen.Type())).Block(
+				jen.Case(jen.Qual("time", "Time")).Block(jen.Return(jen.Id("v"), jen.Nil())),
+				jen.Case(jen.Index().Byte()).Block(parse(jen.String().Call(jen.Id("v")))),
+				jen.Case(jen.String()).Block(parse(jen.Id("v"))),
+			),
+			jen.Return(jen.Qual("time", "Time").Values(), jen.Qual("fmt", "Errorf").Call(jen.Lit("%v is no text"), jen.Id("value"))),
+		))
+}
+
+// wallClockFunc emits
+//
+//	func wallClock(t time.Time, zone *time.Location) time.Time {
+//		return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
+//	}
+func (w *writer) wallClockFunc(f *jen.File) {
+	decl(f, []string{"wallClock is the time whose clock in zone reads as t, which came without one."},
+		jen.Func().Id("wallClock").Params(jen.Id("t").Qual("time", "Time"), jen.Id("zone").Op("*").Qual("time", "Location")).Qual("time", "Time").Block(
+			jen.Return(jen.Qual("time", "Date").CallFunc(func(g *jen.Group) {
+				for _, part := range []string{"Year", "Month", "Day", "Hour", "Minute", "Second", "Nanosecond"} {
+					g.Id("t").Dot(part).Call()
+				}
+				g.Id("zone")
+			}))))
+}

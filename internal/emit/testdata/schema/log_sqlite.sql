@@ -1,0 +1,5 @@
+CREATE TABLE "odd ""log""" (
+    owner         INTEGER,
+    "sequence no" REAL,
+    type          BLOB
+);

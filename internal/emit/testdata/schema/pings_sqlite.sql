@@ -1,0 +1,4 @@
+CREATE TABLE pings (
+    id   INTEGER PRIMARY KEY,
+    host TEXT NOT NULL
+);

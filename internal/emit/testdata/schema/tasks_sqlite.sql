@@ -1,0 +1,6 @@
+CREATE TABLE tasks (
+    id      INTEGER PRIMARY KEY,
+    status  INTEGER NOT NULL DEFAULT 0,
+    version INTEGER NOT NULL DEFAULT 0,
+    data    TEXT NOT NULL
+);

@@ -1,0 +1,12 @@
+CREATE TABLE times (
+    id         timestamp PRIMARY KEY,
+    wall_local timestamp NOT NULL,
+    wall_null  timestamp,
+    zoned      timestamptz,
+    sec        bigint NOT NULL,
+    ms         bigint,
+    us         bigint,
+    txt        text NOT NULL,
+    txt_null   text,
+    state      text
+);

@@ -1,0 +1,52 @@
+package emailq
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A job that is settled while its claim is renewed is settled by the fence
+// that the renewal gave it, with its own result.
+func TestMovingFence(t *testing.T) {
+	const n = 400
+	q := &Queue{}
+	for range n {
+		q.rows = append(q.rows, &record{state: "ready"})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var handled atomic.Int32
+	batch := int64(7)
+	err := q.Work(ctx, func(ctx context.Context, j Job) (string, error) {
+		time.Sleep(time.Duration(j.ID%20) * 15 * time.Millisecond)
+		if handled.Add(1) == n {
+			cancel()
+		}
+		if j.ID%10 == 3 {
+			return "", errors.New("no")
+		}
+		return fmt.Sprint("result ", j.ID), nil
+	}, WorkOptions{
+		Kind: "mail", BatchValue: &batch, Concurrency: 32, PollInterval: 20 * time.Millisecond,
+		OnError: func(err error) { t.Error(err) },
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for i, r := range q.rows {
+		state, result := "done", fmt.Sprint("result ", i)
+		if i%10 == 3 {
+			state, result = "failed", ""
+		}
+		if r.state != state || r.result != result {
+			t.Errorf("job %d: %+v", i, *r)
+		}
+	}
+	if q.renewed < n/2 {
+		t.Errorf("only %d renewals: the test proves nothing", q.renewed)
+	}
+}

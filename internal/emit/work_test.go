@@ -1,0 +1,142 @@
+package emit
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/qgen-dev/qgen/internal/plan"
+)
+
+// workPlan is a plan of which only the worker loop is written, for a queue in
+// memory that stands in testdata/work.
+func workPlan() *plan.Package {
+	id := &plan.Field{Column: "id", Name: "ID", GoType: "int64"}
+	token := &plan.Field{Column: "token", Name: "Token", GoType: "int64"}
+	return &plan.Package{
+		Name: "emailq", Table: "email", Source: "schema.sql", Driver: plan.DatabaseSQL,
+		Crash:  "A worker that dies leaves its jobs running until their lease ends; then Recover makes them ready again.",
+		Fields: []*plan.Field{id, token}, Key: []*plan.Field{id}, Fence: []*plan.Field{token},
+		Claim:    &plan.Claim{Flow: plan.OneStatement},
+		Complete: &plan.Settle{}, Retry: &plan.Settle{}, Fail: &plan.Settle{},
+		Requeue: &plan.Settle{Delay: true}, Extend: &plan.Settle{}, Recover: &plan.Sweep{},
+		Lease: &plan.Lease{Length: 5 * time.Minute}, WorkLoop: true,
+	}
+}
+
+// workPlans are the shapes of the loop; one that has a folder in testdata/work
+// is run with the queue in it.
+func workPlans() map[string]*plan.Package {
+	shape := func(change func(p *plan.Package)) *plan.Package {
+		p := workPlan()
+		change(p)
+		return p
+	}
+	result := &plan.Field{Column: "answer", Name: "Answer", GoType: "string"}
+	return map[string]*plan.Package{
+		"plain": workPlan(),
+		"lease": shape(func(p *plan.Package) {
+			p.Claim.LeaseArg, p.Extend.LeaseArg = true, true
+			p.Lease.Length = 0
+		}),
+		"moving": shape(func(p *plan.Package) {
+			kind := &plan.Field{Column: "kind", Name: "Kind", Param: "kind", GoType: "string"}
+			p.Claim.Params = []*plan.Param{
+				{Name: "kind", GoType: "string", Doc: "the value of kind", Field: kind},
+				{Name: "batch", GoType: "*int64", Doc: "the number of the batch, nil for any"},
+			}
+			p.Claim.Shard = true
+			p.Complete.Result = result
+			p.Extend.Refreshes = p.Fence
+			p.Requeue.Delay = false
+			p.Recover = nil
+			p.Lease.Length = 600 * time.Millisecond
+		}),
+		"rowlease": shape(func(p *plan.Package) { p.Lease.Length = 0 }),
+		"bare": shape(func(p *plan.Package) {
+			p.Retry, p.Fail, p.Requeue, p.Extend, p.Recover, p.Lease = nil, nil, nil, nil, nil, nil
+		}),
+		"hold": shape(func(p *plan.Package) {
+			p.Hold, p.Claim.Flow, p.Extend, p.Recover, p.Lease = true, plan.ReadOnly, nil, nil, nil
+			p.Crash = "When a worker dies, its connection ends, the locks go, and the whole batch is ready again."
+		}),
+		"shard": shape(func(p *plan.Package) {
+			p.Claim.Flow, p.Claim.Shard, p.Complete.Result = plan.ReadOnly, true, result
+			p.Retry, p.Fail, p.Requeue, p.Extend, p.Recover, p.Lease = nil, nil, nil, nil, nil, nil
+			p.Crash = "A worker that dies leaves its jobs as they were; they are read again by whoever gets its shard."
+		}),
+		"pop": shape(func(p *plan.Package) {
+			p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend, p.Recover, p.Lease = nil, nil, nil, nil, nil, nil, nil
+			p.Crash = "A worker that dies loses the jobs it took."
+		}),
+	}
+}
+
+func emitWork(t *testing.T, p *plan.Package) []byte {
+	t.Helper()
+	w := &writer{Package: p}
+	text, err := render("work.go", w.workFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestWorkText compares the loops with the files that are kept for reading.
+func TestWorkText(t *testing.T) {
+	for name, p := range workPlans() {
+		t.Run(name, func(t *testing.T) {
+			text := emitWork(t, p)
+			path := filepath.Join("testdata", "work", "golden", name+".go.golden")
+			if os.Getenv("UPDATE_GOLDEN") != "" {
+				if err := os.WriteFile(path, text, 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(text, want) {
+				t.Errorf("%s is not what is emitted now; see the difference after UPDATE_GOLDEN=1 go test", path)
+			}
+		})
+	}
+}
+
+// TestWork runs the emitted loops on queues in memory, where every answer of
+// the database can be arranged.
+func TestWork(t *testing.T) {
+	for _, name := range []string{"lease", "moving", "hold", "pop"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "work", name))); err != nil {
+				t.Fatal(err)
+			}
+			// Nobody should wait a quarter of a minute for a test.
+			text := bytes.Replace(emitWork(t, workPlans()[name]), []byte("15 * time.Second"), []byte("500 * time.Millisecond"), 1)
+			write(t, filepath.Join(dir, "work.go"), text)
+			write(t, filepath.Join(dir, "go.mod"), []byte("module emailq\n\ngo 1.22\n"))
+			cmd := exec.Command("go", "test", "-race", "-count=1", ".")
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
