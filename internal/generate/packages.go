@@ -1,0 +1,228 @@
+package generate
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/emit"
+	"github.com/qgen-dev/qgen/internal/plan"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Package is one package to be emitted.
+type Package struct {
+	Queue   *config.Queue // the entry that asks for it
+	Plan    *plan.Package
+	Dialect *dialect.Dialect
+}
+
+// BugError says that qgen itself made something wrong of right input.
+type BugError struct {
+	Path string // of the emitted file
+	Err  error
+}
+
+// Error names the file and what is wrong with it.
+func (e *BugError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Err) }
+
+// Unwrap returns what is wrong with the file.
+func (e *BugError) Unwrap() error { return e.Err }
+
+// NoQueueError says that a queue was asked for that is not there.
+type NoQueueError struct {
+	Name  string
+	Known []string
+}
+
+// Error names the queue and what it may have been mistaken for.
+func (e *NoQueueError) Error() string {
+	if near := source.Nearest(e.Name, e.Known); near != "" {
+		return fmt.Sprintf("there is no queue %q; did you mean %s?", e.Name, near)
+	}
+	return fmt.Sprintf("there is no queue %q (have %s)", e.Name, strings.Join(e.Known, ", "))
+}
+
+// Plan plans the packages of the named queues, of all when there are no names,
+// in the order of the configuration. Complaints about the input go to errs.
+func (p *Project) Plan(names []string, errs *source.ErrorList) ([]*Package, error) {
+	catalogs := p.catalogs(errs)
+	entries := make([]planned, len(p.Config.Queues))
+	parallel(runtime.GOMAXPROCS(0), len(entries), func(i int) {
+		q := p.Config.Queues[i]
+		entries[i] = planQueue(q, catalogs[q], names)
+	})
+	var packages []*Package
+	var known []string
+	for _, e := range entries {
+		known = append(known, e.known...)
+		packages = append(packages, e.packages...)
+		errs.Add(e.errs.All()...)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) && errs.Len() == 0 {
+			slices.Sort(known)
+			return nil, &NoQueueError{Name: name, Known: slices.Compact(known)}
+		}
+	}
+	folders(packages, errs)
+	return packages, nil
+}
+
+// planned is what became of one entry of the configuration.
+type planned struct {
+	packages []*Package
+	known    []string // the names of its queues
+	errs     source.ErrorList
+}
+
+// catalogs reads the DDL of every entry, the same files only once. An entry
+// whose engine is unknown or whose files cannot be read has none.
+func (p *Project) catalogs(errs *source.ErrorList) map[*config.Queue]*schema.Catalog {
+	files := map[string]*source.File{}
+	read := func(name string) (*source.File, error) {
+		if f, ok := files[name]; ok {
+			return f, nil
+		}
+		f, err := p.readDDL(name)
+		if err != nil {
+			return nil, err
+		}
+		// Lines are counted on first use; later on the file is read by many.
+		f.Pos(0, 0).Line()
+		files[name] = f
+		return f, nil
+	}
+	p.Config.File.Pos(0, 0).Line()
+	known := map[string]*schema.Catalog{}
+	catalogs := map[*config.Queue]*schema.Catalog{}
+	for _, q := range p.Config.Queues {
+		d, ok := dialect.Lookup(q.Engine.Value)
+		if !ok {
+			e := errs.Errorf(q.Engine.Pos, "engine %q is not known", q.Engine.Value)
+			hint := "Known are: " + strings.Join(dialect.Engines(), ", ") + "."
+			if near := source.Nearest(q.Engine.Value, dialect.Engines()); near != "" {
+				hint = "Did you mean " + near + "? " + hint
+			}
+			e.WithHint("%s", hint)
+			continue
+		}
+		before := errs.Len()
+		ddl := p.ddlFiles(q.Schema, read, errs)
+		if errs.Len() > before {
+			continue
+		}
+		key := d.Grammar
+		for _, f := range ddl {
+			key += "\x00" + f.Path
+		}
+		if known[key] == nil {
+			catalog, err := schema.Read(d.Grammar, ddl, errs)
+			if err != nil {
+				errs.Errorf(q.Engine.Pos, "%s cannot be read: %s", q.Engine.Value, err)
+				continue
+			}
+			known[key] = catalog
+		}
+		catalogs[q] = known[key]
+	}
+	return catalogs
+}
+
+// planQueue plans the packages of one entry.
+func planQueue(q *config.Queue, catalog *schema.Catalog, names []string) planned {
+	var e planned
+	if q.Name.IsSet() {
+		e.known = []string{q.Name.Value}
+		if !asked(names, q.Name.Value) {
+			return e
+		}
+	}
+	if catalog == nil {
+		return e
+	}
+	d, _ := dialect.Lookup(q.Engine.Value)
+	specs := queue.Bind(catalog, q, d.Fold, &e.errs)
+	for _, spec := range specs {
+		e.known = append(e.known, spec.Name)
+	}
+	wanted := slices.DeleteFunc(slices.Clone(specs), func(s *queue.Spec) bool { return !asked(names, s.Name) })
+	if len(specs) > 0 && len(wanted) == 0 {
+		return planned{known: e.known}
+	}
+	for _, spec := range wanted {
+		if pkg := plan.Build(spec, d, q, &e.errs); pkg != nil {
+			e.packages = append(e.packages, &Package{Queue: q, Plan: pkg, Dialect: d})
+		}
+	}
+	return e
+}
+
+func asked(names []string, name string) bool {
+	return len(names) == 0 || slices.Contains(names, name)
+}
+
+// folders complains about packages that would share a folder.
+func folders(packages []*Package, errs *source.ErrorList) {
+	first := map[string]*Package{}
+	for _, pkg := range packages {
+		// Some file systems do not tell upper from lower case.
+		key := strings.ToLower(pkg.Plan.Out)
+		if other := first[key]; other != nil {
+			errs.Errorf(pkg.Queue.Gen.Go.Out.Pos, "the queue %s would be written into the folder of the queue %s: %s", pkg.Plan.Queue, other.Plan.Queue, pkg.Plan.Out).
+				WithHint("Each queue has a package of its own. Give this one another gen.go.out.")
+			continue
+		}
+		first[key] = pkg
+	}
+}
+
+// Emit writes the packages down, in memory. An error is a *BugError.
+func Emit(packages []*Package) ([]emit.File, error) {
+	each := make([][]emit.File, len(packages))
+	errs := make([]error, len(packages))
+	parallel(runtime.GOMAXPROCS(0), len(packages), func(i int) {
+		each[i], errs[i] = emitPackage(packages[i])
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat(each...), nil
+}
+
+// emitPackage writes one package down and reads every file again with the
+// parser of its language.
+func emitPackage(pkg *Package) ([]emit.File, error) {
+	files, err := emit.Files(pkg.Plan)
+	if err != nil {
+		return nil, &BugError{Path: pkg.Plan.Out, Err: err}
+	}
+	for _, f := range files {
+		if err := check(pkg.Dialect.Grammar, f); err != nil {
+			return nil, &BugError{Path: f.Path, Err: err}
+		}
+	}
+	return files, nil
+}
+
+// check reads an emitted file with the parser of its language. That Go is
+// formatted as gofmt would is for the tests to say; it costs more than all else.
+func check(grammar string, f emit.File) error {
+	switch {
+	case strings.HasSuffix(f.Path, ".go"):
+		_, err := parser.ParseFile(token.NewFileSet(), "", f.Data, parser.ParseComments|parser.SkipObjectResolution)
+		return err
+	case strings.HasSuffix(f.Path, ".sql"):
+		return schema.Check(grammar, string(f.Data))
+	}
+	return nil
+}
