@@ -1,0 +1,68 @@
+# What people do with this repository, one word each. `make` lists the words.
+# Everything sets itself up: tools and database servers are fetched into
+# $QGEN_CACHE (default ~/.cache/qgen) on first use; nothing needs root or Docker.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+export QGEN_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/qgen
+
+# Servers that must be there: a test that misses one fails instead of skipping.
+export QGEN_TEST_REQUIRE ?= postgres10,postgres13,postgres15,postgres18,sqlite
+
+GOLANGCI_LINT_VERSION := v2.15.0
+GOLANGCI_LINT := $(QGEN_CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+
+FUZZTIME ?= 20s
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: generate
+generate: ## write example/gen and the packages of the conformance suite
+	go run ./cmd/qgen generate
+	cd test/conformance && go run ../../cmd/qgen generate
+
+.PHONY: test
+test: ## run every test against PostgreSQL 10, 13, 15, 18 and SQLite
+	test/servers/with go test -timeout 20m ./...
+
+.PHONY: short
+short: ## run the tests that need no server, quickly
+	QGEN_TEST_REQUIRE= go test -short ./...
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## run golangci-lint over the project and over the code it emits
+	$(GOLANGCI_LINT) run ./...
+
+$(GOLANGCI_LINT):
+	GOBIN=$(QGEN_CACHE)/part go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv $(QGEN_CACHE)/part/golangci-lint $@
+
+.PHONY: golden
+golden: ## write the expected files of the tests anew; read the diff afterwards
+	UPDATE_GOLDEN=1 go test -short ./internal/... ./cmd/...
+
+.PHONY: check
+check: ## all that continuous integration checks
+	.ci/run
+
+.PHONY: demo
+demo: ## generate the example and watch it work through 10,000 jobs
+	go run ./cmd/qgen generate
+	go run ./example
+
+.PHONY: bench
+bench: ## measure the generator, beside sqlc on the same schema
+	go test -run '^$$' -bench . -benchtime 5x ./test/bench
+
+.PHONY: fuzz
+fuzz: ## run each fuzz test for FUZZTIME (default 20s)
+	@for package in $$(go list ./internal/... ./cmd/...); do \
+		for name in $$(go test -list '^Fuzz' "$$package" | grep '^Fuzz' || true); do \
+			echo "fuzz: $$package $$name"; \
+			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$package"; \
+		done; \
+	done

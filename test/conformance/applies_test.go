@@ -1,0 +1,69 @@
+package conformance
+
+import "slices"
+
+// This file says to which subjects a property applies. It asks the shape and
+// the strategy, not the package: a method that is missing where it should be
+// there makes the property fail, and proveMethods finds one too many.
+
+func onPostgres(s *subject) bool { return !s.sqlite() }
+
+// method reports whether the subject's table can have the method.
+func (s *subject) method(name string) bool { return !slices.Contains(s.absent(), name) }
+
+// absent lists the methods that the subject cannot have.
+func (s *subject) absent() []string {
+	absent := slices.Clone(s.shape.absent)
+	switch s.strategy() {
+	case "hold":
+		// Without a transaction nothing can be held; within one, a rollback gives back.
+		absent = append(absent, "Claim", "Complete", "Fail", "Requeue", "Extend", "Recover", "CompleteAndClaim")
+	case "pop":
+		absent = append(absent, "Complete", "Fail", "Requeue", "Extend", "Recover", "Redrive", "Purge", "CompleteAndClaim")
+	case "partition":
+		absent = append(absent, "Fail", "Requeue", "Extend", "Recover", "Redrive", "CompleteAndClaim")
+	default:
+		absent = append(absent, "Hold")
+	}
+	if s.strategy() != "hold" {
+		absent = append(absent, "Hold")
+	}
+	return absent
+}
+
+// canComplete: jobs are settled after they were taken.
+func canComplete(s *subject) bool { return s.strategy() != "pop" }
+
+func canFail(s *subject) bool { return s.method("Fail") || s.strategy() == "hold" }
+
+func canRequeue(s *subject) bool { return s.method("Requeue") }
+
+func canExtend(s *subject) bool { return s.method("Extend") }
+
+func canRedrive(s *subject) bool { return s.method("Redrive") && s.shape.failed != "" }
+
+func canPurge(s *subject) bool {
+	return s.method("Purge") && (s.shape.done != "" || s.shape.failed != "")
+}
+
+// canReclaim: an expired claim goes to another worker, and a fence tells the two apart.
+func canReclaim(s *subject) bool {
+	return s.shape.lease != "" && s.shape.fence != "status"
+}
+
+// comesBack: jobs of a dead worker are found by their lease, or free at once.
+func comesBack(s *subject) bool {
+	return s.shape.lease != "" || s.strategy() == "hold" || s.strategy() == "partition"
+}
+
+// givesUp: claims are counted, so a job that kills its workers fails in the end.
+func givesUp(s *subject) bool {
+	return s.shape.lease != "" && s.shape.tries == byClaim && s.method("Recover")
+}
+
+// hasLowHint: first in, first out, claimed past locked rows.
+func hasLowHint(s *subject) bool {
+	return s.pkg.shape == "single" && s.strategy() == "returning" && !s.sqlite()
+}
+
+func hasWork(s *subject) bool { return s.pkg.shape == "single" && s.pkg.strategy == "" }

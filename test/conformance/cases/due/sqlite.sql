@@ -1,0 +1,12 @@
+-- Jobs wait for their time, and wait longer after each failure.
+-- qgen:queue
+CREATE TABLE jobs (
+    id         INTEGER PRIMARY KEY,
+    n          INTEGER NOT NULL,                     -- qgen:payload
+    status     TEXT NOT NULL DEFAULT 'ready',        -- qgen:status ready=ready running=running done=done failed=failed
+    due_at     INTEGER NOT NULL DEFAULT 0,           -- qgen:due as=epoch_ms; order
+    tries      INTEGER NOT NULL DEFAULT 0,           -- qgen:attempts up on=retry max=3
+    token      TEXT,                                 -- qgen:token
+    lease_till INTEGER,                              -- qgen:lease length=1h as=epoch_ms
+    last_error TEXT                                  -- qgen:error
+);

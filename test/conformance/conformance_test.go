@@ -1,0 +1,271 @@
+// Package conformance proves what emitted packages promise. One suite of
+// properties runs over every package in gen/, each for another shape of table,
+// strategy, driver or server version, on every live server that can run it.
+//
+// test/servers/with starts the servers. Without them only SQLite is tested;
+// with -short the numbers are small.
+package conformance
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/qgen-dev/qgen/test/servers"
+)
+
+// emitted is one package in gen/.
+type emitted struct {
+	name      string
+	new       any              // New
+	worker    any              // WithWorker; nil where claims do not record who holds a row
+	lost      error            // ErrLost
+	retryable func(error) bool // IsRetryable
+
+	// From qgen.yaml.
+	shape    string // the folder in cases/
+	server   string // oldest PostgreSQL that it is for; "" is SQLite
+	driver   string
+	strategy string // forced; "" is the shape's own choice
+}
+
+func (e *emitted) engine() string {
+	if e.server == "" {
+		return "sqlite"
+	}
+	return "postgresql"
+}
+
+// property is one promise.
+type property struct {
+	name    string
+	applies func(*subject) bool // nil: to everything
+	prove   func(*testing.T, *subject)
+}
+
+// properties is the suite.
+var properties = []property{
+	{"exclusive", nil, proveExclusive},
+	{"order", nil, proveOrder},
+	{"limit", nil, proveLimit},
+	{"stale statistics", onPostgres, proveStaleStatistics},
+	{"late worker", canReclaim, proveLateWorker},
+	{"lost answer", canComplete, proveLostAnswer},
+	{"lost keys", canComplete, proveLostKeys},
+	{"handed over", canComplete, proveHandedOver},
+	{"rollback", nil, proveRollback},
+	{"joins transaction", nil, proveJoinsTransaction},
+	{"retryable", nil, proveRetryable},
+	{"killed worker", comesBack, proveKilledWorker},
+	{"idle poll", nil, proveIdlePoll},
+	{"flat under snapshot", hasLowHint, proveFlatUnderSnapshot},
+	{"plan", nil, provePlan},
+	{"fail", canFail, proveFail},
+	{"requeue", canRequeue, proveRequeue},
+	{"extend and recover", canExtend, proveExtendAndRecover},
+	{"recover gives up", givesUp, proveRecoverGivesUp},
+	{"enqueue", nil, proveEnqueue},
+	{"complete and claim", canComplete, proveCompleteAndClaim},
+	{"stats and peek", nil, proveStatsAndPeek},
+	{"redrive", canRedrive, proveRedrive},
+	{"purge", canPurge, provePurge},
+	{"verify", nil, proveVerify},
+	{"work", hasWork, proveWork},
+	{"methods", nil, proveMethods},
+}
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // worker loops log what their handlers do wrong
+	os.Exit(m.Run())
+}
+
+func TestConformance(t *testing.T) {
+	results := &proof{rows: map[proofKey]map[string]bool{}}
+	subjects := everySubject(t)
+	t.Cleanup(func() { results.compare(t) })
+	for _, s := range subjects {
+		t.Run(s.pkg.name+"/"+s.where(), func(t *testing.T) {
+			t.Parallel()
+			for _, p := range properties {
+				if p.applies != nil && !p.applies(s) {
+					continue
+				}
+				ok := t.Run(p.name, func(t *testing.T) { p.prove(t, s) })
+				results.add(s, p.name, ok)
+			}
+		})
+	}
+}
+
+// everySubject pairs each package with each live server that is new enough for it.
+func everySubject(t *testing.T) []*subject {
+	t.Helper()
+	known := map[string]emitted{}
+	for _, e := range registry {
+		known[e.name] = e
+	}
+	var all []*subject
+	for _, e := range configured(t) {
+		r, ok := known[e.name]
+		if !ok {
+			t.Errorf("registry_test.go does not list %s", e.name)
+			continue
+		}
+		delete(known, e.name)
+		e.new, e.worker, e.lost, e.retryable = r.new, r.worker, r.lost, r.retryable
+		s := shapes[e.shape]
+		if s == nil {
+			t.Fatalf("shape_test.go says nothing about %s", e.shape)
+		}
+		if e.server == "" {
+			all = append(all, &subject{pkg: e, shape: s})
+			continue
+		}
+		for _, version := range servers.PostgresVersions() {
+			if number(version) >= number(e.server) {
+				all = append(all, &subject{pkg: e, shape: s, server: version})
+			}
+		}
+	}
+	for name := range known {
+		t.Errorf("qgen.yaml does not list %s", name)
+	}
+	// One package of each pair of strategy and server runs the whole number of jobs.
+	seen := map[proofKey]bool{}
+	for _, s := range all {
+		if k := s.key(); !seen[k] {
+			seen[k], s.whole = true, true
+		}
+	}
+	return all
+}
+
+func number(version string) float64 {
+	n, err := strconv.ParseFloat(version, 64)
+	if err != nil {
+		panic(fmt.Sprintf("%q is no version", version))
+	}
+	return n
+}
+
+// configured reads the packages from qgen.yaml.
+func configured(t *testing.T) []emitted {
+	t.Helper()
+	text, err := os.ReadFile("qgen.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Queues []struct {
+			Name, Engine, Server, Queue string
+			Schema                      []string
+			Gen                         struct {
+				Go struct {
+					Package    string
+					SQLPackage string `yaml:"sql_package"`
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	var all []emitted
+	for _, q := range config.Queues {
+		all = append(all, emitted{
+			name:     q.Gen.Go.Package,
+			shape:    filepath.Base(filepath.Dir(q.Schema[0])),
+			server:   q.Server,
+			driver:   cmp.Or(q.Gen.Go.SQLPackage, "database/sql"),
+			strategy: strings.TrimPrefix(q.Queue, "strategy="),
+		})
+	}
+	return all
+}
+
+// strategy is how the package claims.
+func (s *subject) strategy() string {
+	switch {
+	case s.pkg.strategy != "":
+		return s.pkg.strategy
+	case s.pkg.server == "9.4" && s.shape.strategy == "returning":
+		return "advisory" // no row could be passed over before 9.5
+	}
+	return s.shape.strategy
+}
+
+// proof collects which strategy is proved on which server.
+type proof struct {
+	mu     sync.Mutex
+	rows   map[proofKey]map[string]bool // property: held for every case
+	failed bool
+}
+
+type proofKey struct{ strategy, engine, server string }
+
+func (s *subject) key() proofKey { return proofKey{s.strategy(), s.pkg.engine(), s.server} }
+
+func (p *proof) add(s *subject, property string, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	row := p.rows[s.key()]
+	if row == nil {
+		row = map[string]bool{}
+		p.rows[s.key()] = row
+	}
+	if held, seen := row[property]; seen {
+		ok = ok && held
+	}
+	row[property] = ok
+}
+
+// compare compares what was proved with proof.tsv, from which the README's
+// table of dialects is taken. A run that left servers or properties out says
+// nothing about the file.
+func (p *proof) compare(t *testing.T) {
+	if t.Failed() || testing.Short() || len(servers.PostgresVersions()) < 4 || filtered() {
+		return
+	}
+	var lines []string
+	for k, row := range p.rows {
+		var held []string
+		for _, property := range properties {
+			if row[property.name] {
+				held = append(held, property.name)
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s\t%s\t%s\t%s\n", k.strategy, k.engine, cmp.Or(k.server, "-"), strings.Join(held, ", ")))
+	}
+	slices.Sort(lines)
+	got := []byte("strategy\tengine\tserver\tproperties\n" + strings.Join(lines, ""))
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile("proof.tsv", got, 0o644); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	want, err := os.ReadFile("proof.tsv")
+	if err != nil {
+		t.Error(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("proof.tsv says something else than this run; UPDATE_GOLDEN=1 writes it anew. This run:\n%s", got)
+	}
+}
+
+// filtered reports whether only some of the tests run.
+func filtered() bool {
+	f := flag.Lookup("test.run")
+	return f != nil && f.Value.String() != ""
+}

@@ -1,0 +1,141 @@
+package conformance
+
+// This file says of each case what the suite cannot know by itself: how its
+// rows are made, by which conditions their states are seen, and what the table
+// can and cannot do. The tables stand in cases/.
+
+// shape is what is true of one case.
+type shape struct {
+	columns []column // that a row needs besides n
+	ordered bool     // the order of the queue is not the order of insertion
+	// ready, running, done and failed are conditions; "" when such a row cannot
+	// be seen in the table.
+	ready, running, done, failed string
+	finish                       string   // assignments that make a row done
+	lease                        string   // the column whose time ends a claim
+	fence                        string   // the level that doc.go states
+	tries                        tries    // how failures are counted
+	topics                       []string // arguments of Claim
+	absent                       []string // methods that this table cannot have
+	strategy                     string   // that is chosen where the server has everything
+}
+
+// column is an expression over the row's number g.
+type column struct{ name, postgresql, sqlite string }
+
+// tries says how a shape counts.
+type tries string
+
+const (
+	uncounted tries = ""
+	byClaim   tries = "claim" // three claims
+	byFailure tries = "retry" // three failures
+	countdown tries = "down"  // three failures, counted down
+)
+
+const (
+	statusReady   = "status = 'ready'"
+	statusRunning = "status = 'running'"
+	statusDone    = "status = 'done'"
+	statusFailed  = "status = 'failed'"
+)
+
+var shapes = map[string]*shape{
+	"single": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim, strategy: "returning",
+	},
+	"composite": {
+		columns: []column{{"region", "'r' || g % 3", "'r' || g % 3"}, {"seq", "g", "g"}}, ordered: true,
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "token", strategy: "returning",
+	},
+	"rowid": {
+		ordered: true,
+		ready:   statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", fence: "token", strategy: "returning",
+		absent: []string{"Recover", "Extend"},
+	},
+	"boolean": {
+		ready: "available", running: "NOT available",
+		fence: "status", strategy: "returning",
+		absent: []string{"Recover", "Extend", "Redrive", "Purge"},
+	},
+	"integer": {
+		columns: []column{{"priority", "-g", "-g"}}, ordered: true,
+		ready: "state = 0", running: "state = 1", done: "state = 2", failed: "state = 9",
+		finish: "state = 2", lease: "claimed_at", fence: "claimed", strategy: "returning",
+	},
+	"enum": {
+		columns: []column{{"id", "md5(g::text)::uuid", "printf('%08d', 99999999 - g)"}}, ordered: true,
+		ready: "state = 'queued'", running: "state = 'running'", done: "state = 'done'", failed: "state = 'failed'",
+		finish: "state = 'done'", lease: "lease_till", fence: "attempt", strategy: "returning",
+	},
+	"nulltime": {
+		ready:   "started_at IS NULL AND finished_at IS NULL AND failed_at IS NULL",
+		running: "started_at IS NOT NULL AND finished_at IS NULL AND failed_at IS NULL",
+		done:    "finished_at IS NOT NULL", failed: "failed_at IS NOT NULL",
+		finish: "finished_at = CURRENT_TIMESTAMP", fence: "attempt", tries: byClaim, strategy: "returning",
+		absent: []string{"Recover", "Extend"},
+	},
+	"tokenstate": {
+		ready: statusReady, running: "status NOT IN ('ready', 'done', 'error')", done: statusDone, failed: "status = 'error'",
+		finish: "status = 'done'", lease: "lease_till", fence: "token", strategy: "returning",
+	},
+	"several": {
+		ready: "state = 'N' AND NOT locked", running: "state = 'N' AND locked",
+		done: "state = 'C' AND NOT locked", failed: "state = 'E' AND NOT locked",
+		finish: "state = 'C'", lease: "claimed_at", fence: "claimed", tries: byFailure, strategy: "returning",
+	},
+	"delete": {
+		ready: statusReady, running: statusRunning, failed: statusFailed,
+		lease: "lease_till", fence: "token", tries: countdown, strategy: "returning",
+	},
+	"topic": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", fence: "attempt", tries: byClaim, topics: []string{"mail"}, strategy: "returning",
+		absent: []string{"Recover", "Extend"},
+	},
+	"due": {
+		columns: []column{{"due_at", "now() - (1000000 - g) * interval '1 ms'", "g"}}, ordered: true,
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "token", tries: byFailure, strategy: "returning",
+	},
+	"lease": {
+		ready: "lease_till IS NULL", running: "lease_till IS NOT NULL",
+		lease: "lease_till", fence: "token", strategy: "returning",
+		absent: []string{"Recover", "Redrive", "Purge"},
+	},
+	"result": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", fence: "status", strategy: "returning",
+		absent: []string{"Recover", "Extend"},
+	},
+	"partitioned": {
+		columns: []column{{"id", "g", "g"}},
+		ready:   statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim, strategy: "returning",
+	},
+	"hold": {
+		ready: "true", strategy: "hold", fence: "none",
+		absent: []string{"Redrive", "Purge"},
+	},
+	"holdstatus": {
+		ready: statusReady, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", strategy: "hold", fence: "none",
+	},
+	"pop": {
+		ready: "true", strategy: "pop", fence: "none",
+	},
+	"partition": {
+		columns: []column{{"hash_code", "nullif(g % 7, 0)", "nullif(g % 7, 0)"}},
+		ready:   "NOT processed", done: "processed",
+		finish: "processed = true", strategy: "partition", fence: "none",
+	},
+	"partitionrun": {
+		columns: []column{{"hash_code", "nullif(g % 7, 0)", "nullif(g % 7, 0)"}},
+		ready:   statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", fence: "attempt", tries: byClaim, strategy: "returning",
+		absent: []string{"Recover", "Extend"},
+	},
+}
