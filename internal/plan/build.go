@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"go/token"
 	"path"
 	"slices"
 	"strings"
@@ -27,6 +26,9 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		fields: map[*schema.Column]*Field{},
 	}
 	b.fail = func(err error) { errs.Errorf(spec.Pos, "%v", err) }
+	b.complain = func(c *schema.Column, hint, format string, args ...any) {
+		errs.Errorf(c.Pos, format, args...).WithHint("%s", hint)
+	}
 	b.serverVersion(q, errs)
 	b.packageFacts(q, errs)
 	b.buildFields(q, errs)
@@ -104,9 +106,6 @@ func (b *builder) packageFacts(q *config.Queue, errs *source.ErrorList) {
 	p.WorkLoop, p.Conformance = g.Worker.Value, g.Conformance.Value
 	if g.Package.IsSet() {
 		p.Name = g.Package.Value
-		if !token.IsIdentifier(p.Name) || p.Name == "_" {
-			errs.Errorf(g.Package.Pos, "%q cannot name a Go package", p.Name).WithHint("Write a word of small letters, for example %q.", packageName(p.Queue))
-		}
 	}
 	if g.SQLPackage.IsSet() {
 		p.Driver = Driver(g.SQLPackage.Value)

@@ -125,17 +125,33 @@ func (b *builder) choose(errs *source.ErrorList) bool {
 		b.pkg.Reasons = append(b.pkg.Reasons, Reason{Strategy: s.name, Chosen: ok, Why: why})
 	}
 	if b.pkg.Strategy == "" {
-		var lines []string
-		for _, s := range strategies {
-			if _, why, mend := s.possible(b); mend != "" && s.asked == "" && s.name != "offset" && s.name != "lease_table" {
-				lines = append(lines, fmt.Sprintf("%s: %s. %s", s.name, why, mend))
-			}
-		}
 		errs.Errorf(b.spec.Pos, "no strategy can claim rows of %q on %s %s", b.spec.Table.QualifiedName(), b.d.Title, b.version).
-			WithHint("%s", strings.Join(lines, "\n"))
+			WithHint("%s", b.mends())
 		return false
 	}
 	return true
+}
+
+// mends says what would make a strategy possible: each reason once, with the
+// strategies that it keeps away.
+func (b *builder) mends() string {
+	var reasons []string
+	names := map[string][]string{}
+	for _, s := range strategies {
+		_, why, mend := s.possible(b)
+		if mend == "" || s.asked != "" || s.name == "offset" || s.name == "lease_table" {
+			continue
+		}
+		reason := why + ". " + mend
+		if names[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		names[reason] = append(names[reason], s.name)
+	}
+	for i, reason := range reasons {
+		reasons[i] = "For " + strings.Join(names[reason], ", ") + ": " + reason
+	}
+	return strings.Join(reasons, "\n")
 }
 
 // force takes the strategy that the user names, if it is possible at all.

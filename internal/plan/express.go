@@ -3,6 +3,7 @@ package plan
 // This file writes tests and values as SQL expressions.
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -30,7 +31,10 @@ type builder struct {
 	// nullsFirst: the first term of the order says NULLS FIRST, which a primary key
 	// cannot serve, so that the planner takes the index of the queue.
 	nullsFirst bool
-	fail       func(err error)
+	// complain reports what the user asks of a column and the server cannot do.
+	complain func(c *schema.Column, hint, format string, args ...any)
+	// fail reports a contradiction within the generator.
+	fail func(err error)
 }
 
 // scope is the text of one statement while it is written: what a column is
@@ -148,7 +152,7 @@ func (s *scope) raw(text string) string {
 		c, _ := s.d.Clock(kind, s.version)
 		return c.Now
 	}
-	text = dialect.Fill(text, "row", row, "now", cmpOr(now("timestamptz"), now("epoch")), "time", "CURRENT_TIME", "today", "CURRENT_DATE")
+	text = dialect.Fill(text, "row", row, "now", cmp.Or(now("timestamptz"), now("epoch")), "time", "CURRENT_TIME", "today", "CURRENT_DATE")
 	for {
 		before, rest, ok := strings.Cut(text, "{arg:")
 		if !ok {
@@ -166,13 +170,6 @@ func (s *scope) raw(text string) string {
 		text = before + mark + after
 	}
 	return "(" + text + ")"
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // claimParam returns the free argument of Claim with that name.
@@ -203,19 +200,37 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	case queue.Old:
 		return s.column(c)
 	case queue.Add:
-		if v.By < 0 {
-			return s.column(c) + " - " + strconv.Itoa(-v.By)
-		}
-		return s.column(c) + " + " + strconv.Itoa(v.By)
+		return plus(s.counted(c), v.By)
 	case queue.SQLExpr:
 		return s.raw(v.Text)
 	case queue.ColumnOf:
-		return s.column(v.Other)
+		return plus(s.column(v.Other), v.By)
 	case queue.Arg:
 		return s.argument(c, v)
 	}
 	s.fail(fmt.Errorf("no text for a value of kind %q", v.Kind))
 	return "NULL"
+}
+
+// counted returns a counter as it is added to: null counts as 0, unless it
+// means that there is no limit.
+func (s *scope) counted(c *schema.Column) string {
+	a := s.spec.Attempts
+	if c.NotNull || a != nil && a.Column == c && a.NullMeansUnlimited {
+		return s.column(c)
+	}
+	return "coalesce(" + s.column(c) + ", 0)"
+}
+
+// plus adds a constant to an expression.
+func plus(expr string, by int) string {
+	switch {
+	case by < 0:
+		return expr + " - " + strconv.Itoa(-by)
+	case by > 0:
+		return expr + " + " + strconv.Itoa(by)
+	}
+	return expr
 }
 
 // argument returns an argument of a transition by its name.
@@ -312,13 +327,15 @@ func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
 	kind := s.clockKind(c)
 	clock, ok := s.d.Clock(kind, s.version)
 	if !ok {
-		s.fail(fmt.Errorf("column %q keeps time as %q, which %s %s cannot", c.Name, kind, s.d.Title, s.version))
+		s.complain(c, "Give the column a type that holds a time, or say as= with another form.",
+			"column %q keeps time as %q, which %s %s has no clock for", c.Name, cmp.Or(kind, c.Type.Raw), s.d.Title, s.version)
 		return "NULL"
 	}
 	format := ""
 	if role := s.roles[c]; role != nil && strings.HasPrefix(role.As, "text:") {
 		if format, ok = s.d.Format(strings.TrimPrefix(role.As, "text:")); !ok {
-			s.fail(fmt.Errorf("column %q: %s cannot write times as %q", c.Name, s.d.Title, strings.TrimPrefix(role.As, "text:")))
+			s.complain(c, "It can write years, months, days, hours, minutes, seconds and their fractions as numbers, for example text:2006-01-02T15:04:05.000Z.",
+				"%s cannot write times of column %q as %q", s.d.Title, c.Name, strings.TrimPrefix(role.As, "text:"))
 		}
 	}
 	if shift == nil {
@@ -329,7 +346,7 @@ func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
 		sign = "-"
 	}
 	if shift.Column == nil && shift.Arg == "" {
-		form := cmpOr(clock.Fixed, clock.Seconds)
+		form := cmp.Or(clock.Fixed, clock.Seconds)
 		return dialect.Fill(form, "sign", sign, "seconds", seconds(shift.Fixed), "interval", interval(shift.Fixed), "format", format)
 	}
 	amount := ""

@@ -28,10 +28,6 @@ func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
 		if name, ok := renames[c.Name]; ok {
 			f.Name = name.Value
 			f.Param = parameter(unexported(name.Value))
-			if exported(name.Value) != name.Value {
-				errs.Errorf(name.Pos, "%q is not an exported Go name", name.Value).
-					WithHint("Write it as it shall stand in Go, for example %q.", cmp.Or(exported(name.Value), "Name"))
-			}
 		}
 		if f.Name == "" {
 			errs.Errorf(c.Pos, "column %q has no letter or digit to make a Go name of", c.Name).

@@ -4,6 +4,7 @@ package plan
 // that nobody holds.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -235,7 +236,10 @@ func (b *builder) buildEnqueue() {
 			e.KeyGiven = true
 		}
 	}
-	mv.Batch = many.batchOf(ArgNewBatch, ArgNewAll, nil, e.Fields, "_new")
+	together := len(e.Fields) > 0 && b.batchable(e.Fields)
+	if together {
+		mv.Batch = many.batchOf(ArgNewBatch, ArgNewAll, nil, e.Fields, "_new")
+	}
 	for _, en := range entries {
 		v.Columns = append(v.Columns, b.d.Ident(en.column.Name))
 		if en.field == nil {
@@ -243,8 +247,11 @@ func (b *builder) buildEnqueue() {
 			mv.Values = append(mv.Values, many.value(en.column, written[en.column]))
 			continue
 		}
+		lot := ""
+		if together {
+			lot = many.batchValue(en.field, mv.Batch.Names[slices.Index(e.Fields, en.field)])
+		}
 		one := b.write(en.column, s.arg(Arg{Kind: ArgNew, Field: en.field}))
-		lot := many.batchValue(en.field, mv.Batch.Names[slices.Index(e.Fields, en.field)])
 		if en.column.HasDefault && en.column.Default != "" {
 			one = "coalesce(" + b.d.Cast(one, b.castType(en.column.Type)) + ", " + en.column.Default + ")"
 			lot = "coalesce(" + lot + ", " + en.column.Default + ")"
@@ -265,7 +272,7 @@ func (b *builder) buildEnqueue() {
 	}
 	v.Returning, mv.Returning = s.read(keys), many.read(keys)
 	e.One = s.statement("enqueue", "insert_one", v, keys, "enqueue: a new ready row", "locks: nothing that others wait for")
-	if len(e.Fields) > 0 {
+	if together {
 		e.Many = many.statement("enqueue_many", "insert_many", mv, keys, "enqueue: new ready rows, in the order given", "locks: nothing that others wait for")
 	}
 	b.pkg.Enqueue = e
@@ -461,17 +468,8 @@ func (b *builder) buildVerify() {
 	}
 	check("verify_index", "create it with schema/indexes.sql; without it every claim reads more rows than it takes", func(s *scope, v *values) {
 		for _, ix := range b.pkg.Indexes {
-			v.Wanted = append(v.Wanted, "("+b.d.Quote(firstText(ix.Have, ix.Name))+")")
+			v.Wanted = append(v.Wanted, "("+b.d.Quote(cmp.Or(ix.Have, ix.Name))+")")
 		}
 	})
 	b.pkg.Verify = verify
-}
-
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

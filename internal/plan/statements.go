@@ -248,12 +248,22 @@ func (s *scope) batchOf(one, all ArgKind, keys, extra []*Field, suffix string) b
 	return b
 }
 
+// batchable reports whether values of the fields can travel together.
+func (b *builder) batchable(fields []*Field) bool {
+	return b.d.Batches != "json" || b.can(dialect.Unhex) || !slices.ContainsFunc(fields, b.holdsBytes)
+}
+
+// holdsBytes reports whether a field's column is binary.
+func (b *builder) holdsBytes(f *Field) bool {
+	return !f.RowID && b.spec.Table.Column(f.Column).Type.Class == schema.Bytes
+}
+
 // fromJSON reads a value of a field out of JSON.
 func (s *scope) fromJSON(f *Field, expr string) string {
-	if f.GoType == "[]byte" || f.GoType == "string" && !f.RowID && s.spec.Table.Column(f.Column).Type.Class == schema.Bytes {
+	if s.holdsBytes(f) {
 		if !s.can(dialect.Unhex) {
-			v, _ := s.d.Since(dialect.Unhex)
-			s.fail(fmt.Errorf("column %q holds bytes, and %s %s cannot take several at once; it can since %s: raise server", f.Column, s.d.Title, s.version, v))
+			s.complain(s.spec.Table.Column(f.Column), s.sinceMend(dialect.Unhex),
+				"column %q holds bytes, and %s %s cannot take several of them at once", f.Column, s.d.Title, s.version)
 		}
 		return "unhex(" + expr + ")"
 	}

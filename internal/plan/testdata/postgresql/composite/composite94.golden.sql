@@ -1,0 +1,255 @@
+-- Package composite94q uses the table warehouse.part_moves as a queue of jobs on PostgreSQL 9.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy advisory: locks on numbers keep claimers apart without waiting.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes and a number for each until it commits, and passes over numbers that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates part_moves_composite94_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    PostgreSQL 9.4 cannot pass over locked rows
+--   token        no column can hold the key of a batch
+-- * advisory     locks on numbers keep claimers apart without waiting
+--   guarded      not needed: advisory comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, and a number for each, until commit; passes over numbers that are locked
+-- index: ("Order" DESC, tenant, move_no) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* composite94q.Claim */ candidate AS (
+    SELECT tenant, move_no
+    FROM   warehouse.part_moves
+    WHERE  state = 'new'
+    ORDER  BY "Order" DESC, tenant, move_no
+    LIMIT  $1 * 4
+), picked AS (
+    SELECT tenant, move_no
+    FROM   candidate
+    WHERE  pg_try_advisory_xact_lock(942959042, hashtext(tenant::text || ' ' || move_no::text))
+    LIMIT  $1
+)
+UPDATE warehouse.part_moves
+SET    state = 'busy',
+       version = part_moves.version + 1
+FROM   picked
+WHERE  part_moves.tenant = picked.tenant
+AND    part_moves.move_no = picked.move_no
+AND    state = 'new'
+RETURNING part_moves.tenant, part_moves.move_no, part_moves."Order", part_moves.version,
+          part_moves.payload;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: version as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch Tenant, 2: batch MoveNo, 3: batch Version, 4: batch Outcome
+UPDATE /* composite94q.Complete */ warehouse.part_moves
+SET    state = 'ok',
+       version = version + 1,
+       outcome = outcome_held
+FROM   unnest($1::uuid[], $2::integer[], $3::integer[], $4::jsonb[]) AS job (tenant_held, move_no_held, version_held, outcome_held)
+WHERE  tenant = tenant_held
+AND    move_no = move_no_held
+AND    version = version_held
+AND    state = 'busy'
+RETURNING tenant, move_no;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: version as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch Tenant, 2: batch MoveNo, 3: batch Version
+UPDATE /* composite94q.Fail */ warehouse.part_moves
+SET    state = 'bad',
+       version = version + 1
+FROM   unnest($1::uuid[], $2::integer[], $3::integer[]) AS job (tenant_held, move_no_held, version_held)
+WHERE  tenant = tenant_held
+AND    move_no = move_no_held
+AND    version = version_held
+AND    state = 'busy'
+RETURNING tenant, move_no;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: version as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch Tenant, 2: batch MoveNo, 3: batch Version
+UPDATE /* composite94q.Requeue */ warehouse.part_moves
+SET    state = 'new',
+       version = version + 1
+FROM   unnest($1::uuid[], $2::integer[], $3::integer[]) AS job (tenant_held, move_no_held, version_held)
+WHERE  tenant = tenant_held
+AND    move_no = move_no_held
+AND    version = version_held
+AND    state = 'busy'
+RETURNING tenant, move_no;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- arguments: 1: limit
+WITH /* composite94q.Redrive */ picked AS (
+    SELECT tenant, move_no
+    FROM   warehouse.part_moves
+    WHERE  state = 'bad'
+    LIMIT  $1
+    FOR    NO KEY UPDATE
+)
+UPDATE warehouse.part_moves
+SET    state = 'new',
+       version = part_moves.version + 1
+FROM   picked
+WHERE  part_moves.tenant = picked.tenant
+AND    part_moves.move_no = picked.move_no;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- arguments: 1: limit
+WITH /* composite94q.Purge */ picked AS (
+    SELECT tenant, move_no
+    FROM   warehouse.part_moves
+    WHERE  state = 'ok'
+    LIMIT  $1
+    FOR    UPDATE
+)
+DELETE FROM warehouse.part_moves
+USING  picked
+WHERE  part_moves.tenant = picked.tenant
+AND    part_moves.move_no = picked.move_no;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- arguments: 1: limit
+WITH /* composite94q.Purge */ picked AS (
+    SELECT tenant, move_no
+    FROM   warehouse.part_moves
+    WHERE  state = 'bad'
+    LIMIT  $1
+    FOR    UPDATE
+)
+DELETE FROM warehouse.part_moves
+USING  picked
+WHERE  part_moves.tenant = picked.tenant
+AND    part_moves.move_no = picked.move_no;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Tenant, 2: new MoveNo, 3: new Order, 4: new Payload
+INSERT /* composite94q.Enqueue */ INTO warehouse.part_moves
+       (tenant, move_no, "Order", payload)
+VALUES ($1, $2, coalesce($3::smallint, 0), $4)
+RETURNING tenant, move_no;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Tenant, 2: new_batch MoveNo, 3: new_batch Order, 4: new_batch Payload
+INSERT /* composite94q.EnqueueMany */ INTO warehouse.part_moves
+       (tenant, move_no, "Order", payload)
+SELECT tenant_new, move_no_new, coalesce("Order_new", 0), payload_new
+FROM   unnest($1::uuid[], $2::integer[], $3::smallint[], $4::bytea[]) WITH ORDINALITY AS job (tenant_new, move_no_new, "Order_new", payload_new, job_order)
+ORDER  BY job_order
+RETURNING tenant, move_no;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* composite94q.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'ok') AS done,
+       count(*) FILTER (WHERE state = 'bad') AS failed
+FROM   warehouse.part_moves;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: ("Order" DESC, tenant, move_no) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* composite94q.Peek */
+       tenant, move_no, "Order", version, payload
+FROM   warehouse.part_moves
+WHERE  state = 'new'
+ORDER  BY "Order" DESC, tenant, move_no
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* composite94q.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 9.4'
+WHERE  current_setting('server_version_num')::int < 90400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* composite94q.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('tenant', 'uuid'),
+               ('move_no', 'integer'),
+               ('Order', 'smallint'),
+               ('state', 'text'),
+               ('version', 'integer'),
+               ('outcome', 'jsonb'),
+               ('payload', 'bytea')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('warehouse.part_moves')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* composite94q.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* composite94q.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('part_moves_composite94_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('warehouse.part_moves')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY part_moves_composite94_ready ON warehouse.part_moves ("Order" DESC, tenant, move_no)
+WHERE  state = 'new';

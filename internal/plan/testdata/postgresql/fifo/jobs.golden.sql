@@ -1,0 +1,277 @@
+-- Package jobsq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   token        no column can hold the key of a batch
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* jobsq.Claim */ jobs
+SET    status = 'running',
+       taken = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'ready'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, taken, body;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* jobsq.Claim */ jobs
+SET    status = 'running',
+       taken = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'ready'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, taken, body;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* jobsq.Claim */ jobs
+SET    status = 'running',
+       taken = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'ready'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, taken, body;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Taken
+UPDATE /* jobsq.Complete */ jobs
+SET    status = 'done'
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
+WHERE  id = id_held
+AND    taken = taken_held
+AND    status = 'running'
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Taken
+UPDATE /* jobsq.Fail */ jobs
+SET    status = 'ready',
+       taken = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
+WHERE  id = id_held
+AND    taken = taken_held
+AND    status = 'running'
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Taken
+UPDATE /* jobsq.Requeue */ jobs
+SET    status = 'ready',
+       taken = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
+WHERE  id = id_held
+AND    taken = taken_held
+AND    status = 'running'
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Taken
+UPDATE /* jobsq.Extend */ jobs
+SET    taken = now()
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
+WHERE  id = id_held
+AND    taken = taken_held
+AND    status = 'running'
+RETURNING id, taken;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- arguments: 1: limit
+UPDATE /* jobsq.Recover */ jobs
+SET    status = 'ready',
+       taken = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'running'
+           AND    taken <= now() - interval '30 minutes'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- arguments: 1: older, 2: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'done'
+           AND    taken <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Body
+INSERT /* jobsq.Enqueue */ INTO jobs
+       (body)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Body
+INSERT /* jobsq.EnqueueMany */ INTO jobs
+       (body)
+SELECT body_new
+FROM   unnest($1::text[]) WITH ORDINALITY AS job (body_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Stats */
+       count(*) FILTER (WHERE status = 'ready') AS ready,
+       count(*) FILTER (WHERE status = 'running') AS running,
+       count(*) FILTER (WHERE status = 'done') AS done,
+       count(*) FILTER (WHERE status = 'running' AND taken <= now() - interval '30 minutes') AS expired,
+       extract(epoch FROM now() - min(taken) FILTER (WHERE status = 'running')) AS oldest_running
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* jobsq.Peek */
+       id, body
+FROM   jobs
+WHERE  status = 'ready'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* jobsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('status', 'text'),
+               ('taken', 'timestamptz'),
+               ('body', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* jobsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* jobsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_ready'),
+               ('jobs_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY jobs_ready ON jobs (id NULLS FIRST)
+WHERE  status = 'ready';
+
+-- serves Recover: claims that ran out
+CREATE INDEX CONCURRENTLY jobs_expired ON jobs (taken)
+WHERE  status = 'running';

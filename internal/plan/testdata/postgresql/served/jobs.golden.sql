@@ -1,0 +1,219 @@
+-- Package jobsq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   token        no column can hold the key of a batch
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* jobsq.Claim */ jobs
+SET    status = 'running'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'ready'
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, body;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* jobsq.Claim */ jobs
+SET    status = 'running'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'ready'
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, body;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* jobsq.Claim */ jobs
+SET    status = 'running'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'ready'
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, body;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID
+UPDATE /* jobsq.Complete */ jobs
+SET    status = 'done'
+WHERE  id = ANY ($1::bigint[])
+AND    status = 'running'
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID
+UPDATE /* jobsq.Fail */ jobs
+SET    status = 'ready'
+WHERE  id = ANY ($1::bigint[])
+AND    status = 'running'
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID
+UPDATE /* jobsq.Requeue */ jobs
+SET    status = 'ready'
+WHERE  id = ANY ($1::bigint[])
+AND    status = 'running'
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new Body
+INSERT /* jobsq.Enqueue */ INTO jobs
+       (id, body)
+VALUES ($1, $2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID, 2: new_batch Body
+INSERT /* jobsq.EnqueueMany */ INTO jobs
+       (id, body)
+SELECT id_new, body_new
+FROM   unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS job (id_new, body_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Stats */
+       count(*) FILTER (WHERE status = 'ready') AS ready,
+       count(*) FILTER (WHERE status = 'running') AS running,
+       count(*) FILTER (WHERE status = 'done') AS done
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* jobsq.Peek */
+       id, body
+FROM   jobs
+WHERE  status = 'ready'
+ORDER  BY id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* jobsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('status', 'text'),
+               ('body', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* jobsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* jobsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_status_id')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: jobs_status_id serves already

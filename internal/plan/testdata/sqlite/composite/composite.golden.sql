@@ -1,0 +1,232 @@
+-- Package compositeq uses the table moves as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates moves_composite_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   token        not needed: returning comes first
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, tenant, move_no
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (tenant, move_no) WHERE state = 'new'
+-- arguments: 1: token Holder, 2: limit
+UPDATE /* compositeq.Claim */ moves
+SET    state = 'busy',
+       holder = ?1
+WHERE  (tenant, move_no) IN (
+           SELECT tenant, move_no
+           FROM   moves
+           WHERE  state = 'new'
+           ORDER  BY tenant, move_no
+           LIMIT  ?2)
+RETURNING tenant, move_no, holder;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (tenant, move_no) WHERE state = 'new'
+-- arguments: 1: token Holder
+UPDATE /* compositeq.Claim */ moves
+SET    state = 'busy',
+       holder = ?1
+WHERE  (tenant, move_no) = (
+           SELECT tenant, move_no
+           FROM   moves
+           WHERE  state = 'new'
+           ORDER  BY tenant, move_no
+           LIMIT  1)
+RETURNING tenant, move_no, holder;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch_all Tenant MoveNo Holder Outcome
+UPDATE /* compositeq.Complete */ moves
+SET    state = 'ok',
+       outcome = outcome_held
+FROM   (
+           SELECT json_extract(value, '$[0]') AS tenant_held,
+                  json_extract(value, '$[1]') AS move_no_held,
+                  json_extract(value, '$[2]') AS holder_held,
+                  json_extract(value, '$[3]') AS outcome_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  tenant = tenant_held
+AND    move_no = move_no_held
+AND    holder = holder_held
+AND    state = 'busy'
+RETURNING tenant, move_no;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch_all Tenant MoveNo Holder
+UPDATE /* compositeq.Fail */ moves
+SET    state = 'new',
+       holder = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS tenant_held,
+                  json_extract(value, '$[1]') AS move_no_held,
+                  json_extract(value, '$[2]') AS holder_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  tenant = tenant_held
+AND    move_no = move_no_held
+AND    holder = holder_held
+AND    state = 'busy'
+RETURNING tenant, move_no;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch_all Tenant MoveNo Holder
+UPDATE /* compositeq.Requeue */ moves
+SET    state = 'new',
+       holder = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS tenant_held,
+                  json_extract(value, '$[1]') AS move_no_held,
+                  json_extract(value, '$[2]') AS holder_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  tenant = tenant_held
+AND    move_no = move_no_held
+AND    holder = holder_held
+AND    state = 'busy'
+RETURNING tenant, move_no;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: limit
+DELETE /* compositeq.Purge */ FROM moves
+WHERE  (tenant, move_no) IN (
+           SELECT tenant, move_no
+           FROM   moves
+           WHERE  state = 'ok'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Tenant, 2: new MoveNo
+INSERT /* compositeq.Enqueue */ INTO moves
+       (tenant, move_no)
+VALUES (?1, ?2)
+RETURNING tenant, move_no;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Tenant MoveNo
+INSERT /* compositeq.EnqueueMany */ INTO moves
+       (tenant, move_no)
+SELECT tenant_new, move_no_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS tenant_new,
+                  json_extract(value, '$[1]') AS move_no_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING tenant, move_no;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* compositeq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'ok') AS done
+FROM   moves;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (tenant, move_no) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* compositeq.Peek */
+       tenant, move_no
+FROM   moves
+WHERE  state = 'new'
+ORDER  BY tenant, move_no
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* compositeq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* compositeq.Verify */ want (name, type) AS (
+    VALUES ('tenant', 'TEXT'),
+           ('move_no', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('holder', 'TEXT'),
+           ('outcome', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('moves') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* compositeq.Verify */ want (name) AS (
+    VALUES ('moves_composite_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('moves'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX moves_composite_ready ON moves (tenant, move_no)
+WHERE  state = 'new';

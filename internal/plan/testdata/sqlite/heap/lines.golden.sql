@@ -1,0 +1,190 @@
+-- Package linesq uses the table lines as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates lines_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   token        no column can hold the key of a batch
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: there is no primary key and no unique key without nulls, so a row is named by its physical place, which is good inside one transaction only
+-- note: times of column "at" are text as "2006-01-02 15:04:05" in UTC, which is what its default writes
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows that are equal in at are taken in any order: the table has no key
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (at) WHERE state IS NULL
+-- arguments: 1: limit
+UPDATE /* linesq.Claim */ lines
+SET    state = 0
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   lines
+           WHERE  state IS NULL
+           AND    (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)
+           ORDER  BY at
+           LIMIT  ?1)
+RETURNING rowid, at, due, line;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (at) WHERE state IS NULL
+UPDATE /* linesq.Claim */ lines
+SET    state = 0
+WHERE  rowid = (
+           SELECT rowid
+           FROM   lines
+           WHERE  state IS NULL
+           AND    (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)
+           ORDER  BY at
+           LIMIT  1)
+RETURNING rowid, at, due, line;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch_all RowID
+UPDATE /* linesq.Complete */ lines
+SET    state = 1
+WHERE  rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    state = 0
+RETURNING rowid;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: delay, 2: batch_all RowID
+UPDATE /* linesq.Fail */ lines
+SET    due = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', printf('%+.3f seconds', +(?1))),
+       state = NULL
+WHERE  rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
+AND    state = 0
+RETURNING rowid;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: delay, 2: batch_all RowID
+UPDATE /* linesq.Requeue */ lines
+SET    due = CASE WHEN ?1 > 0.0 THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now', printf('%+.3f seconds', +(?1))) ELSE due END,
+       state = NULL
+WHERE  rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
+AND    state = 0
+RETURNING rowid;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: older, 2: limit
+DELETE /* linesq.Purge */ FROM lines
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   lines
+           WHERE  state = 1
+           AND    at <= strftime('%Y-%m-%d %H:%M:%S', 'now', printf('%+.3f seconds', -(?1)))
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Due, 2: new Line
+INSERT /* linesq.Enqueue */ INTO lines
+       (at, due, line)
+VALUES (strftime('%Y-%m-%d %H:%M:%S', 'now'), ?1, ?2)
+RETURNING rowid;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* linesq.Stats */
+       count(*) FILTER (WHERE state IS NULL AND (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 0) AS running,
+       count(*) FILTER (WHERE state = 1) AS done,
+       count(*) FILTER (WHERE state IS NULL AND due > strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) AS delayed,
+       ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min(at) FILTER (WHERE state IS NULL AND (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)))) * 86400.0) AS oldest_ready
+FROM   lines;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (at) WHERE state IS NULL
+-- arguments: 1: limit
+SELECT /* linesq.Peek */
+       rowid, at, due, line
+FROM   lines
+WHERE  state IS NULL
+AND    (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)
+ORDER  BY at
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* linesq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* linesq.Verify */ want (name, type) AS (
+    VALUES ('at', 'TEXT'),
+           ('due', 'DATETIME'),
+           ('state', 'BOOLEAN'),
+           ('line', 'BLOB')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('lines') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* linesq.Verify */ want (name) AS (
+    VALUES ('lines_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('lines'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX lines_ready ON lines (at)
+WHERE  state IS NULL;

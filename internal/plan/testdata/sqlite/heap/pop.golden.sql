@@ -1,0 +1,123 @@
+-- Package popq uses the table lines as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the database for writing while the statement runs. A worker that dies loses the jobs it took.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates lines_pop_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: there is no primary key and no unique key without nulls, so a row is named by its physical place, which is good inside one transaction only
+-- note: times of column "at" are text as "2006-01-02 15:04:05" in UTC, which is what its default writes
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows that are equal in at are taken in any order: the table has no key
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to gone
+-- locks: the rows it deletes, until commit; passes over rows that are locked
+-- index: (at) WHERE state IS NULL
+-- arguments: 1: limit
+DELETE /* popq.Claim */ FROM lines
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   lines
+           WHERE  state IS NULL
+           AND    (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)
+           ORDER  BY at
+           LIMIT  ?1)
+RETURNING rowid, at, due, line;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Due, 2: new Line
+INSERT /* popq.Enqueue */ INTO lines
+       (at, due, line)
+VALUES (strftime('%Y-%m-%d %H:%M:%S', 'now'), ?1, ?2)
+RETURNING rowid;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* popq.Stats */
+       count(*) FILTER (WHERE state IS NULL AND (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 0) AS running,
+       count(*) FILTER (WHERE state = 1) AS done,
+       count(*) FILTER (WHERE state IS NULL AND due > strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) AS delayed,
+       ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now')) - julianday(min(at) FILTER (WHERE state IS NULL AND (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)))) * 86400.0) AS oldest_ready
+FROM   lines;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (at) WHERE state IS NULL
+-- arguments: 1: limit
+SELECT /* popq.Peek */
+       rowid, at, due, line
+FROM   lines
+WHERE  state IS NULL
+AND    (due <= strftime('%Y-%m-%dT%H:%M:%fZ', 'now') OR due IS NULL)
+ORDER  BY at
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* popq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* popq.Verify */ want (name, type) AS (
+    VALUES ('at', 'TEXT'),
+           ('due', 'DATETIME'),
+           ('state', 'BOOLEAN'),
+           ('line', 'BLOB')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('lines') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* popq.Verify */ want (name) AS (
+    VALUES ('lines_pop_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('lines'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX lines_pop_ready ON lines (at)
+WHERE  state IS NULL;
