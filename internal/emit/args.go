@@ -5,6 +5,7 @@ package emit
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -17,9 +18,10 @@ type source struct {
 	one   *jen.Statement // the value whose fields are taken one by one: a NewJob
 	many  *jen.Statement // the slice whose elements are taken together
 	item  *jen.Statement // the type of an element of many
-	job   func(item *jen.Statement) *jen.Statement
+	done  bool           // the elements are Done, jobs with a result
 	delay *jen.Statement // the expression for a delay
 	limit *jen.Statement // the expression for what is left to take; limit when nil
+	lists bool           // lists that travel as JSON are so already, see prepareLists
 }
 
 // arguments returns the expressions for the arguments of s, and the lines that
@@ -29,10 +31,11 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...je
 	names := 0
 	for _, a := range s.Args {
 		// A JSON text is made by a function that may fail.
-		json := func(rows jen.Code) jen.Code {
-			name := "batch"
-			if names++; names > 1 {
-				name += string(rune('0' + names))
+		json := func(name string, rows jen.Code) jen.Code {
+			if name == "batch" {
+				if names++; names > 1 {
+					name += strconv.Itoa(names)
+				}
 			}
 			err := jen.Err()
 			if op != "" {
@@ -72,6 +75,10 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...je
 		case plan.ArgError:
 			args = append(args, jen.Id("errorText").Call(jen.Id("cause"), jen.Lit(a.Max)))
 		case plan.ArgParam:
+			if from.lists && a.Param.List && a.Param.JSON {
+				args = append(args, jen.Id(listName(a.Param)))
+				continue
+			}
 			args = append(args, w.paramValue(a.Param, json))
 		case plan.ArgNew:
 			args = append(args, w.value(a.Field, from.one.Clone().Dot(a.Field.Name), a.Field.Optional))
@@ -88,11 +95,11 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...je
 				w.fail("%s: there are no jobs for an argument", s.Name)
 				continue
 			}
-			args = append(args, json(w.batchAll(a, from)))
+			args = append(args, json("batch", w.batchAll(a, from)))
 		case plan.ArgHeld:
 			args = append(args, w.held(a.Field))
 		case plan.ArgHeldAll:
-			args = append(args, json(w.heldAll(a.Batch)))
+			args = append(args, json("held", w.heldAll(a.Batch)))
 		default:
 			w.fail("%s: argument %q is not known", s.Name, a.Kind)
 		}
@@ -177,19 +184,20 @@ func (w *writer) sentType(f *plan.Field) *jen.Statement {
 
 // field is the field of an element of a batch.
 func (w *writer) field(f *plan.Field, from source) *jen.Statement {
-	if w.Complete != nil && w.Complete.Result == f && from.job != nil {
+	switch {
+	case !from.done:
+		return jen.Id("j").Dot(f.Name)
+	case w.Complete.Result.Name == f.Name:
 		return jen.Id("d").Dot("Result")
+	case f.Name == "Result" || f.Name == "Job": // which Done has itself
+		return jen.Id("d").Dot("Job").Dot(f.Name)
 	}
-	item := jen.Id("j")
-	if from.job != nil {
-		item = from.job(jen.Id("d"))
-	}
-	return item.Dot(f.Name)
+	return jen.Id("d").Dot(f.Name)
 }
 
 // itemParam is the parameter of a function over an element of a batch.
 func itemParam(from source) *jen.Statement {
-	if from.job != nil {
+	if from.done {
 		return jen.Id("d").Add(from.item.Clone())
 	}
 	return jen.Id("j").Add(from.item.Clone())
@@ -290,8 +298,11 @@ func (w *writer) heldAll(fields []*plan.Field) *jen.Statement {
 		})))))
 }
 
+// listName is the variable that holds a list parameter as JSON.
+func listName(p *plan.Param) string { return p.Name + "JSON" }
+
 // paramValue is a parameter of Claim as the driver takes it.
-func (w *writer) paramValue(p *plan.Param, json func(jen.Code) jen.Code) jen.Code {
+func (w *writer) paramValue(p *plan.Param, json func(name string, rows jen.Code) jen.Code) jen.Code {
 	name := jen.Id(p.Name)
 	if !p.List {
 		if p.Field == nil {
@@ -313,7 +324,7 @@ func (w *writer) paramValue(p *plan.Param, json func(jen.Code) jen.Code) jen.Cod
 	param := jen.Id("v").Add(w.goType(element.GoType))
 	switch {
 	case p.JSON:
-		return json(jen.Id("jsonRows").Call(name, jen.Func().Params(param).Any().Add(
+		return json(listName(p), jen.Id("jsonRows").Call(name, jen.Func().Params(param).Any().Add(
 			inline(jen.Return(w.jsonValue(&element, jen.Id("v"), false))))))
 	case w.isPgx() && w.plain(&element):
 		return name

@@ -4,6 +4,7 @@ package emit
 // plan may ask for.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -22,6 +23,19 @@ func (w *writer) check() {
 		}
 		if c.Statement == nil || c.Flow == plan.MarkRead && (c.Read == nil || c.Token == "") || c.Flow == plan.PickTake && c.Pick == nil {
 			w.fail("the claim lacks a statement or a token for its flow %q", c.Flow)
+		}
+	}
+	for _, s := range []*plan.Settle{w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend} {
+		if s == nil {
+			continue
+		}
+		if len(s.Refreshes) == 0 && !sameFields(s.Statement.Rows, w.Key) {
+			w.fail("%s: the statement must return the key", s.Statement.Name)
+		}
+		for _, f := range append(slices.Clone(w.Key), s.Refreshes...) {
+			if !slices.ContainsFunc(s.Statement.Rows, func(r *plan.Field) bool { return r.Name == f.Name }) {
+				w.fail("%s: the statement must return %s", s.Statement.Name, f.Name)
+			}
 		}
 	}
 	if w.CompleteAndClaim && !w.fuses() {
@@ -204,8 +218,9 @@ func (w *writer) token(g *jen.Group) {
 //
 //	text, args := q.claimStatement(kind, token, limit)
 func (w *writer) claimText(g *jen.Group, op string) []jen.Code {
+	w.prepareLists(g, op)
 	if len(w.Claim.Ladder) == 0 {
-		before, args := w.arguments(w.Claim.Statement, source{}, op, jen.Nil())
+		before, args := w.arguments(w.Claim.Statement, source{lists: true}, op, jen.Nil())
 		addAll(g, before)
 		return append([]jen.Code{jen.Id(w.Claim.Statement.Var)}, args...)
 	}
@@ -213,9 +228,33 @@ func (w *writer) claimText(g *jen.Group, op string) []jen.Code {
 	return []jen.Code{jen.Id("text"), jen.Id("args").Op("...")}
 }
 
-// sizedParams and sizedArgs are what claimStatement takes.
+// prepareLists emits the lists among the parameters of Claim as JSON, where
+// they travel so:
+//
+//	kindsJSON, err := jsonRows(kinds, func(v string) any { return v })
+//	if err != nil {
+//		return nil, fmt.Errorf("emailq: claim: %w", err)
+//	}
+func (w *writer) prepareLists(g *jen.Group, op string) {
+	lists := &plan.Statement{Name: "claim"}
+	for _, p := range w.Claim.Params {
+		if p.List && p.JSON {
+			lists.Args = append(lists.Args, plan.Arg{Kind: plan.ArgParam, Param: p})
+		}
+	}
+	before, _ := w.arguments(lists, source{}, op, jen.Nil())
+	addAll(g, before)
+}
+
+// sizedParams and sizedArgs are what claimStatement takes: the parameters of
+// Claim, those that travel as JSON already so.
 func (w *writer) sizedParams() []jen.Code {
 	params := w.narrowing()
+	for i, p := range w.Claim.Params {
+		if p.List && p.JSON {
+			params[i] = jen.Id(listName(p)).String()
+		}
+	}
 	if w.Claim.Token != "" {
 		params = append(params, jen.Id("token").Add(w.tokenType()))
 	}
@@ -227,6 +266,11 @@ func (w *writer) sizedParams() []jen.Code {
 
 func (w *writer) sizedArgs() []jen.Code {
 	args := w.narrowingArgs()
+	for i, p := range w.Claim.Params {
+		if p.List && p.JSON {
+			args[i] = jen.Id(listName(p))
+		}
+	}
 	if w.Claim.Token != "" {
 		args = append(args, jen.Id("token"))
 	}
@@ -258,10 +302,7 @@ func (w *writer) look(g *jen.Group, op string) {
 //	jobs, err = query(ctx, db, scanJob, claimReadSQL, token)
 //	return err
 func (w *writer) markRead(text []jen.Code, op string) []jen.Code {
-	before, args := w.arguments(w.Claim.Read, source{}, op)
-	if len(before) > 0 {
-		w.fail("%s: a list cannot be an argument of the statement that reads what was marked", w.Claim.Read.Name)
-	}
+	_, args := w.arguments(w.Claim.Read, source{lists: true}, op)
 	return []jen.Code{
 		jen.Id("jobs").Op("=").Nil(),
 		jen.List(jen.Id("marked"), jen.Err()).Op(":=").Add(execCall(text...)),
@@ -344,10 +385,7 @@ func (w *writer) lookMethod(f *jen.File) {
 //	}
 func (w *writer) claimStatementMethod(f *jen.File) {
 	values := func(s *plan.Statement) jen.Code {
-		before, args := w.arguments(s, source{}, "claim")
-		if len(before) > 0 {
-			w.fail("%s: a list as JSON cannot be an argument of a claim with fixed sizes", s.Name)
-		}
+		_, args := w.arguments(s, source{lists: true}, "claim")
 		return jen.Return(jen.Id(s.Var), jen.Index().Any().Values(args...))
 	}
 	decl(f, []string{"claimStatement is the statement for limit jobs: with the size as a literal where there is one, which the server plans once, else with the size as an argument."},
@@ -391,8 +429,9 @@ func (w *writer) claimStatementMethod(f *jen.File) {
 //	}
 func (w *writer) pickTake(g *jen.Group) {
 	c := w.Claim
-	pickBefore, pickArgs := w.arguments(c.Pick, source{limit: jen.Id("fetch")}, "claim", jen.Nil())
-	takeBefore, takeArgs := w.arguments(c.Statement, source{many: jen.Id("tried"), item: jen.Id("Job"), limit: jen.Id("missing")}, "")
+	pickBefore, pickArgs := w.arguments(c.Pick, source{limit: jen.Id("fetch"), lists: true}, "claim", jen.Nil())
+	takeBefore, takeArgs := w.arguments(c.Statement, source{many: jen.Id("tried"), item: jen.Id("Job"), limit: jen.Id("missing"), lists: true}, "")
+	w.prepareLists(g, "claim")
 	addAll(g, pickBefore)
 	g.For(jen.Id("round").Op(":=").Lit(0), jen.Id("round").Op("<").Lit(8).Op("&&").Len(jen.Id("jobs")).Op("<").Id("limit"), jen.Id("round").Op("++")).BlockFunc(func(g *jen.Group) {
 		g.Id("missing").Op(":=").Id("limit").Op("-").Len(jen.Id("jobs"))
@@ -462,10 +501,10 @@ func (w *writer) compareTerm(t plan.SortTerm) *jen.Statement {
 		return jen.Qual("bytes", "Compare").Call(a, b)
 	}
 	var compare *jen.Statement
-	switch {
-	case t.Field.GoType == "bool":
+	switch t.Field.GoType {
+	case "bool":
 		compare = jen.Id("compareBool")
-	case t.Field.GoType == "time.Time":
+	case "time.Time":
 		compare = jen.Qual("time", "Time").Dot("Compare")
 	default:
 		compare = jen.Qual("cmp", "Compare")

@@ -45,18 +45,15 @@ func emitModule(t *testing.T, p *plan.Package, more map[string]string) string {
 	return filepath.Join(dir, p.Out)
 }
 
-// goTest runs the tests of the package in dir.
-func goTest(t *testing.T, dir string, env []string, args ...string) string {
+// runConformance runs the emitted test in dir with a setting of the
+// environment, and returns what it says.
+func runConformance(t *testing.T, dir, setting string) (string, error) {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"test", "-count=1", "-v"}, args...)...)
+	cmd := exec.Command("go", "test", "-count=1", "-v", "-run=Conformance")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOPROXY=off")
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOPROXY=off", setting)
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return string(out)
+	return string(out), err
 }
 
 // sqliteFile makes a database with the fixture's table and returns its DSN.
@@ -182,7 +179,10 @@ func init() {
 			dsn := c.database(t, c.schema)
 			dir := emitModule(t, withConformance(c.plan), map[string]string{"own_test.go": "package " + c.plan.Name + "\n\n" + c.own + "\n"})
 			variable := strings.ToUpper(c.plan.Name) + "_TEST_DSN="
-			out := goTest(t, dir, []string{variable + dsn}, "-run=Conformance")
+			out, err := runConformance(t, dir, variable+dsn)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
 			for _, p := range c.proofs {
 				if !strings.Contains(out, "--- PASS: TestConformance/"+p+" ") {
 					t.Errorf("no proof %s in\n%s", p, out)
@@ -199,10 +199,7 @@ func init() {
 func TestConformanceSkips(t *testing.T) {
 	p := withConformance(emailSQLite())
 	p.Purge = nil
-	dir := emitModule(t, p, map[string]string{"own_test.go": "package emaillite\n\nimport _ \"modernc.org/sqlite\"\n"})
-	if out := goTest(t, dir, []string{"EMAILLITE_TEST_DSN="}, "-run=Conformance"); !strings.Contains(out, "EMAILLITE_TEST_DSN is not set") {
-		t.Errorf("without a DSN:\n%s", out)
-	}
+	driver := "package emaillite\n\nimport _ \"modernc.org/sqlite\"\n"
 	dsn := sqliteFile(t, "email_sqlite.sql")
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
@@ -212,8 +209,16 @@ func TestConformanceSkips(t *testing.T) {
 	if _, err := db.Exec(`INSERT INTO email_outbox (kind, body) VALUES ('a', '{}')`); err != nil {
 		t.Fatal(err)
 	}
-	if out := goTest(t, dir, []string{"EMAILLITE_TEST_DSN=" + dsn}, "-run=Conformance"); !strings.Contains(out, "the table email_outbox is not empty: the test touches no rows but its own") {
-		t.Errorf("with a row of another:\n%s", out)
+	for _, c := range []struct{ own, dsn, result, says string }{
+		{driver, "", "SKIP", "EMAILLITE_TEST_DSN is not set"},
+		{driver, dsn, "SKIP", "the table email_outbox is not empty: the test touches no rows but its own"},
+		{"package emaillite\n", dsn, "FAIL", "there is no driver: import one in a test file of your own"},
+	} {
+		dir := emitModule(t, p, map[string]string{"own_test.go": c.own})
+		out, err := runConformance(t, dir, "EMAILLITE_TEST_DSN="+c.dsn)
+		if (err != nil) != (c.result == "FAIL") || !strings.Contains(out, "--- "+c.result+": TestConformance ") || !strings.Contains(out, c.says) {
+			t.Errorf("want %s, %s; got %v\n%s", c.result, c.says, err, out)
+		}
 	}
 	var state string
 	if err := db.QueryRow(`SELECT state FROM email_outbox`).Scan(&state); err != nil || state != "N" {

@@ -225,7 +225,7 @@ func (w *writer) options(f *jen.File) {
 
 // workerArg finds the argument that carries the worker.
 func (w *writer) workerArg() plan.Arg {
-	for _, s := range statements(w.Package) {
+	for _, s := range w.Statements() {
 		for _, a := range s.Args {
 			if a.Kind == plan.ArgWorker {
 				return a

@@ -2,7 +2,7 @@ package emit
 
 // The emitted package, within. What a user sees of it is decided by the plan;
 // these are the unexported parts that emitted files share. Each is printed
-// only when some file of the package uses its name (helpers.go), so an emitter
+// only when some file of the package uses its name (parts.go), so an emitter
 // simply writes the name.
 //
 //	type DBTX interface                    // db.go: *sql.DB, *sql.Conn, *sql.Tx; or pgxpool.Pool, pgx.Conn, pgx.Tx
@@ -38,17 +38,16 @@ package emit
 //	// settle runs a statement over jobs that returns the keys it found; *LostError names the others.
 //	func (q *Queue) settle(ctx context.Context, op string, jobs []Job, text string, args ...any) error
 //	func lost(op string, jobs []Job, found []Key) error
+//	// What a batch travels as: a slice, an array as text {1,"a",NULL}, a JSON array of arrays.
 //	func column[S, T any](from []S, value func(S) T) []T
-//	func textArray[T any](values []T) string // {1,"a",NULL}, database/sql on servers with arrays
-//	func jsonRows[S any](from []S, values func(S) []any) (string, error)
+//	func textArray[S any](from []S, value func(S) any) string
+//	func jsonRows[S, T any](from []S, values func(S) T) (string, error)
 //
 // An exported method that talks to the database starts with observe (jen.go),
 // and its operation is named as in errors: "claim", "complete", "fail",
 // "requeue", "extend", "recover", "redrive", "purge", "peek", "enqueue",
-// "stats", "verify", "work".
-//
-// Names that the plan must keep from fields of Job: Key, Done, Err, LogValue
-// and the methods of Decodes; from parameters of Claim: reservedParams.
+// "complete and claim", "stats", "verify", "work". The plan keeps the names used
+// here from fields and parameters (plan/names.go).
 
 import (
 	"bytes"
@@ -114,7 +113,7 @@ func Files(p *plan.Package) ([]File, error) {
 		}
 		data[name] = text
 	}
-	for _, s := range statements(p) {
+	for _, s := range p.Statements() {
 		text := w.sqlFile(s)
 		if old, ok := data[sqlPath(s)]; ok && !bytes.Equal(old, text) {
 			w.fail("two statements are named %s", s.Name)

@@ -20,7 +20,8 @@ func fixtures() map[string]*plan.Package {
 		"emaillite": emailSQLite(),
 		"emailpgx":  emailPostgreSQL("emailpgx", plan.PGX),
 		"emailpq":   emailPostgreSQL("emailpq", plan.DatabaseSQL),
-		"tenant":    tenant(),
+		"tenant":    tenant("tenant", plan.PGX),
+		"tenantpq":  tenant("tenantpq", plan.DatabaseSQL),
 		"rowid":     rowIdentity(),
 		"minimal":   minimal("minimal", plan.DatabaseSQL),
 		"minimalpg": minimal("minimalpg", plan.PGX),
@@ -170,7 +171,7 @@ func email(p *plan.Package, e emailFields, claimArgs []plan.Arg, fence []plan.Ar
 	p.Peek = &plan.Peek{Doc: doc("Peek reads the jobs that Claim would take, without taking them."), Statement: stmt("peek", sql("peek"), p.Fields, plan.Arg{Kind: plan.ArgParam, Param: kind}, arg(plan.ArgLimit))}
 	p.Enqueue = &plan.Enqueue{
 		Doc:     doc("Enqueue adds a job and returns its key."),
-		ManyDoc: doc("EnqueueMany adds jobs in one transaction and returns their keys in the order of jobs."),
+		ManyDoc: doc("EnqueueMany adds jobs in one transaction and returns their keys in the order of news."),
 		Fields:  []*plan.Field{e.kind, e.priority, e.due, e.body},
 		One:     stmt("enqueue", sql("enqueue"), key, newArg(e.kind), newArg(e.priority), newArg(e.due), newArg(e.body)),
 	}
@@ -392,8 +393,8 @@ func emailPostgreSQL(name string, driver plan.Driver) *plan.Package {
 
 // tenant is fixture 3: a composite key and a counter as the fence, which
 // Extend moves.
-func tenant() *plan.Package {
-	p := newPackage("tenant", "tenant_jobs", "PostgreSQL 15", plan.PGX)
+func tenant(name string, driver plan.Driver) *plan.Package {
+	p := newPackage(name, "tenant_jobs", "PostgreSQL 15", driver)
 	tenantID := &plan.Field{Column: "tenant", SQLType: "text", Name: "Tenant", Param: "tenant", JSON: "tenant", GoType: "string", New: true, Cast: "text"}
 	no := &plan.Field{Column: "no", SQLType: "int", Name: "No", Param: "no", JSON: "no", GoType: "int32", New: true, Cast: "int"}
 	state := &plan.Field{Column: "state", SQLType: "job_state", Name: "State", Param: "state", JSON: "state", GoType: "string"}
@@ -425,30 +426,30 @@ func tenant() *plan.Package {
 		    LIMIT    $2
 		    FOR NO KEY UPDATE SKIP LOCKED
 		)
-		UPDATE /* tenant.Claim */ tenant_jobs AS t
+		UPDATE /* `+name+`.Claim */ tenant_jobs AS t
 		SET    state = 'running', version = t.version + 1
 		FROM   c
 		WHERE  t.tenant = c.tenant
 		AND    t.no = c.no
 		RETURNING t.tenant, t.no, t.state, t.version, t.data`, p.Fields, plan.Arg{Kind: plan.ArgParam, Param: p.Claim.Params[0]}, arg(plan.ArgLimit))
 	p.Complete = settle("Complete deletes jobs that are done.", stmt("complete", `
-		DELETE /* tenant.Complete */ FROM tenant_jobs AS t
+		DELETE /* `+name+`.Complete */ FROM tenant_jobs AS t
 		USING  unnest($1::text[], $2::int[], $3::bigint[]) AS j (tenant, no, version)`+held[strings.Index(held, "\n\t\tWHERE"):], p.Key, fence...))
 	p.Requeue = settle("Requeue gives jobs back.", stmt("requeue", `
-		UPDATE /* tenant.Requeue */ tenant_jobs AS t
+		UPDATE /* `+name+`.Requeue */ tenant_jobs AS t
 		SET    state = 'ready', version = t.version + 1`+held, p.Key, fence...))
 	p.Extend = settle("Extend shows that jobs are still worked on.", stmt("extend", `
-		UPDATE /* tenant.Extend */ tenant_jobs AS t
+		UPDATE /* `+name+`.Extend */ tenant_jobs AS t
 		SET    version = t.version + 1`+held+", t.version", []*plan.Field{tenantID, no, version}, fence...))
 	p.Extend.Refreshes = []*plan.Field{version}
 	p.Enqueue = &plan.Enqueue{
 		Doc: doc("Enqueue adds a job under a key of the caller's."), ManyDoc: doc("EnqueueMany adds jobs under keys of the caller's."),
 		Fields: []*plan.Field{tenantID, no, data}, KeyGiven: true,
 		One: stmt("enqueue", `
-		INSERT /* tenant.Enqueue */ INTO tenant_jobs (tenant, no, data)
+		INSERT /* `+name+`.Enqueue */ INTO tenant_jobs (tenant, no, data)
 		VALUES ($1, $2, $3)`, nil, newArg(tenantID), newArg(no), newArg(data)),
 		Many: stmt("enqueue_many", `
-		INSERT /* tenant.EnqueueMany */ INTO tenant_jobs (tenant, no, data)
+		INSERT /* `+name+`.EnqueueMany */ INTO tenant_jobs (tenant, no, data)
 		SELECT * FROM unnest($1::text[], $2::int[], $3::bytea[])`, nil, newBatch(tenantID), newBatch(no), newBatch(data)),
 	}
 	p.CompleteAndClaim = true
@@ -524,13 +525,11 @@ func minimal(name string, driver plan.Driver) *plan.Package {
 		WHERE  id IN (SELECT id FROM tasks WHERE status = 0 AND id > ?1 ORDER BY id LIMIT ` + limit + `)
 		RETURNING id, data`
 	}
-	some, limit := "id IN (SELECT value FROM json_each(?))", "?2"
+	some, limit := "id IN (SELECT value ->> 0 FROM json_each(?))", "?2"
 	ids := func(f *plan.Field) plan.Arg { return batchAll(f) }
 	if driver == plan.PGX {
 		some, limit = "id = ANY ($1::bigint[])", "$2"
 		ids = batch
-	} else {
-		some = "id IN (SELECT value ->> 0 FROM json_each(?))"
 	}
 	p.Claim = &plan.Claim{
 		Doc: doc("Claim takes up to limit ready tasks, oldest first."), Flow: plan.OneStatement,
@@ -608,13 +607,20 @@ func markRead() *plan.Package {
 	p.Status = &plan.StatusType{Name: "Status", Field: status, GoType: "string", Consts: []plan.StatusConst{{Name: "StatusReady", Value: `"ready"`}, {Name: "StatusDone", Value: `"done"`}}}
 	p.Claim = &plan.Claim{
 		Doc: doc("Claim takes up to limit ready tasks."), Flow: plan.MarkRead, Token: "text", Order: []plan.SortTerm{{Field: id}},
-		Statement: stmt("claim", `
-		UPDATE /* mark.Claim */ tasks
-		SET    status = ?
-		WHERE  id IN (SELECT id FROM tasks WHERE status = 'ready' ORDER BY id LIMIT ?)`, nil, arg(plan.ArgToken), arg(plan.ArgLimit)),
+		Params: []*plan.Param{{Name: "words", GoType: "[]string", Doc: "the data that is wanted", Field: data, List: true, JSON: true}},
 		Read: stmt("claim_read", `
 		SELECT /* mark.Claim */ id, status, data FROM tasks WHERE status = ?`, p.Fields, arg(plan.ArgToken)),
 	}
+	p.Claim.Statement = stmt("claim", `
+		UPDATE /* mark.Claim */ tasks
+		SET    status = ?
+		WHERE  id IN (SELECT id FROM tasks WHERE status = 'ready' AND data IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?)`,
+		nil, arg(plan.ArgToken), plan.Arg{Kind: plan.ArgParam, Param: p.Claim.Params[0]}, arg(plan.ArgLimit))
+	p.Claim.Ladder = []plan.Rung{{Limit: 1, Statement: stmt("claim_1", `
+		UPDATE /* mark.Claim */ tasks
+		SET    status = ?
+		WHERE  id = (SELECT id FROM tasks WHERE status = 'ready' AND data IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT 1)`,
+		nil, p.Claim.Statement.Args[:2]...)}}
 	p.Complete = settle("Complete marks tasks done.", stmt("complete", `
 		UPDATE /* mark.Complete */ tasks
 		SET    status = 'done'
@@ -712,7 +718,7 @@ func hold(name string, driver plan.Driver) *plan.Package {
 	return p
 }
 
-// pop is the shape that only takes.
+// pop is the shape that only takes, with keys that are not known before.
 func pop() *plan.Package {
 	p := newPackage("pop", "pings", "SQLite 3.35", plan.DatabaseSQL)
 	id := &plan.Field{Column: "id", SQLType: "integer", Name: "ID", Param: "id", JSON: "id", GoType: "int64"}
@@ -724,6 +730,11 @@ func pop() *plan.Package {
 		DELETE /* pop.Claim */ FROM pings
 		WHERE  id IN (SELECT id FROM pings ORDER BY id LIMIT ?)
 		RETURNING id, host`, p.Fields, arg(plan.ArgLimit)),
+	}
+	p.Enqueue = &plan.Enqueue{
+		Doc: doc("Enqueue adds a ping."), ManyDoc: doc("EnqueueMany adds pings."), Fields: []*plan.Field{host},
+		One: stmt("enqueue", `
+		INSERT /* pop.Enqueue */ INTO pings (host) VALUES (?)`, nil, newArg(host)),
 	}
 	p.WorkLoop = true
 	return p

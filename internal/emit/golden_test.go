@@ -3,6 +3,9 @@ package emit
 import (
 	"bytes"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"maps"
 	"os"
@@ -104,6 +107,8 @@ func TestContradictions(t *testing.T) {
 		{"fused", func(p *plan.Package) { p.Complete = nil }, "emit: emailpq: there is nothing to complete and claim"},
 		{"names", func(p *plan.Package) { p.Fail.Statement.Name = "complete" }, "emit: emailpq: two statements are named complete"},
 		{"sweep", func(p *plan.Package) { p.Redrive.Statements[0].Rows = p.Fields }, "emit: emailpq: redrive: the statement must return the key, or nothing"},
+		{"rows", func(p *plan.Package) { p.Requeue.Statement.Rows = nil }, "emit: emailpq: requeue: the statement must return the key"},
+		{"refreshed", func(p *plan.Package) { p.Extend.Statement.Rows = p.Key }, "emit: emailpq: extend: the statement must return LeaseTill"},
 		{"code", func(p *plan.Package) { p.Fields[0].GoType = "][" }, "emit: job.go: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -113,6 +118,47 @@ func TestContradictions(t *testing.T) {
 			if err == nil || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(line string) bool { return strings.HasPrefix(line, c.want) }) {
 				t.Errorf("got %v\nwant %s", err, c.want)
 			}
+		})
+	}
+}
+
+// TestHostileNames lets names of the schema try to leave the comments and tags
+// that they stand in.
+func TestHostileNames(t *testing.T) {
+	const evil = "a\n*/ evil \"`\r\nevil()\t%d"
+	p := emailSQLite()
+	p.Table, p.Source = evil, evil
+	p.Decodes[0].Field.Column = evil
+	for _, f := range p.Fields {
+		f.SQLType, f.Column = evil, evil
+	}
+	p.Status.Consts[0].Doc, p.Claim.Params[0].Doc = evil, evil
+	p.Claim.Doc, p.Fields[0].Doc = []string{evil}, evil
+	p.Claim.Statement.Head = []string{evil}
+	p.Indexes[0].Why, p.Indexes[1].Have = evil, evil
+	files, err := Files(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.Path, ".sql") {
+			for line := range strings.SplitSeq(string(f.Data), "\n") {
+				if strings.Contains(line, "evil") && !strings.HasPrefix(line, "--") || strings.Contains(line, "\r") {
+					t.Errorf("%s: %q", f.Path, line)
+				}
+			}
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Data, parser.SkipObjectResolution)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && id.Name == "evil" {
+				t.Errorf("%s: a name became code", f.Path)
+			}
+			return true
 		})
 	}
 }

@@ -117,15 +117,6 @@ func comment(paragraphs []string) []string {
 	return lines
 }
 
-// commented returns code under a comment, for use inside a block.
-func commented(text string, code ...jen.Code) *jen.Statement {
-	s := jen.Null()
-	for _, line := range comment([]string{text}) {
-		s.Comment(line).Line()
-	}
-	return s.Add(code...)
-}
-
 // docOf returns the paragraphs of an operation's comment; the last one names
 // the files of its statements.
 func docOf(paragraphs []string, statements ...*plan.Statement) []string {
@@ -233,7 +224,9 @@ func (w *writer) valueType(f *plan.Field) *jen.Statement {
 }
 
 // isStatus reports whether the field has the type of the status column.
-func (w *writer) isStatus(f *plan.Field) bool { return w.Status != nil && w.Status.Field == f }
+func (w *writer) isStatus(f *plan.Field) bool {
+	return w.Status != nil && w.Status.Field != nil && w.Status.Field.Name == f.Name
+}
 
 // isSlice reports whether nil is the null of the field's Go type.
 func isSlice(f *plan.Field) bool {

@@ -4,6 +4,7 @@ package emit
 // it is read.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -34,11 +35,11 @@ func (w *writer) jobFile() *jen.File {
 // key and the fence is not among them.
 func (w *writer) jobFields() []*plan.Field {
 	var all []*plan.Field
-	seen := map[*plan.Field]bool{}
+	seen := map[string]bool{}
 	add := func(fields []*plan.Field) {
 		for _, f := range fields {
-			if !seen[f] {
-				seen[f] = true
+			if !seen[f.Name] {
+				seen[f.Name] = true
 				all = append(all, f)
 			}
 		}
@@ -154,7 +155,7 @@ func (w *writer) jobType(f *jen.File) {
 			}
 			g.Id(field.Name).Add(w.fieldType(field)).Tag(map[string]string{"json": field.JSON}).Comment(sqlType(field))
 		}
-		if w.readsText() {
+		if w.mayNotRead() {
 			g.Line()
 			g.Comment("// Err tells which columns could not be read; their fields are empty.")
 			g.Id("Err").Error().Tag(map[string]string{"json": "-"})
@@ -165,17 +166,12 @@ func (w *writer) jobType(f *jen.File) {
 // isFence reports whether a job carries the field to be compared when it is
 // settled.
 func (w *writer) isFence(f *plan.Field) bool {
-	for _, g := range w.Fence {
-		if f == g {
-			return true
-		}
-	}
-	return f.Fence
+	return f.Fence || slices.ContainsFunc(w.Fence, func(g *plan.Field) bool { return f.Name == g.Name })
 }
 
-// readsText reports whether a column may hold what its field cannot: a text
+// mayNotRead reports whether a column may hold what its field cannot: a text
 // that is no time, or anything in a database that lets a column hold any type.
-func (w *writer) readsText() bool {
+func (w *writer) mayNotRead() bool {
 	if !w.isPgx() {
 		return true
 	}
@@ -455,7 +451,7 @@ func (w *writer) scanKeyFunc(f *jen.File) { w.keyScan(f, "scanKey", w.Key) }
 
 // scanNewKeyFunc reads the key of a row just added, in the order in which the
 // statements return it.
-func (w *writer) scanNewKeyFunc(f *jen.File) { w.keyScan(f, "scanNewKey", w.newKeyRows()) }
+func (w *writer) scanNewKeyFunc(f *jen.File) { w.keyScan(f, "scanNewKey", w.Enqueue.One.Rows) }
 
 // keyScan emits a function that reads the key from those columns.
 func (w *writer) keyScan(f *jen.File, name string, rows []*plan.Field) {

@@ -17,7 +17,7 @@ func overJobs() source { return source{many: jen.Id("jobs"), item: jen.Id("Job")
 
 // overDone takes them from done []Done.
 func overDone() source {
-	return source{many: jen.Id("done"), item: jen.Id("Done"), job: func(d *jen.Statement) *jen.Statement { return d.Dot("Job") }}
+	return source{many: jen.Id("done"), item: jen.Id("Done"), done: true}
 }
 
 // completeFile emits

@@ -8,49 +8,6 @@ import (
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
-// statements lists every statement of the package, in the order of its files.
-func statements(p *plan.Package) []*plan.Statement {
-	var all []*plan.Statement
-	add := func(some ...*plan.Statement) {
-		for _, s := range some {
-			if s != nil {
-				all = append(all, s)
-			}
-		}
-	}
-	if c := p.Claim; c != nil {
-		add(c.Pick, c.Statement, c.Read)
-		for _, r := range c.Ladder {
-			add(r.Statement)
-		}
-	}
-	for _, s := range []*plan.Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
-		if s != nil {
-			add(s.Statement)
-		}
-	}
-	for _, s := range []*plan.Sweep{p.Recover, p.Redrive, p.Purge} {
-		if s != nil {
-			add(s.Statements...)
-		}
-	}
-	if p.Enqueue != nil {
-		add(p.Enqueue.One, p.Enqueue.Many)
-	}
-	if p.Stats != nil {
-		add(p.Stats.Statement)
-	}
-	if p.Peek != nil {
-		add(p.Peek.Statement)
-	}
-	if p.Verify != nil {
-		for _, c := range p.Verify.Checks {
-			add(c.Statement)
-		}
-	}
-	return all
-}
-
 // sqlFile is the file of a statement: the head comment, and what is sent.
 func (w *writer) sqlFile(s *plan.Statement) []byte {
 	var b strings.Builder
@@ -80,7 +37,8 @@ func (w *writer) indexFile() []byte {
 // writeComment writes lines behind the mark of a SQL comment.
 func writeComment(b *strings.Builder, lines ...string) {
 	for _, text := range lines {
-		for line := range strings.SplitSeq(text, "\n") {
+		// A carriage return ends a comment in some databases.
+		for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r", "\n"), "\n") {
 			b.WriteString(strings.TrimRight("-- "+line, " ") + "\n")
 		}
 	}

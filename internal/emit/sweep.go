@@ -106,7 +106,7 @@ func sameFields(a, b []*plan.Field) bool {
 		return false
 	}
 	for i := range a {
-		if a[i] != b[i] {
+		if a[i].Name != b[i].Name {
 			return false
 		}
 	}

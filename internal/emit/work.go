@@ -98,7 +98,11 @@ func (w *writer) workOptionsType(f *jen.File) {
 		field("Shard is the part of the table that this worker looks after. Zero means all of it.", "Shard", jen.Id("Shard"))
 	}
 	if w.leaseArg() {
-		field("Lease is how long a claim is good; it is renewed three times as often. Zero means 5 minutes.", "Lease", duration)
+		lease := "Lease is how long a claim is good, and with that the longest time that a handler may take."
+		if w.keepsLease() {
+			lease = "Lease is how long a claim is good; Work renews it three times within."
+		}
+		field(lease+" Zero means 5 minutes.", "Lease", duration)
 	}
 	if w.namesHeartbeat() {
 		field("Heartbeat is how often claims are renewed: at least three times within the shortest lease that a row has. Zero means 10 seconds.", "Heartbeat", duration)
@@ -258,7 +262,7 @@ func (w *writer) claimCall(on, limit *jen.Statement) *jen.Statement {
 //	err = w.handler(ctx, job) // or h.result, err = …
 func (w *writer) callHandler(result *jen.Statement) *jen.Statement {
 	s := jen.Null()
-	if unread := jen.Id("job").Dot("Err"); w.readsText() {
+	if unread := jen.Id("job").Dot("Err"); w.mayNotRead() {
 		s.If(unread.Clone().Op("!=").Nil()).Block(
 			jen.Err().Op("=").Add(unread),
 			jen.Return(),
@@ -347,13 +351,11 @@ func (w *writer) patientlyMethod(f *jen.File) {
 
 // workEnds emits how an error ends Work.
 func (w *writer) workEnds(f *jen.File) {
-	decl(f, []string{"giveUp ends Work with an error that it met while claiming. Once Work ends for another reason that is of no consequence."},
+	decl(f, []string{"giveUp ends Work with an error that it met while claiming. When Work is ending already, nothing depends on claims."},
 		loopMethod("giveUp").Params(jen.Err().Error()).Block(
-			jen.If(loop("claiming", "Err").Call().Op("!=").Nil()).Block(
-				loop("opts", "OnError").Call(jen.Err()),
-				jen.Return(),
+			jen.If(loop("claiming", "Err").Call().Op("==").Nil()).Block(
+				loop("abort").Call(jen.Err()),
 			),
-			loop("abort").Call(jen.Err()),
 		))
 	decl(f, []string{"abort ends Work with an error, the first of them."},
 		loopMethod("abort").Params(jen.Err().Error()).Block(

@@ -140,3 +140,32 @@ func write(t *testing.T, path string, data []byte) {
 		t.Fatal(err)
 	}
 }
+
+// TestEveryLoopCompiles vets the worker loop and the conformance test of every
+// fixture, also of those that have none in testdata/golden.
+func TestEveryLoopCompiles(t *testing.T) {
+	all := fixtures()
+	rowLease := emailSQLite()
+	rowLease.Name, rowLease.Out, rowLease.Lease = "rowlease", "rowlease", &plan.Lease{}
+	all["rowlease"] = rowLease
+	dir := filepath.Dir(emitModule(t, minimal("minimal", plan.DatabaseSQL), nil))
+	for name, p := range all {
+		p.WorkLoop = true
+		if p.Enqueue != nil {
+			p = withConformance(p)
+		}
+		files, err := Files(p)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, f := range files {
+			write(t, filepath.Join(dir, filepath.FromSlash(f.Path)), f.Data)
+		}
+	}
+	cmd := exec.Command("go", "vet", "./...")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOPROXY=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -39,7 +39,7 @@ func (w *writer) batchWork(f *jen.File) {
 	if !w.Hold {
 		outcome += " A handler that has settled the job itself returns ErrSettled."
 	}
-	if w.readsText() {
+	if w.mayNotRead() {
 		outcome += " A job whose Err is set counts as failed with that error; handler does not see it."
 	}
 	how := "Each batch is one transaction, from Claim to Commit: it occupies a connection while the handlers run, so they should be quick. When the transaction breaks, every job of the batch is ready again, also those whose handlers had returned."

@@ -75,10 +75,9 @@ func (w *writer) popRun(f *jen.File) {
 					jen.Return(jen.Err()),
 				)),
 				jen.Switch().Block(
-					jen.Case(jen.Err().Op("!=").Nil().Op("&&").Add(loop("claiming", "Err")).Call().Op("!=").Nil()).Block(
-						loop("opts", "OnError").Call(jen.Err()),
+					jen.Case(jen.Err().Op("!=").Nil().Op("&&").Add(loop("claiming", "Err")).Call().Op("==").Nil()).Block(
+						jen.Return(jen.Err()),
 					),
-					jen.Case(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())),
 					jen.Case(jen.Len(jen.Id("jobs")).Op("==").Lit(0)).Block(
 						jen.Id("sleep").Call(loop("claiming"), around("PollInterval"), jen.Nil()),
 					),

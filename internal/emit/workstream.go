@@ -75,7 +75,7 @@ func (w *writer) streamWork(f *jen.File) {
 	case w.Lease != nil:
 		outcome += " Claims cannot be renewed, so a handler must end before its lease does."
 	}
-	if w.readsText() {
+	if w.mayNotRead() {
 		outcome += " A job whose Err is set counts as failed with that error; handler does not see it."
 	}
 	ends := "When ctx ends, Work claims no more, lets running handlers go on for opts.Grace, ends the context of those that are left, and settles what has finished."

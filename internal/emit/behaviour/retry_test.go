@@ -198,11 +198,22 @@ func TestCallersTransactionPGX(t *testing.T) {
 func TestMarkRead(t *testing.T) {
 	ctx := context.Background()
 	db := sqlite(t, "mark_sqlite")
-	if _, err := db.Exec("INSERT INTO tasks (data) VALUES ('a'), ('b'), ('c')"); err != nil {
+	if _, err := db.Exec("INSERT INTO tasks (data) VALUES ('a'), ('x'), ('b\"'), ('c')"); err != nil {
 		t.Fatal(err)
 	}
 	q := mark.New(db)
-	jobs, err := q.Claim(ctx, 2)
+	words := []string{"c", `b"`, "a"}
+	if none, err := q.Claim(ctx, nil, 2); err != nil || len(none) != 0 {
+		t.Errorf("%v %v", none, err)
+	}
+	first, err := q.Claim(ctx, words[1:], 1)
+	if err != nil || len(first) != 1 || first[0].Data != "a" {
+		t.Fatal(first, err)
+	}
+	if _, err := db.Exec("UPDATE tasks SET status = 'ready'"); err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := q.Claim(ctx, words, 2)
 	if err != nil || len(jobs) != 2 || jobs[0].Data != "a" || jobs[0].Status != jobs[1].Status {
 		t.Fatal(jobs, err)
 	}
@@ -212,16 +223,16 @@ func TestMarkRead(t *testing.T) {
 	if err := q.Complete(ctx, jobs[:1]...); err != nil {
 		t.Fatal(err)
 	}
-	more, err := q.CompleteAndClaim(ctx, jobs, 5)
+	more, err := q.CompleteAndClaim(ctx, jobs, words, 5)
 	var lost *mark.LostError
 	if !errors.As(err, &lost) || !slices.Equal(lost.Keys, []int64{1}) || len(more) != 1 || more[0].Data != "c" {
 		t.Errorf("%v %v", more, err)
 	}
-	if none, err := q.Claim(ctx, 5); err != nil || len(none) != 0 {
+	if none, err := q.Claim(ctx, words, 5); err != nil || len(none) != 0 {
 		t.Errorf("%v %v", none, err)
 	}
 	var running int
-	if err := db.QueryRow("SELECT count(*) FROM tasks WHERE status <> 'done'").Scan(&running); err != nil || running != 1 {
+	if err := db.QueryRow("SELECT count(*) FROM tasks WHERE status NOT IN ('done', 'ready')").Scan(&running); err != nil || running != 1 {
 		t.Errorf("%d running, %v", running, err)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/emit/testdata/golden/rowid"
 	"github.com/qgen-dev/qgen/internal/emit/testdata/golden/shard"
 	"github.com/qgen-dev/qgen/internal/emit/testdata/golden/tenant"
+	"github.com/qgen-dev/qgen/internal/emit/testdata/golden/tenantpq"
 	"github.com/qgen-dev/qgen/internal/emit/testdata/golden/times"
 	"github.com/qgen-dev/qgen/internal/emit/testdata/golden/timespgx"
 )
@@ -389,6 +390,29 @@ func TestCompositeKey(t *testing.T) {
 	equal(t, again[0].Version, 3)
 }
 
+func TestCompositeKeySQL(t *testing.T) {
+	ctx := context.Background()
+	q := tenantpq.New(postgresSQL(t, "tenant_postgresql"))
+	odd := tenantpq.Key{Tenant: `a"{,}\`, No: 1}
+	given, err := q.EnqueueMany(ctx, []tenantpq.NewJob{{Tenant: odd.Tenant, No: 1, Data: []byte{0, 1}}, {Tenant: "b", No: 2}})
+	check(t, err)
+	equal(t, given, []tenantpq.Key{odd, {Tenant: "b", No: 2}})
+	none, err := q.Claim(ctx, nil, 10)
+	check(t, err)
+	equal(t, len(none), 0)
+	jobs, err := q.Claim(ctx, []string{odd.Tenant, "b"}, 10)
+	check(t, err)
+	equal(t, keys(jobs), given)
+	equal(t, jobs[0].Data, []byte{0, 1})
+	old := jobs[0]
+	check(t, q.Extend(ctx, &jobs[0], &jobs[1]))
+	again, err := q.CompleteAndClaim(ctx, []tenantpq.Job{old, jobs[1]}, nil, 1)
+	var lost *tenantpq.LostError
+	if !errors.As(err, &lost) || !slices.Equal(lost.Keys, given[:1]) || len(again) != 0 {
+		t.Error(again, err)
+	}
+}
+
 func TestResult(t *testing.T) {
 	ctx := context.Background()
 	db := postgresSQL(t, "sums_postgresql")
@@ -500,11 +524,10 @@ func TestHoldSQL(t *testing.T) {
 
 func TestPop(t *testing.T) {
 	ctx := context.Background()
-	db := sqlite(t, "pings_sqlite")
-	_, err := db.Exec("INSERT INTO pings (host) VALUES ('a'), ('b'), ('c')")
-	check(t, err)
-	q := pop.New(db)
-	for _, want := range [][]int64{{1, 2}, {3}, {}} {
+	q := pop.New(sqlite(t, "pings_sqlite"))
+	check(t, q.Enqueue(ctx, pop.NewJob{Host: `"a"`}))
+	check(t, q.EnqueueMany(ctx, []pop.NewJob{{Host: "b"}, {Host: "c"}, {Host: "b"}}))
+	for _, want := range [][]int64{{1, 2}, {3, 4}, {}} {
 		jobs, err := q.Claim(ctx, 2)
 		check(t, err)
 		equal(t, keys(jobs), want)

@@ -43,18 +43,18 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 // enqueueChunk is the most jobs that one statement adds.
 const enqueueChunk = 1000
 
-// EnqueueMany adds jobs in one transaction and returns their keys in the order of jobs.
+// EnqueueMany adds jobs in one transaction and returns their keys in the order of news.
 //
 // Its SQL is sql/enqueue_many.sql.
-func (q *Queue) EnqueueMany(ctx context.Context, jobs []NewJob) (keys []Key, err error) {
-	if len(jobs) == 0 {
+func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
+	if len(news) == 0 {
 		return nil, nil
 	}
 	ctx = q.hook.Before(ctx, "enqueue")
 	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.transact(ctx, "enqueue", func(db DBTX) error {
-		keys = make([]Key, 0, len(jobs))
-		for chunk := range slices.Chunk(jobs, enqueueChunk) {
+		keys = make([]Key, 0, len(news))
+		for chunk := range slices.Chunk(news, enqueueChunk) {
 			added, err := query(ctx, db, scanKey, enqueueManySQL,
 				textArray(chunk, func(j NewJob) any { return j.Kind }),
 				textArray(chunk, func(j NewJob) any { return orNull(j.Priority) }),

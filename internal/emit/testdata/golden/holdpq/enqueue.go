@@ -6,6 +6,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 )
 
 var (
@@ -37,18 +38,21 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 // EnqueueMany adds mails.
 //
 // Its SQL is sql/enqueue.sql.
-func (q *Queue) EnqueueMany(ctx context.Context, jobs []NewJob) (keys []Key, err error) {
-	if len(jobs) == 0 {
+func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
+	if len(news) == 0 {
 		return nil, nil
 	}
 	ctx = q.hook.Before(ctx, "enqueue")
 	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.transact(ctx, "enqueue", func(db DBTX) error {
-		keys = make([]Key, 0, len(jobs))
-		for _, job := range jobs {
+		keys = make([]Key, 0, len(news))
+		for _, job := range news {
 			added, err := query(ctx, db, scanKey, enqueueSQL, job.Text)
 			if err != nil {
 				return err
+			}
+			if len(added) != 1 {
+				return fmt.Errorf("%d of %d rows were added", len(added), 1)
 			}
 			keys = append(keys, added...)
 		}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"fmt"
 	"slices"
 )
 
@@ -17,21 +18,32 @@ var (
 	//go:embed sql/claim_read.sql
 	claimReadFile string
 	claimReadSQL  = statement(claimReadFile)
+
+	//go:embed sql/claim_1.sql
+	claim1File string
+	claim1SQL  = statement(claim1File)
 )
 
 // Claim takes up to limit ready tasks.
 //
-// Its SQL is sql/claim.sql and sql/claim_read.sql.
-func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
+// The parameter words is the data that is wanted.
+//
+// Its SQL is sql/claim.sql, sql/claim_read.sql and sql/claim_1.sql.
+func (q *Queue) Claim(ctx context.Context, words []string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	token := newToken()
+	wordsJSON, err := jsonRows(words, func(v string) any { return v })
+	if err != nil {
+		return nil, fmt.Errorf("mark: claim: %w", err)
+	}
+	text, args := q.claimStatement(wordsJSON, token, limit)
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs = nil
-		marked, err := exec(ctx, db, claimSQL, token, limit)
+		marked, err := exec(ctx, db, text, args...)
 		if err != nil || marked == 0 {
 			return err
 		}
@@ -40,6 +52,16 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	})
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
+}
+
+// claimStatement is the statement for limit jobs: with the size as a literal where there is one,
+// which the server plans once, else with the size as an argument.
+func (q *Queue) claimStatement(wordsJSON string, token string, limit int) (text string, args []any) {
+	switch limit {
+	case 1:
+		return claim1SQL, []any{token, wordsJSON}
+	}
+	return claimSQL, []any{token, wordsJSON, limit}
 }
 
 // queueOrder compares jobs by their place in the queue; a statement returns them in any order.

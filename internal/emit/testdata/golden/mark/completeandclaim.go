@@ -13,10 +13,12 @@ import (
 // When the claims of some of done were lost, the error is an ErrLost that names them; everything
 // else happened all the same and the jobs are returned with that error.
 //
-// Its SQL is sql/complete.sql, sql/claim.sql and sql/claim_read.sql.
-func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
+// The parameter words is the data that is wanted.
+//
+// Its SQL is sql/complete.sql, sql/claim.sql, sql/claim_read.sql and sql/claim_1.sql.
+func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, words []string, limit int) (jobs []Job, err error) {
 	if len(done) == 0 {
-		return q.Claim(ctx, limit)
+		return q.Claim(ctx, words, limit)
 	}
 	if limit <= 0 {
 		return nil, q.Complete(ctx, done...)
@@ -29,13 +31,18 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jo
 		return nil, fmt.Errorf("mark: complete and claim: %w", err)
 	}
 	token := newToken()
+	wordsJSON, err := jsonRows(words, func(v string) any { return v })
+	if err != nil {
+		return nil, fmt.Errorf("mark: complete and claim: %w", err)
+	}
+	text, args := q.claimStatement(wordsJSON, token, limit)
 	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
 		found, err = query(ctx, db, scanKey, completeSQL, batch)
 		if err != nil {
 			return err
 		}
 		jobs = nil
-		marked, err := exec(ctx, db, claimSQL, token, limit)
+		marked, err := exec(ctx, db, text, args...)
 		if err != nil || marked == 0 {
 			return err
 		}

@@ -110,6 +110,24 @@ func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) er
 	return nil
 }
 
+// transact is retry with fn in a transaction of its own, or in the caller's.
+func (q *Queue) transact(ctx context.Context, op string, fn func(db DBTX) error) error {
+	return q.retry(ctx, op, func(db DBTX) error {
+		if q.begin == nil {
+			return fn(db)
+		}
+		tx, err := q.begin.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+}
+
 // pause waits before another try: 5 ms and up to as much again, doubled with every try.
 func pause(ctx context.Context, try int) error {
 	wait := 5 * time.Millisecond << (try - 1)
@@ -147,6 +165,16 @@ func collect[T any](rows *sql.Rows, scan func(row) (T, error)) ([]T, error) {
 		return nil, err
 	}
 	return all, nil
+}
+
+// exec runs a statement and returns the number of rows it touched.
+func exec(ctx context.Context, db DBTX, text string, args ...any) (int, error) {
+	result, err := db.ExecContext(ctx, text, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
 }
 
 // statement is a file of sql/ less its head comment: tools that name a statement by its first

@@ -30,6 +30,12 @@ func (j Job) LogValue() slog.Value {
 	)
 }
 
+// NewJob is what Enqueue adds to pings. A nil field leaves the column to its default, or null
+// where it has none.
+type NewJob struct {
+	Host string `json:"host"` // text
+}
+
 // scanJob reads a job in the order of the claim's columns.
 func scanJob(r row) (Job, error) {
 	var j Job

@@ -141,9 +141,7 @@ func (w *workLoop) claimJobs() error {
 			return err
 		})
 		switch {
-		case err != nil && w.claiming.Err() != nil:
-			w.opts.OnError(err)
-		case err != nil:
+		case err != nil && w.claiming.Err() == nil:
 			return err
 		case len(jobs) == 0:
 			sleep(w.claiming, around(w.opts.PollInterval), nil)

@@ -33,8 +33,8 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 		return nil
 	}
 	return q.settle(ctx, "complete", column(done, func(d Done) Job { return d.Job }), completeSQL,
-		column(done, func(d Done) string { return d.Job.ID }),
-		column(done, func(d Done) *time.Time { return d.Job.ClaimedAt }),
+		column(done, func(d Done) string { return d.ID }),
+		column(done, func(d Done) *time.Time { return d.ClaimedAt }),
 		column(done, func(d Done) *string { return d.Result }),
 	)
 }

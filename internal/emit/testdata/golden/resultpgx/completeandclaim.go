@@ -29,8 +29,8 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (j
 	err = q.retry(ctx, "complete and claim", func(db DBTX) error {
 		both := &pgx.Batch{}
 		both.Queue(completeSQL,
-			column(done, func(d Done) string { return d.Job.ID }),
-			column(done, func(d Done) *time.Time { return d.Job.ClaimedAt }),
+			column(done, func(d Done) string { return d.ID }),
+			column(done, func(d Done) *time.Time { return d.ClaimedAt }),
 			column(done, func(d Done) *string { return d.Result }),
 		).Query(func(rows pgx.Rows) (err error) {
 			found, err = collect(rows, scanKey)

@@ -32,8 +32,8 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 		return nil
 	}
 	return q.settle(ctx, "complete", column(done, func(d Done) Job { return d.Job }), completeSQL,
-		textArray(done, func(d Done) any { return d.Job.ID }),
-		textArray(done, func(d Done) any { return orNull(d.Job.ClaimedAt) }),
+		textArray(done, func(d Done) any { return d.ID }),
+		textArray(done, func(d Done) any { return orNull(d.ClaimedAt) }),
 		textArray(done, func(d Done) any { return orNull(d.Result) }),
 	)
 }

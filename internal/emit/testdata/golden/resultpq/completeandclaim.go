@@ -22,8 +22,8 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (j
 	defer func() { q.hook.After(ctx, "complete and claim", len(found)+len(jobs), err) }()
 	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
 		found, err = query(ctx, db, scanKey, completeSQL,
-			textArray(done, func(d Done) any { return d.Job.ID }),
-			textArray(done, func(d Done) any { return orNull(d.Job.ClaimedAt) }),
+			textArray(done, func(d Done) any { return d.ID }),
+			textArray(done, func(d Done) any { return orNull(d.ClaimedAt) }),
 			textArray(done, func(d Done) any { return orNull(d.Result) }),
 		)
 		if err != nil {

@@ -101,11 +101,31 @@ func TestStop(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+	if n.Load() > 5 {
+		t.Errorf("%d jobs were begun where the fourth ended it", n.Load())
+	}
 	if d := time.Since(began); d > 5*time.Second {
 		t.Errorf("it took %v", d)
 	}
 	if q.count("done") != 4 || q.count("ready") != 16 || q.calls["commit"] != 1 {
 		t.Error(q.count("done"), q.count("ready"), q.calls)
+	}
+}
+
+// A handler that ends its goroutine makes room for the next.
+func TestGoexit(t *testing.T) {
+	q := newQueue(3)
+	ctx, cancel := context.WithCancel(context.Background())
+	var n atomic.Int32
+	err := work(t, q, ctx, func(context.Context, Job) error {
+		if n.Add(1) == 3 {
+			cancel()
+		}
+		runtime.Goexit()
+		return nil
+	}, WorkOptions{Batch: 3, OnError: func(err error) { t.Error(err) }})
+	if err != nil || q.count("failed") != 3 {
+		t.Error(err, q.count("failed"))
 	}
 }
 
@@ -165,7 +185,7 @@ func TestEmptyDoesNotSpin(t *testing.T) {
 	if err := work(t, q, ctx, func(context.Context, Job) error { return nil }, WorkOptions{PollInterval: 100 * time.Millisecond}); err != nil {
 		t.Error(err)
 	}
-	if n := q.calls["claim"]; n < 6 || n > 14 {
+	if n := q.calls["claim"]; n < 3 || n > 14 {
 		t.Errorf("%d claims in ten intervals", n)
 	}
 }

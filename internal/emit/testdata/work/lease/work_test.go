@@ -197,10 +197,10 @@ func TestHeartbeatKeeps(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			if err := q.Work(ctx, func(ctx context.Context, j Job) error {
-				time.Sleep(900 * time.Millisecond)
+				time.Sleep(2 * time.Second)
 				n.Add(1)
 				return nil
-			}, WorkOptions{Lease: 300 * time.Millisecond, Concurrency: 2, PollInterval: 20 * time.Millisecond, RecoverInterval: 20 * time.Millisecond, OnError: func(err error) { t.Error(err) }}); err != nil {
+			}, WorkOptions{Lease: 900 * time.Millisecond, Concurrency: 2, PollInterval: 20 * time.Millisecond, RecoverInterval: 20 * time.Millisecond, OnError: func(err error) { t.Error(err) }}); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -247,7 +247,7 @@ func TestEmptyDoesNotSpin(t *testing.T) {
 	if err := q.Work(ctx, func(ctx context.Context, j Job) error { return nil }, WorkOptions{PollInterval: 100 * time.Millisecond}); err != nil {
 		t.Error(err)
 	}
-	if c := q.calls["claim"]; c < 7 || c > 14 {
+	if c := q.calls["claim"]; c < 3 || c > 14 {
 		t.Error(c)
 	}
 	if q.calls["recover"] != 1 || q.calls["extend"] != 0 {
@@ -472,5 +472,40 @@ func TestUnreadable(t *testing.T) {
 	}, WorkOptions{PollInterval: 10 * time.Millisecond, OnError: func(err error) { t.Error(err) }})
 	if err != nil || q.rows[1].lastErr != "created_at is no time" {
 		t.Error(err, q.rows[1].lastErr)
+	}
+}
+
+// A database that is away is asked again and again, but not too often.
+func TestWaitsOut(t *testing.T) {
+	leavesNothing(t)
+	q := newQueue(10)
+	q.fault = func(string, int) error { return errTemp }
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	var e errs
+	if err := q.Work(ctx, func(context.Context, Job) error { return nil }, WorkOptions{PollInterval: time.Millisecond, OnError: e.add}); err != nil {
+		t.Error(err)
+	}
+	if n := q.calls["claim"]; n < 2 || n > 6 {
+		t.Errorf("%d claims in a second", n)
+	}
+	if len(e.all) != q.calls["claim"]+q.calls["recover"] {
+		t.Errorf("%d errors told of %v", len(e.all), q.calls)
+	}
+}
+
+// A handler that uses its time of grace has its job completed all the same.
+func TestLongHandlerIsCompleted(t *testing.T) {
+	leavesNothing(t)
+	q := newQueue(1)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	err := q.Work(ctx, func(context.Context, Job) error {
+		cancel()
+		time.Sleep(2 * lastSettlement)
+		return nil
+	}, WorkOptions{OnError: func(err error) { t.Error(err) }})
+	if err != nil || q.count("done") != 1 {
+		t.Error(err, q.count("done"))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 type Key struct{ Tenant, ID int64 }
@@ -107,6 +108,7 @@ func (q *Queue) Requeue(_ context.Context, jobs ...Job) error {
 }
 
 func (q *Queue) Extend(_ context.Context, jobs ...*Job) error {
+	defer time.Sleep(20 * time.Millisecond) // the answer is on its way
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var keys []Key

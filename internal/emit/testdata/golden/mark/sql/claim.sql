@@ -3,4 +3,4 @@
 -- locks: the rows returned, until commit
 UPDATE /* mark.Claim */ tasks
 SET    status = ?
-WHERE  id IN (SELECT id FROM tasks WHERE status = 'ready' ORDER BY id LIMIT ?)
+WHERE  id IN (SELECT id FROM tasks WHERE status = 'ready' AND data IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?)
