@@ -227,10 +227,9 @@ func (b *builder) readBack() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	token := b.spec.Token
 	v.Where = []string{s.column(token) + " = " + s.arg(Arg{Kind: ArgToken, Field: b.fields[token]})}
-	if state := b.spec.States[queue.Running]; state != nil && !(b.spec.Status != nil && b.spec.Status.ByToken && len(state.Tests) == 1) {
+	if state := b.spec.States[queue.Running]; state != nil {
 		v.Where = append(v.Where, s.tests(state.Tests)...)
 	}
-	v.Order = s.order()
 	v.Returning = s.read(b.pkg.Fields)
 	return s.statement("claim_read", "select", v, b.pkg.Fields,
 		"claim: reads back the rows that the token marks", "locks: none")

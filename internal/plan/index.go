@@ -67,20 +67,31 @@ func (b *builder) claimIndex() wanted {
 
 // expiredIndex is the index that finds claims of dead workers.
 func (b *builder) expiredIndex() (wanted, bool) {
-	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out"}
+	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", where: b.runningConstants()}
 	for _, t := range b.spec.Expired {
 		if t.Column != nil && !constant(t) {
 			w.columns = append(w.columns, indexKey{column: t.Column})
 		}
 	}
+	return w, len(w.columns) > 0
+}
+
+// tokenIndex is the index that finds running rows by their token.
+func (b *builder) tokenIndex(why string) wanted {
+	return wanted{name: b.indexName("token"), why: why, where: b.runningConstants(), columns: []indexKey{{column: b.spec.Token}}}
+}
+
+// runningConstants returns what tells running rows and may stand in an index.
+func (b *builder) runningConstants() []queue.Test {
+	var tests []queue.Test
 	if state := b.spec.States[queue.Running]; state != nil && b.can(dialect.PartialIndex) {
 		for _, t := range state.Tests {
 			if constant(t) {
-				w.where = append(w.where, t)
+				tests = append(tests, t)
 			}
 		}
 	}
-	return w, len(w.columns) > 0
+	return tests
 }
 
 // buildIndexes plans the advice.
@@ -94,10 +105,11 @@ func (b *builder) buildIndexes() {
 			list = append(list, w)
 		}
 	}
-	if b.rowToken != nil {
-		w := wanted{name: b.indexName("token"), why: "serves Complete and the like: the token is what names a claimed row",
-			columns: []indexKey{{column: b.spec.Token}}}
-		list = append(list, w)
+	switch {
+	case b.rowToken != nil:
+		list = append(list, b.tokenIndex("serves Complete and the like: the token is what names a claimed row"))
+	case b.pkg.Strategy == "token":
+		list = append(list, b.tokenIndex("serves Claim: reads back the rows that the token marks"))
 	}
 	for _, w := range list {
 		if len(w.columns) == 0 {

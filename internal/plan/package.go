@@ -270,10 +270,10 @@ type Sweep struct {
 // Enqueue adds jobs.
 type Enqueue struct {
 	Doc, ManyDoc []string
-	One          *Statement // returns the key
-	Many         *Statement // returns keys in input order
+	One          *Statement // returns the key, or nothing: then Enqueue returns the key given, if KeyGiven, or an error alone
+	Many         *Statement // returns keys in input order, or nothing as One; nil: One is run for each, in one transaction
 	Fields       []*Field   // of NewJob
-	KeyGiven     bool       // the caller provides the key; nothing is returned by the database
+	KeyGiven     bool       // the caller provides the key, or a part of it
 }
 
 // Stats counts rows.

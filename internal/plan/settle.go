@@ -63,6 +63,10 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 			st.LeaseArg = true
 		}
 	}
+	moved := slices.ContainsFunc(b.pkg.Key, func(f *Field) bool {
+		return !f.RowID && b.writes(name, b.spec.Table.Column(f.Column))
+	})
+	s.settle.joined = moved
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, keys, extra, "_held")
 	if len(extra) > 0 {
 		s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
@@ -85,6 +89,16 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		rows = append(rows, st.Refreshes...)
 	}
 	v.Returning = s.read(rows)
+	if moved {
+		// The statement changes what names the row: give back what named it.
+		if b.d.Batches == "json" {
+			b.complain(b.spec.Table.Column(b.pkg.Key[0].Column), "Name rows by columns that never change: mark them with qgen:id.",
+				"the key changes when a job is settled, and %s cannot return what it was", b.d.Title)
+		}
+		for i := range b.pkg.Key {
+			v.Returning[i] = v.Batch.Names[i]
+		}
+	}
 	st.Statement = s.statement(file, template, v, rows,
 		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", "index: the key")
 	b.docSettle(st, name)
@@ -231,11 +245,10 @@ func (b *builder) buildEnqueue() {
 		e.Fields = append(e.Fields, f)
 		entries = append(entries, entry{c.Column, f})
 	}
-	for _, k := range b.spec.Key {
-		if f := b.fields[k]; f.New && !f.Optional {
-			e.KeyGiven = true
-		}
-	}
+	// A key of which the database fills in a part comes back from it whole.
+	e.KeyGiven = len(b.spec.Key) > 0 && !slices.ContainsFunc(b.spec.Key, func(k *schema.Column) bool {
+		return !b.fields[k].New || b.fields[k].Optional
+	})
 	together := len(e.Fields) > 0 && b.batchable(e.Fields)
 	if together {
 		mv.Batch = many.batchOf(ArgNewBatch, ArgNewAll, nil, e.Fields, "_new")
@@ -465,6 +478,10 @@ func (b *builder) buildVerify() {
 	})
 	if b.d.Isolation != "" {
 		check("verify_isolation", "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet", func(*scope, *values) {})
+	}
+	if len(b.pkg.Indexes) == 0 {
+		b.pkg.Verify = verify
+		return
 	}
 	check("verify_index", "create it with schema/indexes.sql; without it every claim reads more rows than it takes", func(s *scope, v *values) {
 		for _, ix := range b.pkg.Indexes {

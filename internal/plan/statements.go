@@ -60,6 +60,7 @@ type batch struct {
 type settleScope struct {
 	result string // the batch's column with the result of each job
 	delay  bool   // the caller may give a delay, 0 leaves the due time alone
+	joined bool   // the batch is joined as a table even where a list would do
 }
 
 // newScope starts a statement.
@@ -221,7 +222,7 @@ func (s *scope) batchOf(one, all ArgKind, keys, extra []*Field, suffix string) b
 		b.Own = append(b.Own, own(f))
 		b.Match = append(b.Match, own(f)+" = "+s.batchValue(f, names[i]))
 	}
-	b.Only = len(fields) == 1 && len(keys) == 1
+	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined
 	if s.d.Batches == "json" {
 		if b.Only {
 			b.Column = own(keys[0])

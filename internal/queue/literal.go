@@ -131,7 +131,7 @@ func (b *binding) referred(l literal) *schema.Column {
 type distance struct {
 	fixed  time.Duration
 	column *schema.Column
-	unit   time.Duration // of column; 0 is an interval
+	unit   time.Duration // of column
 	arg    bool          // the caller says it
 }
 
@@ -203,7 +203,8 @@ func (b *binding) length(r *role, word string, arg bool) *distance {
 	}
 	switch {
 	case c.Type.Class == schema.Interval && !c.Type.Array:
-		return &distance{column: c}
+		refuse(b.errs, l.pos, "a length in a column of intervals", "Name a column that holds a number, and say of what: "+word+"=seconds unit=s.")
+		return nil
 	case c.Type.Class != schema.Int && c.Type.Class != schema.Decimal && c.Type.Class != schema.Float || c.Type.Array:
 		b.errorf(l.pos, "column %q is %s, which is no length of time", c.Name, c.Type.Raw).
 			WithHint("Name a column that holds a number, and say of what: %s=%s unit=s.", word, c.Name)

@@ -174,8 +174,7 @@ const (
 // random bits as hexadecimal digits.
 const TokenLength = 32
 
-// The arguments of transitions that a Value or a Shift may name. Any other name
-// is the user's own "arg:name" and has the type of the column it is written to.
+// The arguments of transitions that a Value or a Shift may name.
 const (
 	ArgDelay  = "delay"  // wait until a row is due again: Requeue's argument, Fail's backoff
 	ArgError  = "error"  // text of the cause given to Fail
@@ -200,7 +199,7 @@ type Value struct {
 type Shift struct {
 	Minus  bool
 	Fixed  time.Duration
-	Column *schema.Column // holds a number of Unit, or an interval when Unit is 0
+	Column *schema.Column // holds a number of Unit
 	Arg    string         // an argument of the transition, in seconds
 	Unit   time.Duration  // of Column
 }

@@ -190,22 +190,14 @@ func (b *binding) written(r *role, l literal) (Value, bool) {
 	case "worker":
 		return Value{Kind: WorkerID, Pos: l.pos}, true
 	case "arg":
-		name := strings.TrimPrefix(l.text, "arg:")
-		if !isIdentifier(name) {
-			b.errorf(l.pos, "%q is no name of an argument", name).WithHint("Write a name of letters and digits: arg:code.")
-			return Value{}, false
-		}
-		return Value{Kind: Arg, Name: name, Pos: l.pos}, true
+		refuse(b.errs, l.pos, l.text, "Write the column in the handler's transaction, with WithTx, or an expression in double quotes here.")
+		return Value{}, false
 	}
 	return b.literal(c, l)
 }
 
 func isNumber(t schema.Type) bool {
 	return !t.Array && (t.Class == schema.Int || t.Class == schema.Decimal || t.Class == schema.Float)
-}
-
-func isIdentifier(name string) bool {
-	return name != "" && (name[0] < '0' || name[0] > '9') && !strings.ContainsFunc(name, func(r rune) bool { return r > 127 || !isName(byte(r)) })
 }
 
 // chooseStatus sets Spec.Status where one column alone names the states.

@@ -186,7 +186,7 @@ func (p *postgresql) columnConstraint(t *draft, c *Column, k *pgConstraint, unti
 	case pgConstrGenerated:
 		c.Generated = true
 	case pgConstrCheck:
-		if p.text.virtual[p.st.tokens[min(i, len(p.st.tokens)-1)].off-p.base] {
+		if p.text.virtual[p.st.pos(i).Offset-p.base] {
 			c.Generated = true
 			break
 		}
@@ -244,17 +244,13 @@ func (p *postgresql) tableConstraint(t *draft, k *pgConstraint, alone bool) {
 	}
 	switch k.GetContype() {
 	case pgConstrCheck:
-		if p.text.notNull[int(k.GetLocation())] || p.text.notNull[p.st.tokens[min(i, len(p.st.tokens)-1)].off-p.base] {
+		if p.text.notNull[p.st.pos(i).Offset-p.base] {
 			p.setNotNull(t, pgLastField(k.GetRawExpr()), k.GetConname(), i)
 			return
 		}
 		for _, member := range t.family(alone) {
 			p.addCheck(member, k, i)
 			member.resolveChecks()
-		}
-	case pgConstrNotnull: // of PostgreSQL 18, where the parser knows it
-		if keys := pgStrings(k.GetKeys()); len(keys) == 1 {
-			p.setNotNull(t, keys[0], k.GetConname(), i)
 		}
 	case pgConstrPrimary, pgConstrUnique:
 		var columns []*Column
@@ -273,12 +269,13 @@ func (p *postgresql) tableConstraint(t *draft, k *pgConstraint, alone bool) {
 			ix.Method = btree
 		}
 		for _, e := range k.GetExclusions() {
+			// Of an expression, which has no place in the tree, nothing is kept.
 			if items := e.GetList().GetItems(); len(items) > 0 {
 				ix.Columns = append(ix.Columns, IndexColumn{Column: t.Column(items[0].GetIndexElem().GetName())})
 			}
 		}
 		if ix.Name == "" {
-			ix.Name = t.free([]string{t.Name}, "excl")
+			ix.Name = t.free(indexNames(t, ix), "excl")
 		}
 		t.Indexes = append(t.Indexes, ix)
 	}
@@ -434,7 +431,7 @@ func (p *postgresql) copyIndex(t *draft, ix *Index) {
 	if slices.ContainsFunc(t.Indexes, same) {
 		return
 	}
-	own.Name = p.indexName(t, &own)
+	own.Name = t.free(indexNames(t, &own), "idx")
 	t.addIndex(&own)
 }
 
@@ -589,7 +586,7 @@ func (p *postgresql) createIndex(n *pgIndexStmt) {
 		}
 	}
 	if ix.Name == "" {
-		ix.Name = p.indexName(t, ix)
+		ix.Name = t.free(indexNames(t, ix), "idx")
 	}
 	t.addIndex(ix)
 	for _, part := range t.family(!n.GetRelation().GetInh() || !t.Partitioned)[1:] {
@@ -624,8 +621,8 @@ func (p *postgresql) indexColumn(t *draft, e *pgIndexElem, item [2]int) IndexCol
 	return c
 }
 
-// indexName returns the name that PostgreSQL would choose.
-func (p *postgresql) indexName(t *draft, ix *Index) string {
+// indexNames returns what PostgreSQL would make an index's name of.
+func indexNames(t *draft, ix *Index) []string {
 	names := []string{t.Name}
 	for _, c := range ix.Columns {
 		switch function, _, isCall := strings.Cut(c.Expr, "("); {
@@ -637,7 +634,7 @@ func (p *postgresql) indexName(t *draft, ix *Index) string {
 			names = append(names, "expr")
 		}
 	}
-	return t.free(names, "idx")
+	return names
 }
 
 // free joins the names the way PostgreSQL names a constraint or an index, and

@@ -5,7 +5,10 @@ CREATE TABLE later (
   b      text, -- qgen:worker alive=workers append
   c      text, -- qgen:token from=companion
   d      text, -- qgen:result append max=20
-  e      text  -- qgen:enqueued as=text:epoch
+  e      text, -- qgen:enqueued as=text:epoch
+  f      timestamptz, -- qgen:lease length=g
+  g      interval,
+  h      int  -- qgen:on fail set arg:code
 );
 -- qgen:queue two_steps
 CREATE TABLE two_steps (id bigint PRIMARY KEY,

@@ -34,7 +34,7 @@ CREATE TABLE ons_absent (id bigint PRIMARY KEY,
 );
 -- qgen:queue done=delete
 CREATE TABLE ons_twice (id bigint PRIMARY KEY,
-  a int, -- qgen:on claim set 1; on claim set 2; on release set arg:code; on retry set +1
+  a int, -- qgen:on claim set 1; on claim set 2; on retry set +1
   b int, -- qgen:on claim set 1; on claim set 1; on enqueue set -1
   w text NOT NULL DEFAULT 'me' -- qgen:worker free=me; on claim set worker
 );

@@ -106,9 +106,10 @@ RETURNING holder;
 -- arguments: 1: batch Holder
 UPDATE /* tokenq.Requeue */ log_lines
 SET    holder = NULL
-WHERE  holder = ANY ($1::uuid[])
+FROM   unnest($1::uuid[]) AS job (holder_held)
+WHERE  holder = holder_held
 AND    holder IS NOT NULL
-RETURNING holder;
+RETURNING holder_held;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
@@ -202,4 +203,5 @@ CREATE INDEX CONCURRENTLY log_lines_token_ready ON log_lines (at)
 WHERE  holder IS NULL;
 
 -- serves Complete and the like: the token is what names a claimed row
-CREATE INDEX CONCURRENTLY log_lines_token_token ON log_lines (holder);
+CREATE INDEX CONCURRENTLY log_lines_token_token ON log_lines (holder)
+WHERE  holder IS NOT NULL;

@@ -17,7 +17,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_token_ready and email_outbox_token_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_token_ready and email_outbox_token_expired and email_outbox_token_token.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -60,8 +60,7 @@ SELECT /* tokenq.Claim */
        msg_id, kind, created_at, not_before, lease_till, token, tries, last_error, body
 FROM   email_outbox
 WHERE  token = ?1
-AND    state = 'running'
-ORDER  BY msg_id;
+AND    state = 'running';
 
 -- sql/complete.sql
 -- complete: running to done
@@ -331,7 +330,8 @@ OR     upper(have.type) <> upper(want.type);
 -- locks: none
 WITH /* tokenq.Verify */ want (name) AS (
     VALUES ('email_outbox_token_ready'),
-           ('email_outbox_token_expired')
+           ('email_outbox_token_expired'),
+           ('email_outbox_token_token')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
@@ -343,4 +343,8 @@ WHERE  state = 'ready';
 
 -- serves Recover: claims that ran out
 CREATE INDEX email_outbox_token_expired ON email_outbox (lease_till)
+WHERE  state = 'running';
+
+-- serves Claim: reads back the rows that the token marks
+CREATE INDEX email_outbox_token_token ON email_outbox (token)
 WHERE  state = 'running';

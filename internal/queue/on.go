@@ -1,0 +1,101 @@
+package queue
+
+// This file reads qgen:on, the writes that no role covers.
+
+import "slices"
+
+// writeExplicit adds what qgen:on says: "on claim,renew set now".
+func (b *binding) writeExplicit() {
+	for _, r := range b.roles["on"] {
+		steps, value, ok := b.readOn(r)
+		if !ok {
+			continue
+		}
+		for _, step := range steps {
+			name := TransitionName(step.name)
+			switch t := b.spec.Transitions[name]; {
+			case t == nil:
+				b.errorf(step.pos, "this queue has no %s", name).WithHint("%s", absent[name])
+			case t.Delete:
+				b.errorf(step.pos, "%s removes the row, so nothing is written to it", name).
+					WithHint("Leave it out, or keep such rows.")
+			default:
+				b.write(r, r.column, value, name)
+			}
+		}
+	}
+}
+
+// absent says of what a transition is made.
+var absent = map[TransitionName]string{
+	Start:   "Starting is no step of its own yet: a claimed job runs at once.",
+	Fail:    "Nothing marks a failed row: say failed=… on qgen:status, or failed=delete on qgen:queue.",
+	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
+	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease or qgen:claimed with expired=recover.",
+	GiveUp:  "A row is given up where its claim can run out, its attempts are limited, and failed rows are known.",
+	Redrive: "Nothing marks a failed row: say failed=… on qgen:status.",
+}
+
+// readOn reads "T{,T} set V".
+func (b *binding) readOn(r *role) (steps []*word, value Value, ok bool) {
+	usage := func(w *word) {
+		pos := r.pos
+		if w != nil {
+			pos = w.pos
+		}
+		b.errorf(pos, "this is not a write").
+			WithHint("Write the steps and the value: qgen:on claim,renew set now. Free text goes after \" -- \" or in parentheses.")
+	}
+	i := 0
+	for ; i < len(r.words); i++ {
+		w := r.words[i]
+		if i%2 == 1 {
+			if w.op != separator {
+				break
+			}
+			continue
+		}
+		if w.op != flag || w.name == "" {
+			usage(w)
+			return nil, value, false
+		}
+		if !b.isStep(w) {
+			return nil, value, false
+		}
+		if slices.ContainsFunc(steps, func(s *word) bool { return s.name == w.name }) {
+			b.errorf(w.pos, "%s is said twice", w.name).WithHint("Name each step once.")
+			return nil, value, false
+		}
+		steps = append(steps, w)
+	}
+	if i == 0 || i%2 == 0 || i+1 >= len(r.words) || r.words[i].name != "set" || r.words[i].op != flag || r.words[i+1].op != flag {
+		usage(nil)
+		return nil, value, false
+	}
+	for _, w := range r.words[i+2:] {
+		switch {
+		case w.op == equals && w.name == "as":
+		case w.op == equals && w.name == "clock" && slices.Contains(clocks, w.values[0].text) && len(w.values) == 1:
+		default:
+			usage(w)
+			return nil, value, false
+		}
+	}
+	value, ok = b.written(r, r.words[i+1].values[0])
+	return steps, value, ok
+}
+
+// isStep reports whether a word names a step that writes.
+func (b *binding) isStep(w *word) bool {
+	var known []string
+	for _, name := range TransitionNames {
+		if name != Purge {
+			known = append(known, string(name))
+		}
+	}
+	if slices.Contains(known, w.name) {
+		return true
+	}
+	b.errorf(w.pos, "%q is no step of a job", w.name).WithHint("%s", suggest(w.name, known, "The steps are"))
+	return false
+}

@@ -1,0 +1,245 @@
+package queue
+
+// This file finds the order in which rows are taken.
+
+import (
+	"slices"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// readOrder finds the order in which rows are taken.
+func (b *binding) readOrder() {
+	type placed struct {
+		place int
+		OrderTerm
+	}
+	var terms []placed
+	tableTerms := 0
+	for _, verb := range []string{"priority", "order"} {
+		for _, r := range b.roles[verb] {
+			if r.column == nil {
+				for _, t := range b.tableTerms(r) {
+					tableTerms++
+					place := tableTerms
+					if verb == "priority" {
+						place = 0
+					}
+					terms = append(terms, placed{place, t})
+				}
+				continue
+			}
+			if place, t, ok := b.columnTerm(r); ok {
+				terms = append(terms, placed{place, t})
+			}
+		}
+	}
+	const unplaced = 1 << 20
+	seen := map[int]*schema.Column{}
+	for i, t := range terms {
+		if t.Column != nil && t.place > 0 && t.place < unplaced {
+			if first := seen[t.place]; first != nil && first != t.Column {
+				b.errorf(b.orderPos(t.Column), "columns %q and %q have the same place in the order", first.Name, t.Column.Name).
+					WithHint("Number them in the order in which they count: order 1, order 2.")
+			}
+			seen[t.place] = t.Column
+		}
+		if t.place < 0 {
+			terms[i].place = unplaced
+		}
+	}
+	slices.SortStableFunc(terms, func(x, y placed) int { return x.place - y.place })
+	for _, t := range terms {
+		b.spec.Order = append(b.spec.Order, t.OrderTerm)
+	}
+	b.breakTies()
+}
+
+// orderPos returns where a column's order is said.
+func (b *binding) orderPos(c *schema.Column) source.Pos {
+	for _, verb := range []string{"order", "priority"} {
+		for _, r := range b.roles[verb] {
+			if r.column == c {
+				return r.pos
+			}
+		}
+	}
+	return c.Pos
+}
+
+// isDirection reports whether a word says how a term sorts.
+func isDirection(w *word) bool {
+	return w.op == flag && (w.name == "asc" || w.name == "desc") || w.op == equals && w.name == "nulls"
+}
+
+// direct applies a direction to a term; false after a complaint.
+func (b *binding) direct(t *OrderTerm, w *word) bool {
+	switch w.name {
+	case "desc":
+		t.Desc = true
+	case "nulls":
+		t.Nulls = w.values[0].text
+		if len(w.values) != 1 || t.Nulls != "first" && t.Nulls != "last" {
+			b.errorf(w.pos, "%s cannot be", w.pos.Text()).WithHint("Write nulls=first or nulls=last.")
+			return false
+		}
+	}
+	return true
+}
+
+// columnTerm reads order or priority of a column. The place is -1 when none is
+// said.
+func (b *binding) columnTerm(r *role) (place int, t OrderTerm, ok bool) {
+	t.Column = r.column
+	place = -1
+	var said, numbered *word
+	if r.verb == "priority" {
+		place = 0
+	}
+	for _, w := range r.words {
+		switch {
+		case isDirection(w) && w.name != "nulls" && said != nil:
+			b.errorf(w.pos, "%s and %s cannot both be", said.name, w.name).WithHint("Keep asc or desc.")
+			return 0, t, false
+		case isDirection(w):
+			if w.name != "nulls" {
+				said = w
+			}
+			if !b.direct(&t, w) {
+				return 0, t, false
+			}
+		case w.op == flag && isDigits(w.name) && r.verb == "order" && numbered == nil && len(w.name) < 6:
+			numbered = w
+			for _, digit := range w.name {
+				if place < 0 {
+					place = 0
+				}
+				place = place*10 + int(digit-'0')
+			}
+			if place == 0 {
+				b.errorf(w.pos, "places are counted from 1").WithHint("Write order 1 for what counts first.")
+				return 0, t, false
+			}
+		case w.op == flag && w.name == "random":
+			b.errorf(w.pos, "random is the order of a table, not of a column").
+				WithHint("Write -- qgen:order random above CREATE TABLE.")
+			return 0, t, false
+		default:
+			b.errorf(w.pos, "qgen:%s of a column has no word %q", r.verb, orWord(w.name, w.pos.Text())).
+				WithHint("It takes asc or desc, nulls=first or nulls=last, and order a number. Free text goes after \" -- \" or in parentheses.")
+			return 0, t, false
+		}
+	}
+	if r.verb == "priority" && said == nil {
+		b.errorf(r.pos, "nothing says which priority goes first").
+			WithHint("Write priority desc when the greatest number goes first, priority asc when the smallest does.")
+		return 0, t, false
+	}
+	return place, t, true
+}
+
+// tableTerms reads order or priority of a table: columns and expressions.
+func (b *binding) tableTerms(r *role) []OrderTerm {
+	var terms []OrderTerm
+	open := false // a term may be directed
+	for _, w := range r.words {
+		switch {
+		case w.op == separator && open:
+			open = false
+		case isDirection(w) && open:
+			if !b.direct(&terms[len(terms)-1], w) {
+				return nil
+			}
+		case w.op == flag && w.name == "random" && w.values[0].quote == bare:
+			terms = append(terms, OrderTerm{Random: true})
+			open = true
+		case w.op == flag && w.values[0].quote == sql:
+			text, ok := b.expression(w.values[0], false)
+			if !ok {
+				return nil
+			}
+			terms = append(terms, OrderTerm{SQL: text})
+			open = true
+		case w.op == flag && !isDirection(w):
+			c := b.referred(w.values[0])
+			if c == nil {
+				return nil
+			}
+			terms = append(terms, OrderTerm{Column: c})
+			open = true
+		default:
+			b.errorf(w.pos, "unexpected %s in an order", w.pos.Text()).
+				WithHint(`Write columns and expressions, each with asc or desc: qgen:order priority desc, "lower(name)", id.`)
+			return nil
+		}
+	}
+	if len(terms) == 0 {
+		b.errorf(r.pos, "qgen:%s of a table names no column", r.verb).
+			WithHint(`Write columns and expressions, each with asc or desc: qgen:order priority desc, "lower(name)", id.`)
+	}
+	return terms
+}
+
+// breakTies makes the order total, and finds one when none is said.
+func (b *binding) breakTies() {
+	s := b.spec
+	said := len(s.Order) > 0
+	var have []*schema.Column
+	for _, t := range s.Order {
+		if t.Column != nil {
+			have = append(have, t.Column)
+		}
+		if t.Random {
+			s.NoTieBreak = true
+			return
+		}
+	}
+	add := func(columns ...*schema.Column) {
+		for _, c := range columns {
+			if !slices.Contains(have, c) {
+				have = append(have, c)
+				s.Order = append(s.Order, OrderTerm{Column: c})
+			}
+		}
+	}
+	if b.unique(have) {
+		return
+	}
+	grows := len(s.Key) == 1 && s.Seq == s.Key[0]
+	ordered := len(b.roles["order"]) > 0
+	const arrival = "rows%s are taken as they came, by column %q"
+	alike := ""
+	if said {
+		alike = " of one priority"
+	}
+	switch {
+	case grows && !said:
+		b.note(arrival, "", s.Seq.Name)
+	case grows:
+	case s.Seq != nil && (!ordered || b.one("seq") != nil):
+		add(s.Seq)
+		if !ordered {
+			b.note(arrival, alike, s.Seq.Name)
+		}
+	case ordered:
+	case s.Enqueued != nil && !slices.Contains(have, s.Enqueued):
+		add(s.Enqueued)
+		b.note(arrival, alike, s.Enqueued.Name)
+	case !said && len(s.Key) > 0:
+		b.note("no order is said: rows are taken in the order of the key, %s", names(s.Key))
+	}
+	if b.unique(have) {
+		return
+	}
+	add(s.Key...)
+	if len(s.Key) == 0 {
+		s.NoTieBreak = true
+		switch {
+		case len(s.Order) == 0:
+			b.note("rows are taken in any order: nothing orders them")
+		default:
+			b.note("rows that are equal in %s are taken in any order: the table has no key", names(have))
+		}
+	}
+}
