@@ -1,0 +1,193 @@
+package generate
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/emit"
+	"github.com/qgen-dev/qgen/internal/plan"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Whatever the annotation language can say becomes a package that compiles:
+// every table of the tests of queue and plan, through every driver of its
+// server, with the worker loop and the conformance test, all in one go vet.
+func TestEverythingCompiles(t *testing.T) {
+	root, err := os.MkdirTemp(".", "_everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(root); err != nil {
+			t.Error(err)
+		}
+	})
+	var folders []string
+	for _, q := range everyQueue(t) {
+		d, _ := dialect.Lookup(q.Engine.Value)
+		for _, driver := range d.Drivers {
+			var errs source.ErrorList
+			out := fmt.Sprintf("%s/p%d", root, len(folders))
+			for i, p := range planAgain(t, q, driver, out, &errs) {
+				if len(p.Imports) > 0 {
+					continue // the user's own package is not here
+				}
+				p.Out = fmt.Sprintf("%s_%d", p.Out, i)
+				files, err := emit.Files(p)
+				if err != nil {
+					t.Errorf("%s, %s: %v", q.Schema[0].Value, p.Table, err)
+					continue
+				}
+				for _, f := range files {
+					if strings.HasSuffix(f.Path, ".sql") {
+						if err := schema.Check(d.Grammar, string(f.Data)); err != nil {
+							t.Errorf("%s, table %s, %s: %v", q.Schema[0].Value, p.Table, filepath.Base(f.Path), err)
+						}
+					}
+					if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(f.Path, f.Data, 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				note := fmt.Sprintf("// %s, table %s, %s\npackage %s\n", q.Schema[0].Value, p.Table, driver, p.Name)
+				if err := os.WriteFile(filepath.Join(p.Out, "note.go"), []byte(note), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				folders = append(folders, "./"+p.Out)
+			}
+		}
+	}
+	if len(folders) < 60 {
+		t.Errorf("only %d packages: the cases of other packages are not found", len(folders))
+	}
+	vet := exec.Command("go", append([]string{"vet"}, folders...)...)
+	if text, err := vet.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+	t.Logf("%d packages", len(folders))
+}
+
+// everyQueue returns an entry for each annotated table of the tests of queue
+// and plan.
+func everyQueue(t *testing.T) []*config.Queue {
+	t.Helper()
+	var queues []*config.Queue
+	paths, err := filepath.Glob("../queue/testdata/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if strings.HasPrefix(filepath.Base(path), "errors_") {
+			continue
+		}
+		engine := "postgresql"
+		if strings.HasSuffix(path, ".sqlite.sql") {
+			engine = "sqlite"
+		}
+		if text, err := os.ReadFile(strings.TrimSuffix(path, ".sql") + ".yaml"); err == nil {
+			queues = append(queues, entries(t, "qgen.yaml", text, path)...)
+			continue
+		}
+		for _, table := range annotated(t, engine, path) {
+			queues = append(queues, entries(t, "qgen.yaml", fmt.Appendf(nil,
+				"version: \"1\"\nqueues:\n  - {schema: [x], engine: %s, table: %q, gen: {go: {out: x}}}\n", engine, table), path)...)
+		}
+	}
+	plans, err := filepath.Glob("../plan/testdata/*/*/qgen.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range plans {
+		if strings.Contains(path, "/errors/") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		queues = append(queues, entries(t, path, text, filepath.Join(filepath.Dir(path), "schema.sql"))...)
+	}
+	return queues
+}
+
+// entries parses a configuration whose schema is the file at path.
+func entries(t *testing.T, name string, text []byte, path string) []*config.Queue {
+	t.Helper()
+	var errs source.ErrorList
+	queues := config.Parse(source.NewFile(name, text), &errs).Queues
+	if errs.Len() > 0 {
+		t.Fatal(errs.Detail())
+	}
+	for _, q := range queues {
+		q.Schema = []config.String{{Value: path}}
+	}
+	return queues
+}
+
+// annotated names the tables of a file that carry annotations.
+func annotated(t *testing.T, engine, path string) []string {
+	t.Helper()
+	var names []string
+	for _, table := range catalog(t, engine, path).Tables {
+		comments := slices.Clone(table.Comments)
+		for _, c := range table.Columns {
+			comments = append(comments, c.Comments...)
+		}
+		if slices.ContainsFunc(comments, func(c schema.Comment) bool { return strings.Contains(c.Text, "qgen:") }) {
+			names = append(names, table.QualifiedName())
+		}
+	}
+	return names
+}
+
+func catalog(t *testing.T, engine, path string) *schema.Catalog {
+	t.Helper()
+	d, ok := dialect.Lookup(engine)
+	if !ok {
+		t.Fatalf("unknown engine %q", engine)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs source.ErrorList
+	c, err := schema.Read(d.Grammar, []*source.File{source.NewFile(filepath.Base(path), text)}, &errs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// planAgain plans the queues of an entry for a driver; a table that the server
+// cannot serve is passed over, since its complaint has a golden elsewhere.
+func planAgain(t *testing.T, q *config.Queue, driver, out string, errs *source.ErrorList) []*plan.Package {
+	t.Helper()
+	changed := *q
+	g := *q.Gen.Go
+	g.SQLPackage = config.String{Value: driver, Pos: q.Pos}
+	g.Out = config.String{Value: out, Pos: q.Pos}
+	g.Worker, g.Conformance = config.Flag{Value: true}, config.Flag{Value: true}
+	changed.Gen.Go = &g
+	d, _ := dialect.Lookup(q.Engine.Value)
+	var packages []*plan.Package
+	for _, spec := range queue.Bind(catalog(t, q.Engine.Value, q.Schema[0].Value), &changed, d.Fold, errs) {
+		if p := plan.Build(spec, d, &changed, errs); p != nil {
+			packages = append(packages, p)
+		}
+	}
+	if errs.Len() > 0 {
+		t.Logf("%s: %v", q.Schema[0].Value, errs.Err())
+	}
+	return packages
+}
