@@ -90,7 +90,7 @@ func connectConformance(t *testing.T) *pgx.Conn {
 // add adds n jobs.
 func (c *conformance) add(t *testing.T, n int) {
 	t.Helper()
-	for i := 0; i < n; i++ {
+	for i := range n {
 		if _, err := c.q.Enqueue(context.Background(), conformanceJob(i)); err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func (c *conformance) exclusive(t *testing.T) {
 		}
 	}
 	var running sync.WaitGroup
-	for i := 0; i < 8; i++ {
+	for range 8 {
 		running.Add(1)
 		go func(q *Queue) {
 			defer running.Done()

@@ -23,8 +23,6 @@ var (
 // Recover makes them ready again.
 //
 // Its SQL is sql/claim.sql.
-//
-// Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil

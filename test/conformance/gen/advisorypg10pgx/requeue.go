@@ -20,8 +20,6 @@ var (
 // names their keys. It may be called again after an error.
 //
 // Its SQL is sql/requeue.sql.
-//
-// Its SQL is sql/requeue.sql.
 func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil

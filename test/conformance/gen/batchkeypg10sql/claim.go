@@ -27,8 +27,6 @@ var (
 // again.
 //
 // Its SQL is sql/claim.sql and sql/claim_read.sql.
-//
-// Its SQL is sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil

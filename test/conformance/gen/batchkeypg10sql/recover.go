@@ -20,8 +20,6 @@ var (
 // It locks the rows it changes until it commits and passes over rows that others hold.
 //
 // Its SQL is sql/recover.sql.
-//
-// Its SQL is sql/recover.sql.
 func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 	if limit <= 0 {
 		return 0, nil

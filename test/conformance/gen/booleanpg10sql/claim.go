@@ -30,8 +30,6 @@ var (
 // that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
-//
-// Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil

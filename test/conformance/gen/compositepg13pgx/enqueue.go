@@ -24,23 +24,21 @@ var (
 // transaction the job appears when that commits.
 //
 // Its SQL is sql/enqueue.sql.
-//
-// Its SQL is sql/enqueue.sql.
 func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
-	var added int
+	var keys []Key
 	ctx = q.hook.Before(ctx, "enqueue")
-	defer func() { q.hook.After(ctx, "enqueue", added, err) }()
+	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.retry(ctx, "enqueue", func(db DBTX) (err error) {
-		added, err = exec(ctx, db, enqueueSQL, job.Region, job.Seq, job.N)
+		keys, err = query(ctx, db, scanKey, enqueueSQL, job.Region, job.Seq, job.N)
 		return err
 	})
 	if err != nil {
 		return key, err
 	}
-	if added != 1 {
+	if len(keys) != 1 {
 		return key, errors.New("compositepg13pgx: enqueue: no row was added")
 	}
-	return Key{Region: job.Region, Seq: job.Seq}, nil
+	return keys[0], nil
 }
 
 // enqueueChunk is the most jobs that one statement adds.
@@ -50,18 +48,16 @@ const enqueueChunk = 1000
 // none.
 //
 // Its SQL is sql/enqueue_many.sql.
-//
-// Its SQL is sql/enqueue_many.sql.
-func (q *Queue) EnqueueMany(ctx context.Context, jobs []NewJob) (keys []Key, err error) {
-	if len(jobs) == 0 {
+func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
+	if len(news) == 0 {
 		return nil, nil
 	}
 	ctx = q.hook.Before(ctx, "enqueue")
 	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.transact(ctx, "enqueue", func(db DBTX) error {
-		keys = make([]Key, 0, len(jobs))
-		for chunk := range slices.Chunk(jobs, enqueueChunk) {
-			added, err := exec(ctx, db, enqueueManySQL,
+		keys = make([]Key, 0, len(news))
+		for chunk := range slices.Chunk(news, enqueueChunk) {
+			added, err := query(ctx, db, scanKey, enqueueManySQL,
 				column(chunk, func(j NewJob) string { return j.Region }),
 				column(chunk, func(j NewJob) int64 { return j.Seq }),
 				column(chunk, func(j NewJob) int64 { return j.N }),
@@ -69,12 +65,10 @@ func (q *Queue) EnqueueMany(ctx context.Context, jobs []NewJob) (keys []Key, err
 			if err != nil {
 				return err
 			}
-			if added != len(chunk) {
-				return fmt.Errorf("%d of %d rows were added", added, len(chunk))
+			if len(added) != len(chunk) {
+				return fmt.Errorf("%d of %d rows were added", len(added), len(chunk))
 			}
-			for _, job := range chunk {
-				keys = append(keys, Key{Region: job.Region, Seq: job.Seq})
-			}
+			keys = append(keys, added...)
 		}
 		return nil
 	})

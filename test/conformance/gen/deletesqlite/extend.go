@@ -22,8 +22,6 @@ var (
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys. It may be called again after an error.
 //
-// Its SQL is sql/extend.sql.
-//
 // It writes what the database holds now into the jobs: LeaseTill.
 //
 // Its SQL is sql/extend.sql.

@@ -26,8 +26,6 @@ var (
 // running until their claim expires; then Recover makes them ready again.
 //
 // Its SQL is sql/claim.sql and sql/claim_1.sql.
-//
-// Its SQL is sql/claim.sql and sql/claim_1.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil

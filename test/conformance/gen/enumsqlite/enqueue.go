@@ -24,23 +24,21 @@ var (
 // transaction the job appears when that commits.
 //
 // Its SQL is sql/enqueue.sql.
-//
-// Its SQL is sql/enqueue.sql.
 func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
-	var added int
+	var keys []Key
 	ctx = q.hook.Before(ctx, "enqueue")
-	defer func() { q.hook.After(ctx, "enqueue", added, err) }()
+	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.retry(ctx, "enqueue", func(db DBTX) (err error) {
-		added, err = exec(ctx, db, enqueueSQL, job.ID, job.N)
+		keys, err = query(ctx, db, scanKey, enqueueSQL, job.ID, job.N)
 		return err
 	})
 	if err != nil {
 		return key, err
 	}
-	if added != 1 {
+	if len(keys) != 1 {
 		return key, errors.New("enumsqlite: enqueue: no row was added")
 	}
-	return job.ID, nil
+	return keys[0], nil
 }
 
 // enqueueChunk is the most jobs that one statement adds.
@@ -50,31 +48,27 @@ const enqueueChunk = 1000
 // none.
 //
 // Its SQL is sql/enqueue_many.sql.
-//
-// Its SQL is sql/enqueue_many.sql.
-func (q *Queue) EnqueueMany(ctx context.Context, jobs []NewJob) (keys []Key, err error) {
-	if len(jobs) == 0 {
+func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
+	if len(news) == 0 {
 		return nil, nil
 	}
 	ctx = q.hook.Before(ctx, "enqueue")
 	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.transact(ctx, "enqueue", func(db DBTX) error {
-		keys = make([]Key, 0, len(jobs))
-		for chunk := range slices.Chunk(jobs, enqueueChunk) {
+		keys = make([]Key, 0, len(news))
+		for chunk := range slices.Chunk(news, enqueueChunk) {
 			batch, err := jsonRows(chunk, func(j NewJob) []any { return []any{j.ID, j.N} })
 			if err != nil {
 				return err
 			}
-			added, err := exec(ctx, db, enqueueManySQL, batch)
+			added, err := query(ctx, db, scanKey, enqueueManySQL, batch)
 			if err != nil {
 				return err
 			}
-			if added != len(chunk) {
-				return fmt.Errorf("%d of %d rows were added", added, len(chunk))
+			if len(added) != len(chunk) {
+				return fmt.Errorf("%d of %d rows were added", len(added), len(chunk))
 			}
-			for _, job := range chunk {
-				keys = append(keys, job.ID)
-			}
+			keys = append(keys, added...)
 		}
 		return nil
 	})

@@ -28,8 +28,6 @@ var (
 // claim expires; then Recover makes them ready again.
 //
 // Its SQL is sql/claim_pick.sql and sql/claim.sql.
-//
-// Its SQL is sql/claim_pick.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil

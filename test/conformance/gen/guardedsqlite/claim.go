@@ -27,8 +27,6 @@ var (
 // running until their claim expires; then Recover makes them ready again.
 //
 // Its SQL is sql/claim_pick.sql and sql/claim.sql.
-//
-// Its SQL is sql/claim_pick.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil

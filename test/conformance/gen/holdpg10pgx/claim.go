@@ -23,8 +23,6 @@ var (
 // When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
 //
 // Its SQL is sql/claim.sql.
-//
-// Its SQL is sql/claim.sql.
 func (t *Tx) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil

@@ -18,8 +18,6 @@ var (
 // It takes effect when the transaction commits.
 //
 // Its SQL is sql/complete.sql.
-//
-// Its SQL is sql/complete.sql.
 func (t *Tx) Complete(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil

@@ -13,11 +13,9 @@ var (
 	failSQL  = statement(failFile)
 )
 
-// It marks the job as failed for good. Their rows are deleted.
+// Fail marks a job as failed for good. Their rows are deleted.
 //
 // It takes effect when the transaction commits.
-//
-// Its SQL is sql/fail.sql.
 //
 // Its SQL is sql/fail.sql.
 func (t *Tx) Fail(ctx context.Context, job Job, cause error) error {

@@ -13,13 +13,11 @@ var (
 	failSQL  = statement(failFile)
 )
 
-// It marks the job as failed for good. Their rows are deleted.
+// Fail marks a job as failed for good. Their rows are deleted.
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys. It may be called again after an error.
-//
-// Its SQL is sql/fail.sql.
 //
 // Its SQL is sql/fail.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {

@@ -19,8 +19,6 @@ var (
 // It locks the rows it changes until it commits and passes over rows that others hold.
 //
 // Its SQL is sql/redrive.sql.
-//
-// Its SQL is sql/redrive.sql.
 func (q *Queue) Redrive(ctx context.Context, limit int) (n int, err error) {
 	if limit <= 0 {
 		return 0, nil

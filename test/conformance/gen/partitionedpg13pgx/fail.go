@@ -17,13 +17,11 @@ var (
 	failSQL  = statement(failFile)
 )
 
-// It makes the job ready again.
+// Fail makes a job ready again at once. When no tries are left, it fails for good.
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys. It may be called again after an error.
-//
-// Its SQL is sql/retry.sql.
 //
 // Its SQL is sql/retry.sql and sql/fail.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {

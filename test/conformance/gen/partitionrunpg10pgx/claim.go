@@ -33,12 +33,8 @@ type Shard struct {
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
-// Its arguments: shard takes the rows of one instance of several.
-//
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running for good: nothing in the table tells that it is gone.
-//
-// Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, err error) {

@@ -26,12 +26,8 @@ type Shard struct {
 // apart, so two workers with the same shard get the same jobs. They come in queue order; when
 // nothing is ready it returns no jobs and a nil error.
 //
-// Its arguments: shard takes the rows of one instance of several.
-//
 // It takes no locks. A worker that dies leaves its jobs as they were; they are read again by
 // whoever gets its shard.
-//
-// Its SQL is sql/claim.sql.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, err error) {

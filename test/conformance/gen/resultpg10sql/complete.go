@@ -31,15 +31,13 @@ func (j Job) Done(result *string) Done {
 // names their keys. It may be called again after an error.
 //
 // Its SQL is sql/complete.sql.
-//
-// Its SQL is sql/complete.sql.
 func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 	if len(done) == 0 {
 		return nil
 	}
 	return q.settle(ctx, "complete", column(done, func(d Done) Job { return d.Job }), completeSQL,
-		textArray(done, func(d Done) any { return d.Job.ID }),
-		textArray(done, func(d Done) any { return d.Job.Owner }),
+		textArray(done, func(d Done) any { return d.ID }),
+		textArray(done, func(d Done) any { return d.Owner }),
 		textArray(done, func(d Done) any { return orNull(d.Result) }),
 	)
 }

@@ -27,8 +27,8 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (j
 	text, args := q.claimStatement(low, limit)
 	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
 		found, err = query(ctx, db, scanKey, completeSQL,
-			textArray(done, func(d Done) any { return d.Job.ID }),
-			textArray(done, func(d Done) any { return d.Job.Owner }),
+			textArray(done, func(d Done) any { return d.ID }),
+			textArray(done, func(d Done) any { return d.Owner }),
 			textArray(done, func(d Done) any { return orNull(d.Result) }),
 		)
 		if err != nil {

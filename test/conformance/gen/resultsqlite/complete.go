@@ -32,13 +32,11 @@ func (j Job) Done(result *string) Done {
 // names their keys. It may be called again after an error.
 //
 // Its SQL is sql/complete.sql.
-//
-// Its SQL is sql/complete.sql.
 func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 	if len(done) == 0 {
 		return nil
 	}
-	batch, err := jsonRows(done, func(d Done) []any { return []any{d.Job.ID, d.Job.Owner, d.Result} })
+	batch, err := jsonRows(done, func(d Done) []any { return []any{d.ID, d.Owner, d.Result} })
 	if err != nil {
 		return fmt.Errorf("resultsqlite: complete: %w", err)
 	}

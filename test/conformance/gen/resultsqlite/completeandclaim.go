@@ -24,7 +24,7 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (j
 	var found []Key
 	ctx = q.hook.Before(ctx, "complete and claim")
 	defer func() { q.hook.After(ctx, "complete and claim", len(found)+len(jobs), err) }()
-	batch, err := jsonRows(done, func(d Done) []any { return []any{d.Job.ID, d.Job.Owner, d.Result} })
+	batch, err := jsonRows(done, func(d Done) []any { return []any{d.ID, d.Owner, d.Result} })
 	if err != nil {
 		return nil, fmt.Errorf("resultsqlite: complete and claim: %w", err)
 	}

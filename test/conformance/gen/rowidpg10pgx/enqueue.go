@@ -24,23 +24,21 @@ var (
 // appears when that commits.
 //
 // Its SQL is sql/enqueue.sql.
-//
-// Its SQL is sql/enqueue.sql.
-func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
-	var keys []Key
+func (q *Queue) Enqueue(ctx context.Context, job NewJob) (err error) {
+	var added int
 	ctx = q.hook.Before(ctx, "enqueue")
-	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
+	defer func() { q.hook.After(ctx, "enqueue", added, err) }()
 	err = q.retry(ctx, "enqueue", func(db DBTX) (err error) {
-		keys, err = query(ctx, db, scanNewKey, enqueueSQL, job.N)
+		added, err = exec(ctx, db, enqueueSQL, job.N)
 		return err
 	})
 	if err != nil {
-		return key, err
+		return err
 	}
-	if len(keys) != 1 {
-		return key, errors.New("rowidpg10pgx: enqueue: no row was added")
+	if added != 1 {
+		return errors.New("rowidpg10pgx: enqueue: no row was added")
 	}
-	return keys[0], nil
+	return nil
 }
 
 // enqueueChunk is the most jobs that one statement adds.
@@ -49,39 +47,28 @@ const enqueueChunk = 1000
 // EnqueueMany adds jobs. Either all are added or none.
 //
 // Its SQL is sql/enqueue_many.sql.
-//
-// Its SQL is sql/enqueue_many.sql.
-func (q *Queue) EnqueueMany(ctx context.Context, jobs []NewJob) (keys []Key, err error) {
-	if len(jobs) == 0 {
-		return nil, nil
+func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (err error) {
+	if len(news) == 0 {
+		return nil
 	}
+	var n int
 	ctx = q.hook.Before(ctx, "enqueue")
-	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
+	defer func() { q.hook.After(ctx, "enqueue", n, err) }()
 	err = q.transact(ctx, "enqueue", func(db DBTX) error {
-		keys = make([]Key, 0, len(jobs))
-		for chunk := range slices.Chunk(jobs, enqueueChunk) {
-			added, err := query(ctx, db, scanNewKey, enqueueManySQL,
+		n = 0
+		for chunk := range slices.Chunk(news, enqueueChunk) {
+			added, err := exec(ctx, db, enqueueManySQL,
 				column(chunk, func(j NewJob) int64 { return j.N }),
 			)
 			if err != nil {
 				return err
 			}
-			if len(added) != len(chunk) {
-				return fmt.Errorf("%d of %d rows were added", len(added), len(chunk))
+			if added != len(chunk) {
+				return fmt.Errorf("%d of %d rows were added", added, len(chunk))
 			}
-			keys = append(keys, added...)
+			n += added
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return keys, nil
-}
-
-// scanNewKey reads a key.
-func scanNewKey(r row) (Key, error) {
-	var key Key
-	err := r.Scan()
-	return key, err
+	return err
 }

@@ -25,8 +25,6 @@ var (
 // It locks the rows it changes until it commits and passes over rows that others hold.
 //
 // Its SQL is sql/purge_done.sql and sql/purge_failed.sql.
-//
-// Its SQL is sql/purge_done.sql and sql/purge_failed.sql.
 func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (n int, err error) {
 	if limit <= 0 {
 		return 0, nil

@@ -24,8 +24,6 @@ var (
 // It locks the rows it changes until it commits and passes over rows that others hold.
 //
 // Its SQL is sql/recover.sql and sql/recover_failed.sql.
-//
-// Its SQL is sql/recover.sql and sql/recover_failed.sql.
 func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 	if limit <= 0 {
 		return 0, nil

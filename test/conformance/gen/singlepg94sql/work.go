@@ -578,14 +578,12 @@ func (w *workLoop) patiently(while, base context.Context, limit time.Duration, c
 	}
 }
 
-// giveUp ends Work with an error that it met while claiming. Once Work ends for another reason
-// that is of no consequence.
+// giveUp ends Work with an error that it met while claiming. When Work is ending already,
+// nothing depends on claims.
 func (w *workLoop) giveUp(err error) {
-	if w.claiming.Err() != nil {
-		w.opts.OnError(err)
-		return
+	if w.claiming.Err() == nil {
+		w.abort(err)
 	}
-	w.abort(err)
 }
 
 // abort ends Work with an error, the first of them.

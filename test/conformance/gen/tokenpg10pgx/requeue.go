@@ -22,8 +22,6 @@ var (
 // names their keys. It may be called again after an error.
 //
 // Its SQL is sql/requeue.sql.
-//
-// Its SQL is sql/requeue.sql.
 func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil

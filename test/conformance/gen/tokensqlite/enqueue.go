@@ -25,8 +25,6 @@ var (
 // transaction the job appears when that commits.
 //
 // Its SQL is sql/enqueue.sql.
-//
-// Its SQL is sql/enqueue.sql.
 func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 	var keys []Key
 	ctx = q.hook.Before(ctx, "enqueue")
@@ -51,17 +49,15 @@ const enqueueChunk = 1000
 // none.
 //
 // Its SQL is sql/enqueue_many.sql.
-//
-// Its SQL is sql/enqueue_many.sql.
-func (q *Queue) EnqueueMany(ctx context.Context, jobs []NewJob) (keys []Key, err error) {
-	if len(jobs) == 0 {
+func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
+	if len(news) == 0 {
 		return nil, nil
 	}
 	ctx = q.hook.Before(ctx, "enqueue")
 	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.transact(ctx, "enqueue", func(db DBTX) error {
-		keys = make([]Key, 0, len(jobs))
-		for chunk := range slices.Chunk(jobs, enqueueChunk) {
+		keys = make([]Key, 0, len(news))
+		for chunk := range slices.Chunk(news, enqueueChunk) {
 			batch, err := jsonRows(chunk, func(j NewJob) []any { return []any{j.N, ifSet(j.DueAt, time.Time.UnixMilli)} })
 			if err != nil {
 				return err

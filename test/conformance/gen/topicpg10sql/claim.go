@@ -26,14 +26,10 @@ var (
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
-// Its arguments: kind takes rows whose kind is this.
-//
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 //
-// Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
-//
-// The parameter kind is rows whose kind is this.
+// The parameter kind is the kind that rows must have.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 func (q *Queue) Claim(ctx context.Context, kind string, limit int) (jobs []Job, err error) {

@@ -12,7 +12,7 @@ import (
 // When the claims of some of done were lost, the error is an ErrLost that names them; everything
 // else happened all the same and the jobs are returned with that error.
 //
-// The parameter kind is rows whose kind is this.
+// The parameter kind is the kind that rows must have.
 //
 // Its SQL is sql/complete.sql, sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, kind string, limit int) (jobs []Job, err error) {

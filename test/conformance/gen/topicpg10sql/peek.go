@@ -17,7 +17,7 @@ var (
 // Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at
 // any time, so what it returns is for people to look at, not to work on.
 //
-// The parameter kind is rows whose kind is this.
+// The parameter kind is the kind that rows must have.
 //
 // Its SQL is sql/peek.sql.
 func (q *Queue) Peek(ctx context.Context, kind string, limit int) (jobs []Job, err error) {

@@ -8,3 +8,7 @@ WHERE  status = 'ready';
 -- serves Recover: claims that ran out
 CREATE INDEX CONCURRENTLY jobs_batchkeypg10sql_expired ON jobs (lease_till)
 WHERE  status NOT IN ('ready', 'done', 'error');
+
+-- serves Claim: reads back the rows that the token marks
+CREATE INDEX CONCURRENTLY jobs_batchkeypg10sql_token ON jobs (status)
+WHERE  status NOT IN ('ready', 'done', 'error');

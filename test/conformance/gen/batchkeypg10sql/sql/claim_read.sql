@@ -5,4 +5,4 @@ SELECT /* batchkeypg10sql.Claim */
        id, n, status, lease_till
 FROM   jobs
 WHERE  status = $1
-ORDER  BY id NULLS FIRST
+AND    status NOT IN ('ready', 'done', 'error')

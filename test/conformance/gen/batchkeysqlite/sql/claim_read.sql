@@ -5,4 +5,4 @@ SELECT /* batchkeysqlite.Claim */
        id, n, status, lease_till
 FROM   jobs
 WHERE  status = ?1
-ORDER  BY id
+AND    status NOT IN ('ready', 'done', 'error')

@@ -3,7 +3,8 @@
 -- locks: none
 WITH /* batchkeysqlite.Verify */ want (name) AS (
     VALUES ('jobs_batchkeysqlite_ready'),
-           ('jobs_batchkeysqlite_expired')
+           ('jobs_batchkeysqlite_expired'),
+           ('jobs_batchkeysqlite_token')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want

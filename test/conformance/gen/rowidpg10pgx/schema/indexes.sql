@@ -6,4 +6,5 @@ CREATE INDEX CONCURRENTLY jobs_rowidpg10pgx_ready ON jobs (n)
 WHERE  status = 'ready';
 
 -- serves Complete and the like: the token is what names a claimed row
-CREATE INDEX CONCURRENTLY jobs_rowidpg10pgx_token ON jobs (token);
+CREATE INDEX CONCURRENTLY jobs_rowidpg10pgx_token ON jobs (token)
+WHERE  status = 'running';

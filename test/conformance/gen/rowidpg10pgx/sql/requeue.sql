@@ -5,6 +5,7 @@
 UPDATE /* rowidpg10pgx.Requeue */ jobs
 SET    status = 'ready',
        token = NULL
-WHERE  token = ANY ($1::uuid[])
+FROM   unnest($1::uuid[]) AS job (token_held)
+WHERE  token = token_held
 AND    status = 'running'
-RETURNING token
+RETURNING token_held

@@ -6,4 +6,3 @@ SELECT /* tokenpg10pgx.Claim */
 FROM   jobs
 WHERE  token = $1
 AND    status = 'running'
-ORDER  BY due_at, id

@@ -8,3 +8,7 @@ WHERE  status = 'ready';
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_tokensqlite_expired ON jobs (lease_till)
 WHERE  status = 'running';
+
+-- serves Claim: reads back the rows that the token marks
+CREATE INDEX jobs_tokensqlite_token ON jobs (token)
+WHERE  status = 'running';

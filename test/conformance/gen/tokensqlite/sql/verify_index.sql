@@ -3,7 +3,8 @@
 -- locks: none
 WITH /* tokensqlite.Verify */ want (name) AS (
     VALUES ('jobs_tokensqlite_ready'),
-           ('jobs_tokensqlite_expired')
+           ('jobs_tokensqlite_expired'),
+           ('jobs_tokensqlite_token')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
