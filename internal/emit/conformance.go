@@ -156,7 +156,7 @@ func (w *writer) conformanceJob(f *jen.File) {
 		}
 		values = append(values, jen.Id(field.Name).Op(":").Add(value))
 	}
-	decl(f, []string{"conformanceJob makes the job number i of those that are added together."},
+	decl(f, []string{"conformanceJob makes the job number i; no number comes twice."},
 		jen.Var().Id("conformanceJob").Op("=").Func().Params(jen.Id("i").Int()).Id("NewJob").Block(
 			append(before, jen.Return(jen.Id("NewJob").Values(values...)))...,
 		))
@@ -168,7 +168,7 @@ func (w *writer) newIsPointer(f *plan.Field) bool { return (f.Null || f.Optional
 // sample is a value for a field of NewJob; nil when the field may be left out
 // and nothing depends on it.
 func (w *writer) sample(f *plan.Field) *jen.Statement {
-	inKey := slices.Contains(w.Key, f)
+	inKey := slices.Contains(w.Key, f) && !f.Optional
 	inOrder := slices.ContainsFunc(w.Claim.Order, func(t plan.SortTerm) bool { return t.Field == f })
 	narrows := slices.ContainsFunc(w.Claim.Params, func(p *plan.Param) bool { return p.Field == f })
 	isNumber := strings.HasPrefix(f.GoType, "int") || strings.HasPrefix(f.GoType, "float")
@@ -292,7 +292,11 @@ func (w *writer) conformanceSuite(f *jen.File) {
 		db = jen.Id("db").Op("*").Qual(pgxPath, "Conn")
 	}
 	decl(f, []string{"conformance is one run of the test."},
-		jen.Type().Id("conformance").Struct(db, jen.Id("q").Op("*").Id("Queue")))
+		jen.Type().Id("conformance").Struct(
+			db,
+			jen.Id("q").Op("*").Id("Queue"),
+			jen.Id("made").Int().Comment("jobs so far"),
+		))
 	decl(f, []string{"openConformance connects to the database, and skips the test where it must not run."},
 		jen.Func().Id("openConformance").Params(jen.Id("t").Op("*").Qual("testing", "T")).Op("*").Id("conformance").BlockFunc(func(g *jen.Group) {
 			g.If(jen.Qual("os", "Getenv").Call(jen.Lit(w.environment("DSN"))).Op("==").Lit("")).Block(
@@ -397,8 +401,9 @@ func (w *writer) conformanceSteps(f *jen.File) {
 	decl(f, []string{"add adds n jobs."},
 		suiteMethod("add", jen.Id("n").Int()).Block(
 			helper(),
-			jen.For(jen.Id("i").Op(":=").Range().Id("n")).Block(
-				fatalOf(added.Op(":=").Add(suite("q", "Enqueue")).Call(background(), jen.Id("conformanceJob").Call(jen.Id("i")))),
+			jen.For(jen.Range().Id("n")).Block(
+				fatalOf(added.Op(":=").Add(suite("q", "Enqueue")).Call(background(), jen.Id("conformanceJob").Call(suite("made")))),
+				suite("made").Op("++"),
 			),
 		))
 	left := jen.Id("n").Op("-").Len(jen.Id("all"))

@@ -143,21 +143,23 @@ func shardAdds() *plan.Package {
 	return p
 }
 
+// TestConformanceText compares the emitted test with the files that are kept
+// for reading, one for each shape.
+func TestConformanceText(t *testing.T) {
+	for _, p := range []*plan.Package{emailPostgreSQL("emailpgx", plan.PGX), hold("holdpq", plan.DatabaseSQL), shardAdds(), popAdds()} {
+		w := &writer{Package: withConformance(p)}
+		text, err := render("conformance_test.go", w.conformanceFile())
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, filepath.Join("testdata", "conformance", p.Name+".go.golden"), text)
+	}
+}
+
 // TestConformance runs the emitted test on the databases of the fixtures.
 func TestConformance(t *testing.T) {
 	sqlite := `import _ "modernc.org/sqlite"`
 	stdlib := `import _ "github.com/jackc/pgx/v5/stdlib"`
-	// Each shard test has keys of its own: nothing but completing tells files apart.
-	keys := `import "fmt"
-
-var made int
-
-func init() {
-	conformanceJob = func(int) NewJob {
-		made++
-		return NewJob{Path: fmt.Appendf(nil, "file %d", made)}
-	}
-}`
 	full := []string{"Empty", "Exclusive", "Limit", "Order", "Fence", "Requeue", "Rollback"}
 	for _, c := range []struct {
 		plan     *plan.Package
@@ -173,7 +175,7 @@ func init() {
 		{withResult("resultpgx", plan.PGX), postgresSchema, "sums_postgresql.sql", "", []string{"Empty", "Exclusive", "Limit", "Fence", "Rollback"}},
 		{hold("hold", plan.PGX), postgresSchema, "mails_postgresql.sql", "", []string{"Empty", "Exclusive", "Limit", "Order", "Hold"}},
 		{hold("holdpq", plan.DatabaseSQL), postgresSchema, "mails_postgresql.sql", stdlib, []string{"Empty", "Exclusive", "Limit", "Order", "Hold"}},
-		{shardAdds(), postgresSchema, "files_postgresql.sql", stdlib + "\n\n" + keys, []string{"Empty", "Exclusive", "Limit", "Order", "Fence"}},
+		{shardAdds(), postgresSchema, "files_postgresql.sql", stdlib, []string{"Empty", "Exclusive", "Limit", "Order", "Fence"}},
 	} {
 		t.Run(c.plan.Name, func(t *testing.T) {
 			dsn := c.database(t, c.schema)
@@ -232,5 +234,28 @@ func TestConformanceNeeds(t *testing.T) {
 	p.Conformance = true
 	if _, err := Files(p); err == nil || err.Error() != "emit: pop: a conformance test needs Claim, Enqueue and Stats" {
 		t.Error(err)
+	}
+}
+
+// Where the number of tries is the fence, giving a job back hands the number
+// on, and the test cannot ask for more.
+func TestConformanceOfTries(t *testing.T) {
+	for _, c := range []struct {
+		fence func(p *plan.Package) *plan.Field
+		asks  bool
+	}{
+		{func(p *plan.Package) *plan.Field { return p.Fence[0] }, true},
+		{func(p *plan.Package) *plan.Field { return p.Attempts.Field }, false},
+	} {
+		p := withConformance(emailSQLite())
+		p.Fence = []*plan.Field{c.fence(p)}
+		w := &writer{Package: p}
+		text, err := render("conformance_test.go", w.conformanceFile())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asks := strings.Contains(string(text), "that another holds by now"); asks != c.asks {
+			t.Errorf("with the fence %s the test asks for it: %v", p.Fence[0].Name, asks)
+		}
 	}
 }

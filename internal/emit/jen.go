@@ -7,6 +7,7 @@ package emit
 import (
 	"bytes"
 	"fmt"
+	"go/format"
 	"go/scanner"
 	"go/token"
 	"path"
@@ -16,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
-	"golang.org/x/tools/imports"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
@@ -340,15 +340,44 @@ func addAll(g *jen.Group, code []jen.Code) {
 	}
 }
 
-// render prints a file as gofmt would, standard imports first.
+// render returns the text of a file as gofmt leaves it, the standard library's
+// imports apart from the others.
 func render(name string, f *jen.File) ([]byte, error) {
+	f.NoFormat = true // formatted below, once
 	var text bytes.Buffer
 	if err := f.Render(&text); err != nil {
 		return nil, fmt.Errorf("emit: %s: %w", name, err)
 	}
-	out, err := imports.Process(name, text.Bytes(), &imports.Options{FormatOnly: true, Comments: true, TabIndent: true, TabWidth: 8})
+	out, err := format.Source(groupImports(text.Bytes()))
 	if err != nil {
 		return nil, fmt.Errorf("emit: %s: %w", name, err)
 	}
 	return out, nil
+}
+
+// groupImports puts a blank line between the imports of the standard library
+// and the others. The block is as jennifer writes it: one import a line,
+// sorted by path.
+func groupImports(text []byte) []byte {
+	const open = "\nimport (\n"
+	start := bytes.Index(text, []byte(open))
+	if start < 0 {
+		return text
+	}
+	start += len(open)
+	end := start + bytes.Index(text[start:], []byte("\n)"))
+	var std, others [][]byte
+	for line := range bytes.SplitSeq(text[start:end], []byte("\n")) {
+		path := line[bytes.IndexByte(line, '"')+1:]
+		if first, _, _ := bytes.Cut(path, []byte("/")); bytes.Contains(first, []byte(".")) {
+			others = append(others, line)
+		} else {
+			std = append(std, line)
+		}
+	}
+	if len(std) == 0 || len(others) == 0 {
+		return text
+	}
+	block := bytes.Join(append(append(std, nil), others...), []byte("\n"))
+	return slices.Concat(text[:start], block, text[end:])
 }

@@ -204,6 +204,9 @@ func (w *writer) workMethod(f *jen.File, doc []string, fields ...jen.Code) {
 			jen.If(jen.Id("handler").Op("==").Nil()).Block(
 				jen.Return(jen.Qual("errors", "New").Call(jen.Lit(w.Name+": work: there is no handler"))),
 			),
+			jen.If(jen.Id("q").Dot("begin").Op("==").Nil()).Block(
+				jen.Return(jen.Qual("errors", "New").Call(jen.Lit(w.Name+": work: the queue was made over a transaction; Work needs a pool"))),
+			),
 			jen.Id("opts").Op("=").Id("opts").Dot("withDefaults").Call(),
 			jen.Id("w").Op(":=").Op("&").Id("workLoop").Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, append(all, fields...)...),
 			jen.Return(jen.Id("w").Dot("run").Call(jen.Id("ctx"))),
@@ -303,7 +306,11 @@ func noReturn() *jen.Statement {
 //
 //	var ErrSettled = errors.New("emailq: the handler has settled the job")
 func (w *writer) errSettled(f *jen.File) {
-	decl(f, []string{"ErrSettled is returned by a handler that has settled the job itself, for instance with WithTx(tx).Complete in the transaction of its own writes. Work then leaves the job alone."},
+	text := "ErrSettled is returned by a handler that has settled the job itself, for instance with WithTx(tx).Complete in the transaction of its own writes. Work then leaves the job alone."
+	if w.keepsLease() && slices.ContainsFunc(w.Extend.Refreshes, w.isFence) {
+		text += " Renewing a claim changes its marks in the row, so this is for handlers that need less than a third of the lease."
+	}
+	decl(f, []string{text},
 		jen.Var().Id("ErrSettled").Op("=").Qual("errors", "New").Call(jen.Lit(w.Name+": the handler has settled the job")))
 }
 

@@ -90,20 +90,23 @@ func TestWorkText(t *testing.T) {
 	for name, p := range workPlans() {
 		t.Run(name, func(t *testing.T) {
 			text := emitWork(t, p)
-			path := filepath.Join("testdata", "work", "golden", name+".go.golden")
-			if os.Getenv("UPDATE_GOLDEN") != "" {
-				if err := os.WriteFile(path, text, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(text, want) {
-				t.Errorf("%s is not what is emitted now; see the difference after UPDATE_GOLDEN=1 go test", path)
-			}
+			compare(t, filepath.Join("testdata", "work", "golden", name+".go.golden"), text)
 		})
+	}
+}
+
+// compare compares a text with the file that is kept for reading.
+func compare(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		write(t, path, text)
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, want) {
+		t.Errorf("%s is not what is emitted now:\n%s", path, firstDifference(string(text), string(want)))
 	}
 }
 

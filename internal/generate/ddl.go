@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/source"
@@ -41,10 +42,28 @@ func (p *Project) ddlFiles(patterns []config.String, read func(name string) (*so
 				errs.Errorf(pattern.Pos, "%s cannot be read: %s", name, reason(err))
 				continue
 			}
+			if at := notUTF8(file.Data); at >= 0 {
+				errs.Errorf(file.Pos(at, 1), "the file is not UTF-8 text").
+					WithHint("Names and values go from it into Go and SQL, which are. Save it as UTF-8; iconv converts a dump.")
+				continue
+			}
 			files = append(files, file)
 		}
 	}
 	return files
+}
+
+// notUTF8 returns the offset of the first byte that belongs to no character,
+// -1 when there is none.
+func notUTF8(text []byte) int {
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
 }
 
 // readDDL reads one file, without its down migration.

@@ -70,7 +70,7 @@ func TestExpand(t *testing.T) {
 }
 
 func TestDDLFiles(t *testing.T) {
-	p := &Project{Root: tree(t, map[string]string{"b.sql": "b", "a.sql": "a", "c.sql": "c"})}
+	p := &Project{Root: tree(t, map[string]string{"b.sql": "b", "a.sql": "a", "c.sql": "c", "d.sql": "-- \ufffd\n-- caf\xe9"})}
 	conf := source.NewFile("qgen.yaml", []byte("b.sql x.sql *.sql"))
 	var errs source.ErrorList
 	files := p.ddlFiles([]config.String{
@@ -86,7 +86,13 @@ func TestDDLFiles(t *testing.T) {
 	if want := []string{"b.sql", "a.sql", "c.sql"}; !slices.Equal(names, want) {
 		t.Errorf("got %q, want %q", names, want)
 	}
-	want := `qgen.yaml:1:7: x.sql does not exist
+	want := `d.sql:2:7: the file is not UTF-8 text
+    -- caf` + "\xe9" + `
+          ^
+  Names and values go from it into Go and SQL, which are. Save it as UTF-8; iconv
+  converts a dump.
+
+qgen.yaml:1:7: x.sql does not exist
     b.sql x.sql *.sql
           ^^^^^
   Paths in this file start from its folder. Name a file, a folder with .sql files,

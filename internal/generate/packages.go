@@ -114,16 +114,16 @@ func (p *Project) catalogs(errs *source.ErrorList) map[*config.Queue]*schema.Cat
 			e.WithHint("%s", hint)
 			continue
 		}
-		before := errs.Len()
-		ddl := p.ddlFiles(q.Schema, read, errs)
-		if errs.Len() > before {
-			continue
-		}
 		key := d.Grammar
-		for _, f := range ddl {
-			key += "\x00" + f.Path
+		for _, pattern := range q.Schema {
+			key += "\x00" + pattern.Value
 		}
 		if known[key] == nil {
+			before := errs.Len()
+			ddl := p.ddlFiles(q.Schema, read, errs)
+			if errs.Len() > before {
+				continue
+			}
 			catalog, err := schema.Read(d.Grammar, ddl, errs)
 			if err != nil {
 				errs.Errorf(q.Engine.Pos, "%s cannot be read: %s", q.Engine.Value, err)

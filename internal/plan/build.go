@@ -141,7 +141,7 @@ func (b *builder) identify(errs *source.ErrorList) {
 		f.Null = false
 	}
 	p.Guarantee = s.Fence.Level
-	if p.Strategy == "pop" || p.Strategy == "hold" || p.Strategy == "partition" {
+	if !b.writesClaim() {
 		p.Guarantee = queue.FenceNone
 		return
 	}
@@ -259,7 +259,7 @@ func (b *builder) readFields() {
 		p.Worker = b.writes(queue.Claim, w)
 	}
 	// A column that every claim writes is not null in a claimed job.
-	if t := b.spec.Transitions[queue.Claim]; t != nil && p.Strategy != "pop" && p.Strategy != "hold" {
+	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {
 		for _, w := range t.Writes {
 			if f := b.fields[w.Column]; f != nil && w.Value.Kind != queue.Null && w.Value.Kind != queue.SQLExpr && w.Value.Kind != queue.Old && w.Value.Kind != queue.Add {
 				f.Null = false

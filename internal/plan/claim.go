@@ -36,7 +36,7 @@ func (b *builder) buildClaim() {
 	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.firstInFirstOut() {
 		c.Low = &Low{Field: b.pkg.Key[0], Refresh: lowRefresh}
 	}
-	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.rowToken == nil && b.hasRunning() && b.pkg.Strategy != "pop" {
+	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.rowToken == nil && b.hasRunning() && b.writesClaim() {
 		for _, write := range w.Writes {
 			if write.Value.Kind == queue.Token {
 				c.Token = b.tokenKind(write.Column)
@@ -77,6 +77,15 @@ func (b *builder) buildClaim() {
 		b.fail(fmt.Errorf("strategy %q has no statements", b.pkg.Strategy))
 	}
 	b.docClaim(c)
+}
+
+// writesClaim reports whether a claim leaves its marks in the row.
+func (b *builder) writesClaim() bool {
+	switch b.pkg.Strategy {
+	case "pop", "hold", "partition":
+		return false
+	}
+	return true
 }
 
 // firstInFirstOut reports whether rows come in the order of one integer key
@@ -193,6 +202,9 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	suffix := s.pick(&v)
 	if t := b.spec.Transitions[queue.Claim]; t != nil && template != "delete_some" {
 		v.Set = s.sets(t.Writes)
+	}
+	if template == "advisory" {
+		v.Guard = s.ready()
 	}
 	v.LockClass = b.lockClass()
 	rows := b.pkg.Fields

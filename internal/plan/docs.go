@@ -6,6 +6,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
@@ -178,7 +179,11 @@ func (b *builder) guarantee() string {
 	case queue.FenceToken:
 		return level + "every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing."
 	case queue.FenceAttempt:
-		return level + "every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing."
+		text := level + "every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing."
+		if b.countsBack() {
+			text += " Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart."
+		}
+		return text
 	case queue.FenceClaimed:
 		return level + "a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment."
 	case queue.FenceStatus:
@@ -191,6 +196,22 @@ func (b *builder) guarantee() string {
 		return "There is nothing to settle: a job belongs to whoever took it."
 	}
 	return "Nothing in the row tells claims apart: the shard alone keeps workers from doing a job twice, so give every shard to one worker."
+}
+
+// countsBack reports whether a fence counter can have the same value twice.
+func (b *builder) countsBack() bool {
+	for _, name := range []queue.TransitionName{queue.Release, queue.Redrive} {
+		t := b.spec.Transitions[name]
+		if t == nil {
+			continue
+		}
+		for _, w := range t.Writes {
+			if slices.Contains(b.spec.Fence.Columns, w.Column) && (w.Value.Kind == queue.Literal || w.Value.Kind == queue.Add && w.Value.By < 0) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // diagram draws the states and what leads from one to the other.

@@ -152,24 +152,34 @@ func (s *scope) raw(text string) string {
 		c, _ := s.d.Clock(kind, s.version)
 		return c.Now
 	}
-	text = dialect.Fill(text, "row", row, "now", cmp.Or(now("timestamptz"), now("epoch")), "time", "CURRENT_TIME", "today", "CURRENT_DATE")
-	for {
-		before, rest, ok := strings.Cut(text, "{arg:")
-		if !ok {
+	macros := map[string]string{"row": row, "now": cmp.Or(now("timestamptz"), now("epoch")), "time": "CURRENT_TIME", "today": "CURRENT_DATE"}
+	var out strings.Builder
+	for text != "" {
+		at := strings.IndexAny(text, "'\"`{")
+		if at < 0 {
 			break
 		}
-		name, after, ok := strings.Cut(rest, "}")
-		if !ok {
-			break
+		out.WriteString(text[:at])
+		end, open := byte('}'), text[at]
+		if open != '{' {
+			end = open
 		}
-		name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
-		mark := "NULL"
-		if p := s.claimParam(name); p != nil {
-			mark = s.arg(Arg{Kind: ArgParam, Param: p})
+		inner, rest, _ := strings.Cut(text[at+1:], string(end))
+		text = rest
+		switch name, isArg := strings.CutPrefix(inner, "arg:"); {
+		case open != '{':
+			out.WriteString(string(open) + inner + string(open)) // braces in quotes are the user's own
+		case !isArg:
+			out.WriteString(macros[inner])
+		default:
+			mark := "NULL"
+			if p := s.claimParam(name); p != nil {
+				mark = s.arg(Arg{Kind: ArgParam, Param: p})
+			}
+			out.WriteString(mark)
 		}
-		text = before + mark + after
 	}
-	return "(" + text + ")"
+	return "(" + out.String() + text + ")"
 }
 
 // claimParam returns the free argument of Claim with that name.
@@ -237,11 +247,7 @@ func plus(expr string, by int) string {
 func (s *scope) argument(c *schema.Column, v queue.Value) string {
 	switch v.Name {
 	case queue.ArgError:
-		text := s.arg(Arg{Kind: ArgError, Max: s.spec.Error.Max})
-		if s.spec.Error.Append {
-			return s.appendTo(c, text)
-		}
-		return text
+		return s.errorText(c, s.arg(Arg{Kind: ArgError, Max: s.spec.Error.Max}))
 	case queue.ArgDelay:
 		return s.clock(c, &queue.Shift{Arg: queue.ArgDelay})
 	}
@@ -249,13 +255,36 @@ func (s *scope) argument(c *schema.Column, v queue.Value) string {
 	return "NULL"
 }
 
-// appendTo keeps what a text column holds and adds a line.
-func (s *scope) appendTo(c *schema.Column, text string) string {
-	column := s.column(c)
-	if c.Type.Array {
-		return "array_append(" + column + ", " + text + ")"
+// errorText returns the text of an error as a column of its type holds it, or
+// what the column held with that text added.
+func (s *scope) errorText(c *schema.Column, arg string) string {
+	element := c.Type
+	element.Array = false
+	fill := func(name, value string) string {
+		return dialect.Fill(s.d.Fragments[name].At(s.version), "arg", arg, "column", s.column(c), "value", value, "type", s.castType(element))
 	}
-	return "coalesce(" + column + " || '\n', '') || " + text
+	value := arg
+	switch {
+	case c.Type.Class == schema.JSON && s.spec.Error.Append && !c.Type.Array:
+		if !s.can(dialect.JSONAppend) {
+			s.complain(c, s.sinceMend(dialect.JSONAppend)+" Or leave append out.",
+				"column %q is %s, to which %s %s cannot append", c.Name, c.Type.Raw, s.d.Title, s.version)
+		}
+		return fill("error_append_json", "")
+	case c.Type.Class == schema.JSON:
+		value = fill("error_json", "")
+	case c.Type.Class == schema.Bytes:
+		value = fill("error_bytes", "")
+	case c.Type.Array:
+		value = s.d.Cast(arg, s.castType(element))
+	}
+	switch {
+	case c.Type.Array && s.spec.Error.Append:
+		return fill("error_append_array", value)
+	case c.Type.Array:
+		return fill("error_array", value)
+	}
+	return value
 }
 
 // token returns the fresh value of a claim: one argument for the whole batch,

@@ -56,6 +56,9 @@ func (b *builder) claimIndex() wanted {
 		if o.Random {
 			break
 		}
+		if o.Column != nil && slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == o.Column }) {
+			continue // all rows that are read have one value there
+		}
 		k := indexKey{column: o.Column, sql: o.SQL, desc: o.Desc, nulls: o.Nulls}
 		if i == 0 && b.nullsFirst {
 			k.nulls = "first"

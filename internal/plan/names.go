@@ -160,7 +160,7 @@ func jsonName(column string) string {
 // plainText makes a name safe for one line of a comment.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unicode.IsControl(r) || r == '\ufeff' { // Go reads a byte order mark at the start of a file only
 			return ' '
 		}
 		return r

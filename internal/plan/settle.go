@@ -5,6 +5,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -192,10 +193,19 @@ func (b *builder) buildPurge(t *queue.Transition) {
 
 // purgeAge returns the column that tells how old a finished row is.
 func (b *builder) purgeAge(finished *schema.Column, state queue.StateName) *schema.Column {
-	candidates := []*schema.Column{finished, b.spec.Started, b.spec.Enqueued}
-	if state == queue.Failed && !b.writes(queue.Fail, finished) {
-		candidates = candidates[1:]
+	ends, candidates := queue.Finish, []*schema.Column{finished}
+	if state == queue.Failed {
+		ends, candidates = queue.Fail, nil
 	}
+	if t := b.spec.Transitions[ends]; t != nil {
+		gaveUp := b.spec.Transitions[queue.GiveUp]
+		for _, w := range t.Writes {
+			if w.Value.Kind == queue.Now && w.Value.Shift == nil && (state == queue.Done || gaveUp == nil || b.writes(queue.GiveUp, w.Column)) {
+				candidates = append(candidates, w.Column)
+			}
+		}
+	}
+	candidates = append(candidates, b.spec.Started, b.spec.Enqueued)
 	for _, c := range candidates {
 		if c != nil && b.clockKind(c) != "" {
 			return c
@@ -230,7 +240,14 @@ func (b *builder) buildEnqueue() {
 	var entries []entry
 	for _, c := range b.spec.Columns {
 		f := b.fields[c.Column]
-		if c.Generated || c.Always || f == nil {
+		if c.Generated || c.Always {
+			continue
+		}
+		if f == nil {
+			if c.NotNull && !c.HasDefault && !c.Identity {
+				b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("there is no Enqueue: column %q is ignored, and a new row needs a value in it", c.Name))
+				return
+			}
 			continue
 		}
 		if _, ok := written[c.Column]; ok {
@@ -265,9 +282,12 @@ func (b *builder) buildEnqueue() {
 			lot = many.batchValue(en.field, mv.Batch.Names[slices.Index(e.Fields, en.field)])
 		}
 		one := b.write(en.column, s.arg(Arg{Kind: ArgNew, Field: en.field}))
-		if en.column.HasDefault && en.column.Default != "" {
-			one = "coalesce(" + b.d.Cast(one, b.castType(en.column.Type)) + ", " + en.column.Default + ")"
-			lot = "coalesce(" + lot + ", " + en.column.Default + ")"
+		if otherwise := fallback(en.column); otherwise != "" {
+			if b.rule(en.column).Write == "" {
+				one = b.d.Cast(one, b.castType(en.column.Type))
+			}
+			one = "coalesce(" + one + ", " + otherwise + ")"
+			lot = "coalesce(" + lot + ", " + otherwise + ")"
 		}
 		v.Values = append(v.Values, one)
 		mv.Values = append(mv.Values, lot)
@@ -292,10 +312,23 @@ func (b *builder) buildEnqueue() {
 	b.docEnqueue(e)
 }
 
+// fallback returns the default of a column as written, "" when it has none or
+// that is null.
+func fallback(c *schema.Column) string {
+	bare, _, _ := strings.Cut(c.Default, "::")
+	if !c.HasDefault || strings.EqualFold(strings.Trim(bare, "() \t\n"), "null") {
+		return ""
+	}
+	return c.Default
+}
+
 // given reports whether the caller of Enqueue provides a column.
 func (b *builder) given(c *queue.Column) bool {
-	if slices.Contains(b.spec.Key, c.Column) {
+	switch {
+	case slices.Contains(b.spec.Key, c.Column):
 		return !c.Identity
+	case c.NotNull && !c.HasDefault && !c.Identity:
+		return true // nobody else does
 	}
 	for _, r := range c.Roles {
 		switch r.Verb {
@@ -345,8 +378,10 @@ func (b *builder) buildStats() {
 		add("Delayed", "int64", "rows whose due time has not come", filter("count(*)", base))
 	}
 	if len(b.spec.Expired) > 0 && b.hasRunning() {
-		where := slices.Concat(states[queue.Running], s.tests(b.spec.Expired))
-		add("Expired", "int64", "rows whose claim ran out", filter("count(*)", slices.Compact(where)))
+		// The state itself may look at the clock; what its holder leaves does not.
+		if held := s.tests(b.spec.Transitions[queue.Finish].Tests); len(held) > 0 {
+			add("Expired", "int64", "rows whose claim ran out", filter("count(*)", slices.Concat(held, s.tests(b.spec.Expired))))
+		}
 	}
 	oldest := func(name, doc string, c *schema.Column, where []string) {
 		if c == nil {

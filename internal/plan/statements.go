@@ -21,8 +21,11 @@ type values struct {
 	Tag       string   // comment after the first keyword, which names the statement in server logs
 	Table     string   // qualified
 	TableText string   // the same as a string literal
+	TableName string   // the bare name as a string literal
+	Schema    string   // the schema's name as a string literal, "" when the DDL names none
 	Set       []string // assignments
 	Where     []string // conditions
+	Guard     []string // the conditions again, for rows that are not locked when they are read
 	Order     []string
 	Limit     string
 	Single    bool     // Limit is the literal 1
@@ -36,11 +39,28 @@ type values struct {
 	Figures   []string // of statistics
 	Wanted    []string // rows that a check compares
 	Batch     batch
+	Names     names
 	Index     string
 	Version   dialect.Version
 	Can       map[string]bool
 	// Partitioned: the table has partitions.
 	Partitioned bool
+}
+
+// names are what the rows of a statement are called besides the table's own.
+type names struct {
+	Batch     string // those that one call is about
+	Picked    string // those that are taken
+	Candidate string // those that may be taken
+}
+
+// alias returns a name for rows of a statement: the word, unless the table
+// itself is called so, which then could not be told from them.
+func (b *builder) alias(word string) string {
+	if strings.EqualFold(b.spec.Table.Name, word) {
+		return word + "_rows"
+	}
+	return word
 }
 
 // batch is the table that the rows of one call travel as.
@@ -76,9 +96,13 @@ func (b *builder) base(op string) values {
 		Table:       b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name),
 		Version:     b.version,
 		Can:         map[string]bool{},
+		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate")},
 		Partitioned: b.spec.Table.Partitioned,
 	}
-	v.TableText = b.d.Quote(v.Table)
+	v.TableText, v.TableName = b.d.Quote(v.Table), b.d.Quote(b.spec.Table.Name)
+	if b.spec.Table.Schema != "" {
+		v.Schema = b.d.Quote(b.spec.Table.Schema)
+	}
 	for c := range b.d.Capabilities {
 		v.Can[string(c)] = b.can(c)
 	}
@@ -162,14 +186,14 @@ func (s *scope) pick(v *values) string {
 		for _, c := range s.spec.Key {
 			name := s.d.Ident(c.Name)
 			v.Pick = append(v.Pick, name)
-			v.Joined = append(v.Joined, s.row()+"."+name+" = picked."+name)
+			v.Joined = append(v.Joined, s.row()+"."+name+" = "+v.Names.Picked+"."+name)
 		}
 	case (table.Partitioned || table.Inherited) && identity.Partitioned != "":
 		// The physical identity alone is not unique here.
 		v.Pick = []string{identity.Partitioned + " AS picked_table", identity.Column + " AS picked_row"}
 		v.Joined = []string{
-			s.row() + "." + identity.Partitioned + " = picked.picked_table",
-			s.row() + "." + identity.Column + " = picked.picked_row",
+			s.row() + "." + identity.Partitioned + " = " + v.Names.Picked + ".picked_table",
+			s.row() + "." + identity.Column + " = " + v.Names.Picked + ".picked_row",
 		}
 	default:
 		v.Pick = []string{identity.Column}

@@ -93,6 +93,8 @@ func route(t *schema.Table, c *schema.Column, a *annotation, errs *source.ErrorL
 	v := findVerb(a.verb)
 	switch {
 	case v == nil: // reported with the verb
+	case c == nil && a.beside != nil && !a.fitsTable(v):
+		c = a.beside
 	case c == nil && v.on&onTable == 0:
 		e := errs.Errorf(a.pos, "qgen:%s speaks of a column, but stands at the table %q", a.verb, t.QualifiedName())
 		if a.yaml {
@@ -116,7 +118,8 @@ func route(t *schema.Table, c *schema.Column, a *annotation, errs *source.ErrorL
 }
 
 // fitsTable reports whether an annotation that stands between a table and its
-// first column speaks of the table.
+// first column, or beside the end of a table and its last column, speaks of the
+// table.
 func (a *annotation) fitsTable(v *verb) bool {
 	if v.on&onColumn == 0 {
 		return true

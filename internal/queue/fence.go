@@ -5,6 +5,7 @@ package queue
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
 )
@@ -52,9 +53,23 @@ func (b *binding) readFence() {
 	default:
 		s.Fence = Fence{Level: FenceStatus}
 	}
-	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.columns[c[0]].As == epoch {
+	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.wholeSeconds(c[0]) {
 		b.note("the fence compares column %q, which counts whole seconds: two claims within one second look alike", c[0].Name)
 	}
+}
+
+// wholeSeconds reports whether a column keeps time without fractions of a
+// second.
+func (b *binding) wholeSeconds(c *schema.Column) bool {
+	as := b.columns[c].As
+	layout, isText := strings.CutPrefix(as, textTime)
+	switch {
+	case isText:
+		return !strings.ContainsAny(layout, ".,")
+	case as != "":
+		return as == epoch
+	}
+	return strings.Contains(c.Type.Raw, "(0)")
 }
 
 // marking are the strategies that mark a row while somebody has it.

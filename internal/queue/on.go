@@ -21,9 +21,26 @@ func (b *binding) writeExplicit() {
 					WithHint("Leave it out, or keep such rows.")
 			default:
 				b.write(r, r.column, value, name)
+				if name == Fail {
+					b.failsToo(r, value)
+				}
 			}
 		}
 	}
+}
+
+// failsToo lets what is written when a job fails be written as well when it
+// fails because its claim ran out, unless that is said for itself.
+func (b *binding) failsToo(r *role, value Value) {
+	if b.spec.Transitions[GiveUp] == nil {
+		return
+	}
+	for _, other := range b.roles["on"] {
+		if other.column == r.column && slices.ContainsFunc(other.words, func(w *word) bool { return w.name == string(GiveUp) }) {
+			return
+		}
+	}
+	b.write(r, r.column, value, GiveUp)
 }
 
 // absent says of what a transition is made.

@@ -26,6 +26,9 @@ type annotation struct {
 	yaml bool
 	// above: stands above the first column and may speak of the table.
 	above bool
+	// beside: stands behind the table on the line of its last column, and may
+	// speak of that.
+	beside *schema.Column
 }
 
 // scope is the name of a queue in parentheses behind a verb.
@@ -87,7 +90,7 @@ func parseComment(c schema.Comment, errs *source.ErrorList) []*annotation {
 	s := &scanner{text: c.Text, locate: locate(c.Text, c.Pos, c.Exact), errs: errs}
 	found := s.comment()
 	for _, a := range found {
-		a.above = c.AboveFirst
+		a.above, a.beside = c.AboveFirst, c.Beside
 	}
 	return found
 }

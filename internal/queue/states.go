@@ -251,11 +251,44 @@ func (b *binding) judgeStates() {
 			} else if w := b.saysState(x); w != nil {
 				pos = w.pos
 			}
-			b.errorf(pos, "states %q and %q cannot be told apart", x, y).
-				WithHint("A row with %s is in both. Give one of them a value of its own.", b.witness(x, y))
+			e := b.errorf(pos, "states %q and %q cannot be told apart", x, y)
+			if s := b.silent(x, y); s != nil {
+				e.WithHint("A row with %s is in both. Say what column %q holds in state %q as well, for example %s.",
+					b.witness(x, y), s.column.Name, y, sample(s, y))
+			} else {
+				e.WithHint("A row with %s is in both. Give one of them a value of its own.", b.witness(x, y))
+			}
 			return
 		}
 	}
+}
+
+// silent returns a status column that tells state x and says nothing of y,
+// where no column tells both; else nil.
+func (b *binding) silent(x, y StateName) *statusColumn {
+	var found *statusColumn
+	for _, s := range b.status {
+		_, ofX := s.tests[x]
+		_, ofY := s.tests[y]
+		if ofX && ofY {
+			return nil
+		}
+		if ofX && found == nil {
+			found = s
+		}
+	}
+	if found == nil || !slices.ContainsFunc(b.status, func(s *statusColumn) bool { _, ok := s.tests[y]; return ok }) {
+		return nil
+	}
+	return found
+}
+
+// sample is what a user could say of a state at a status column.
+func sample(s *statusColumn, state StateName) string {
+	if !s.column.NotNull {
+		return string(state) + "=null"
+	}
+	return string(state) + "=…"
 }
 
 // witness describes a row that two states share.

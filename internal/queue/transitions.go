@@ -311,6 +311,9 @@ func (b *binding) writeOutcomes() {
 	if r := b.one("error"); r != nil {
 		b.write(r, r.column, Value{Kind: Arg, Name: ArgError}, Retry, Fail)
 		b.clears(r, Release, Redrive)
+		if r.column.NotNull && !r.column.HasDefault && r.column.Type.Class == schema.Text && !r.column.Type.Array {
+			b.write(r, r.column, Value{Kind: Literal}, Enqueue) // no error yet
+		}
 	}
 }
 

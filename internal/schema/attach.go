@@ -110,6 +110,9 @@ func (a *anchor) take(r remark, c Comment) bool {
 		return true
 	}
 	if r.off < a.st.off() || a.table != nil && (r.off < a.open || r.off > a.close) {
+		if n := len(a.columns); n > 0 && r.off > a.close && s.line(a.columns[n-1].end-1) == s.line(r.off) {
+			c.Beside = a.columns[n-1].column
+		}
 		return toTable()
 	}
 	if r.above && r.next < len(s.tokens) {

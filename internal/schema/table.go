@@ -208,6 +208,9 @@ type Comment struct {
 	// AboveFirst: stands inside the parentheses on a line of its own above the
 	// first column, so it may speak of the table as well as of that column.
 	AboveFirst bool
+	// Beside is the last column, where the comment is one of the table behind its
+	// closing parenthesis, on the line of that column; it may speak of either.
+	Beside *Column
 
 	stored bool // the text of COMMENT ON, which a later one replaces
 }

@@ -24,3 +24,16 @@ CREATE TABLE no_running (id bigint PRIMARY KEY,
 CREATE TABLE no_status (id bigint PRIMARY KEY);
 -- qgen:queue strategy=returnin done=delete
 CREATE TABLE no_strategy (id bigint PRIMARY KEY);
+
+-- qgen:queue
+CREATE TABLE two_ends (
+  id       int PRIMARY KEY,
+  finished timestamptz, -- qgen:status ready=null done=now
+  expired  timestamptz  -- qgen:status ready=null failed=now
+);
+-- qgen:queue
+CREATE TABLE two_flags (
+  id       int PRIMARY KEY,
+  finished boolean NOT NULL, -- qgen:status ready=false done=true
+  expired  boolean NOT NULL  -- qgen:status ready=false failed=true
+);

@@ -24,6 +24,7 @@ type record struct {
 	lock  *Hold
 }
 type Queue struct {
+	begin any // nil in a transaction
 	hook  noHook
 	fault func(op string, n int) error // of the nth call of op
 
@@ -145,7 +146,7 @@ func (h *Hold) Commit(ctx context.Context) error {
 }
 func (h *Hold) Close() { h.q.mu.Lock(); defer h.q.mu.Unlock(); h.end(true) }
 func newQueue(n int) *Queue {
-	q := &Queue{calls: map[string]int{}}
+	q := &Queue{begin: true, calls: map[string]int{}}
 	for range n {
 		q.rows = append(q.rows, &record{state: "ready"})
 	}

@@ -38,6 +38,7 @@ type record struct {
 }
 
 type Queue struct {
+	begin  any // nil in a transaction
 	hook   noHook
 	fault  func(op string, n int) error // of the nth call of op
 	poison func(jobs []Job) error       // of Complete
@@ -66,7 +67,7 @@ func (q *Queue) enter(op string) error {
 }
 
 func newQueue(n int) *Queue {
-	q := &Queue{calls: map[string]int{}}
+	q := &Queue{begin: true, calls: map[string]int{}}
 	for range n {
 		q.rows = append(q.rows, &record{state: "ready"})
 	}

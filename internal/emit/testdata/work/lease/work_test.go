@@ -447,10 +447,19 @@ func TestLostWhileWaiting(t *testing.T) {
 	}
 }
 
-func TestNoHandler(t *testing.T) {
+// Work does not begin with a queue or a handler that it cannot use.
+func TestRefusesToBegin(t *testing.T) {
 	q := newQueue(1)
-	if err := q.Work(context.Background(), nil, WorkOptions{}); err == nil || q.calls["claim"] != 0 {
-		t.Error(err, q.calls)
+	if err := q.Work(context.Background(), nil, WorkOptions{}); err == nil || err.Error() != "emailq: work: there is no handler" {
+		t.Error(err)
+	}
+	q.begin = nil
+	err := q.Work(context.Background(), func(context.Context, Job) error { return nil }, WorkOptions{})
+	if err == nil || err.Error() != "emailq: work: the queue was made over a transaction; Work needs a pool" {
+		t.Error(err)
+	}
+	if q.calls["claim"] != 0 {
+		t.Error(q.calls)
 	}
 }
 

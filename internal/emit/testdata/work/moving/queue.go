@@ -48,6 +48,7 @@ type record struct {
 }
 
 type Queue struct {
+	begin   any // nil in a transaction
 	hook    noHook
 	mu      sync.Mutex
 	rows    []*record

@@ -13,7 +13,7 @@ import (
 // that the renewal gave it, with its own result.
 func TestMovingFence(t *testing.T) {
 	const n = 400
-	q := &Queue{}
+	q := &Queue{begin: true}
 	for range n {
 		q.rows = append(q.rows, &record{state: "ready"})
 	}

@@ -25,6 +25,7 @@ func (noHook) Before(ctx context.Context, _ string) context.Context { return ctx
 func (noHook) After(context.Context, string, int, error)            {}
 
 type Queue struct {
+	begin any // nil in a transaction
 	hook  noHook
 	fault func(n int) error // of the nth claim
 

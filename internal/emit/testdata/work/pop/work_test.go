@@ -12,7 +12,7 @@ import (
 
 func TestEveryJobOnce(t *testing.T) {
 	const n = 2000
-	q := &Queue{last: n, fault: func(n int) error {
+	q := &Queue{begin: true, last: n, fault: func(n int) error {
 		if n == 3 {
 			return errTemp
 		}
@@ -61,7 +61,7 @@ func TestEveryJobOnce(t *testing.T) {
 
 // A job that was taken is handled, whatever happens: it is nowhere else.
 func TestStop(t *testing.T) {
-	q := &Queue{last: 1 << 40}
+	q := &Queue{begin: true, last: 1 << 40}
 	ctx, cancel := context.WithCancel(context.Background())
 	var begun, interrupted atomic.Int64
 	err := q.Work(ctx, func(ctx context.Context, j Job) error {
@@ -82,7 +82,7 @@ func TestStop(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	bad := errors.New("permission denied")
-	q := &Queue{last: 100, fault: func(n int) error {
+	q := &Queue{begin: true, last: 100, fault: func(n int) error {
 		if n == 5 {
 			return bad
 		}
@@ -100,7 +100,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestEmptyDoesNotSpin(t *testing.T) {
-	q := &Queue{}
+	q := &Queue{begin: true}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := q.Work(ctx, func(context.Context, Job) error { return nil }, WorkOptions{PollInterval: 100 * time.Millisecond}); err != nil {

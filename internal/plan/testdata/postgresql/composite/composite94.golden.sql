@@ -53,7 +53,7 @@ SET    state = 'busy',
 FROM   picked
 WHERE  part_moves.tenant = picked.tenant
 AND    part_moves.move_no = picked.move_no
-AND    state = 'new'
+AND    part_moves.state = 'new'
 RETURNING part_moves.tenant, part_moves.move_no, part_moves."Order", part_moves.version,
           part_moves.payload;
 

@@ -1,0 +1,336 @@
+package plan
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	_ "modernc.org/sqlite"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+	"github.com/qgen-dev/qgen/test/servers"
+)
+
+// This file shows every statement to a server, which has the last word: for
+// every table of the tests of plan and queue, every strategy that it allows and
+// every version for which the text may differ.
+
+// tableCase is a table and how a plan for it is asked for.
+type tableCase struct {
+	name   string // of the case
+	engine string
+	ddl    string
+	// entries returns qgen.yaml for a strategy ("" is the chosen one) and the oldest
+	// server ("" is the default); "" when the case fixes both.
+	entries func(strategy, server string) string
+	config  string // where the case has a qgen.yaml of its own
+}
+
+// randomUUID is built in from PostgreSQL 13 on.
+const randomUUID = "CREATE FUNCTION gen_random_uuid() RETURNS uuid LANGUAGE sql AS 'SELECT md5(random()::text)::uuid'"
+
+// missing is what the DDL of a case takes for granted.
+var missing = map[string]string{
+	"channel":       "CREATE SEQUENCE int_message_seq",
+	"email_columns": "CREATE TABLE mail.stopped (kind text)",
+	"castor":        randomUUID,
+	"nulltimes":     randomUUID,
+}
+
+// newer are the cases whose DDL itself needs a newer server.
+var newer = map[string]int{
+	"graphile": 12, // GENERATED ALWAYS AS
+	"pgboss":   11, // a primary key of a partitioned table
+}
+
+func tableCases(t *testing.T) []tableCase {
+	t.Helper()
+	read := func(path string) string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	var cases []tableCase
+	dirs, _ := filepath.Glob("testdata/*/*")
+	for _, dir := range dirs {
+		if filepath.Base(dir) == "errors" {
+			continue
+		}
+		cases = append(cases, tableCase{
+			name: strings.TrimPrefix(filepath.ToSlash(dir), "testdata/"), engine: filepath.Base(filepath.Dir(dir)),
+			ddl: read(filepath.Join(dir, "schema.sql")), config: read(filepath.Join(dir, "qgen.yaml")),
+		})
+	}
+	paths, _ := filepath.Glob("../queue/testdata/*.sql")
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".sql")
+		if strings.HasPrefix(name, "errors_") {
+			continue
+		}
+		c := tableCase{name: name, engine: "postgresql", ddl: read(path)}
+		if strings.HasSuffix(name, ".sqlite") {
+			c.engine = "sqlite"
+		}
+		if text, err := os.ReadFile(strings.TrimSuffix(path, ".sql") + ".yaml"); err == nil {
+			c.config = string(text)
+			cases = append(cases, c)
+			continue
+		}
+		for _, table := range annotatedTables(t, c) {
+			c.entries = func(strategy, server string) string {
+				text := fmt.Sprintf("version: \"1\"\nqueues:\n  - {schema: [x], engine: %s, table: %q, gen: {go: {out: x}}", c.engine, table)
+				if strategy != "" {
+					text += fmt.Sprintf(", queue: \"strategy=%s\"", strategy)
+				}
+				if server != "" {
+					text += fmt.Sprintf(", server: %q", server)
+				}
+				return text + "}\n"
+			}
+			cases = append(cases, c)
+		}
+	}
+	if len(cases) < 30 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	return cases
+}
+
+func readCase(t *testing.T, c tableCase) *schema.Catalog {
+	t.Helper()
+	d, ok := dialect.Lookup(c.engine)
+	if !ok {
+		t.Fatalf("unknown engine %q", c.engine)
+	}
+	var errs source.ErrorList
+	catalog, err := schema.Read(d.Grammar, []*source.File{source.NewFile("schema.sql", []byte(c.ddl))}, &errs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalog
+}
+
+// annotatedTables names the tables of a case that carry annotations.
+func annotatedTables(t *testing.T, c tableCase) []string {
+	t.Helper()
+	var names []string
+	for _, table := range readCase(t, c).Tables {
+		comments := slices.Clone(table.Comments)
+		for _, column := range table.Columns {
+			comments = append(comments, column.Comments...)
+		}
+		if slices.ContainsFunc(comments, func(c schema.Comment) bool { return strings.Contains(c.Text, "qgen:") }) {
+			names = append(names, table.QualifiedName())
+		}
+	}
+	return names
+}
+
+// plans returns the packages that one qgen.yaml makes of a case; what is not
+// possible is left out, for it has a golden elsewhere.
+func (c tableCase) plans(t *testing.T, text string) []*Package {
+	t.Helper()
+	var errs source.ErrorList
+	cfg := config.Parse(source.NewFile("qgen.yaml", []byte(text)), &errs)
+	if errs.Len() > 0 {
+		t.Fatal(errs.Detail())
+	}
+	d, _ := dialect.Lookup(c.engine)
+	var packages []*Package
+	for _, q := range cfg.Queues {
+		for _, spec := range queue.Bind(readCase(t, c), q, d.Fold, &errs) {
+			if p := Build(spec, d, q, &errs); p != nil {
+				packages = append(packages, p)
+			}
+		}
+	}
+	return packages
+}
+
+// variants returns the packages of a case for the versions and every strategy,
+// by what makes them differ.
+func (c tableCase) variants(t *testing.T, versions []string) map[string]*Package {
+	t.Helper()
+	packages := map[string]*Package{}
+	if c.entries == nil {
+		for _, p := range c.plans(t, c.config) {
+			packages[p.Queue] = p
+		}
+		return packages
+	}
+	asked := []string{""}
+	for _, s := range strategies {
+		asked = append(asked, s.name)
+	}
+	for _, version := range versions {
+		for _, strategy := range asked {
+			for _, p := range c.plans(t, c.entries(strategy, version)) {
+				packages[fmt.Sprintf("%s %s %s", p.Table, strategy, version)] = p
+			}
+		}
+	}
+	return packages
+}
+
+func TestStatementsOnPostgreSQL(t *testing.T) {
+	for version, texts := range map[string][]string{
+		"10": {"9.4", "9.5", "10"},
+		"18": {"9.4", "9.5", "12", "13", "18"},
+	} {
+		t.Run(version, func(t *testing.T) {
+			dsn := servers.Postgres(t, version)
+			for _, c := range tableCases(t) {
+				if c.engine != "postgresql" || version == "10" && newer[c.name] > 10 {
+					continue
+				}
+				t.Run(c.name, func(t *testing.T) { preparePostgres(t, dsn, version, c, c.variants(t, texts)) })
+			}
+		})
+	}
+}
+
+// preparePostgres makes the table in a transaction that is rolled back, and has
+// the server plan every statement there.
+func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages map[string]*Package) {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	run := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			t.Fatalf("%v\n%s", err, sql)
+		}
+	}
+	run("BEGIN; CREATE SCHEMA qgen_plan_test; SET LOCAL search_path = qgen_plan_test, pg_catalog")
+	catalog := readCase(t, c)
+	for _, table := range catalog.Tables {
+		if table.Schema != "" {
+			run("CREATE SCHEMA IF NOT EXISTS " + pgx.Identifier{table.Schema}.Sanitize())
+		}
+	}
+	if version == "10" || missing[c.name] != randomUUID {
+		run(missing[c.name])
+	}
+	run(c.ddl)
+	prepared, passed := map[string]bool{}, 0
+	for what, p := range packages {
+		if oldest, err := dialect.ParseVersion(strings.TrimPrefix(p.Engine, "PostgreSQL ")); err != nil {
+			t.Fatal(err)
+		} else if live, _ := dialect.ParseVersion(version); live.Less(oldest) {
+			passed++
+			continue
+		}
+		for _, st := range p.Statements() {
+			if key := st.SQL + fmt.Sprint(len(st.Rows)); prepared[key] {
+				continue
+			} else {
+				prepared[key] = true
+			}
+			run("SAVEPOINT statement")
+			name := fmt.Sprintf("s%d", len(prepared))
+			sd, err := conn.Prepare(ctx, name, st.SQL)
+			switch {
+			case err != nil:
+				t.Errorf("%s, %s: %v\n%s", what, st.Name, err, st.SQL)
+			case len(sd.ParamOIDs) != len(st.Args):
+				t.Errorf("%s, %s takes %d arguments, %d are planned\n%s", what, st.Name, len(sd.ParamOIDs), len(st.Args), st.SQL)
+			case st.Rows != nil && len(sd.Fields) != len(st.Rows):
+				t.Errorf("%s, %s returns %d columns, %d are planned\n%s", what, st.Name, len(sd.Fields), len(st.Rows), st.SQL)
+			default:
+				// Planning folds constants, which parsing does not.
+				explain := "EXPLAIN EXECUTE " + name
+				if n := len(st.Args); n > 0 {
+					explain += "(" + strings.TrimSuffix(strings.Repeat("NULL, ", n), ", ") + ")"
+				}
+				if _, err := conn.Exec(ctx, explain); err != nil {
+					t.Errorf("%s, %s: %v\n%s", what, st.Name, err, st.SQL)
+				}
+			}
+			run("ROLLBACK TO SAVEPOINT statement; RELEASE SAVEPOINT statement")
+		}
+		for _, ix := range p.Indexes {
+			if ix.Have != "" || prepared[ix.DDL] {
+				continue
+			}
+			prepared[ix.DDL] = true
+			run("SAVEPOINT advice")
+			if _, err := conn.Exec(ctx, strings.Replace(ix.DDL, " CONCURRENTLY", "", 1)); err != nil {
+				t.Errorf("%s: %v\n%s", what, err, ix.DDL)
+			}
+			run("ROLLBACK TO SAVEPOINT advice")
+		}
+	}
+	if len(prepared) == 0 && passed == 0 {
+		t.Error("no statement was seen")
+	}
+}
+
+func TestStatementsOnSQLite(t *testing.T) {
+	for _, c := range tableCases(t) {
+		if c.engine != "sqlite" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			db, err := sql.Open("sqlite", ":memory:")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			db.SetMaxOpenConns(1)
+			if _, err := db.Exec(c.ddl); err != nil {
+				t.Fatal(err)
+			}
+			seen := 0
+			for what, p := range c.variants(t, []string{"3.35", "3.38", "3.41"}) {
+				for _, st := range p.Statements() {
+					seen++
+					rows, err := db.Query("EXPLAIN "+st.SQL, make([]any, len(st.Args))...)
+					if err == nil {
+						for rows.Next() {
+						}
+						err = rows.Err()
+						_ = rows.Close()
+					}
+					if err != nil {
+						t.Errorf("%s, %s: %v\n%s", what, st.Name, err, st.SQL)
+					}
+				}
+				for _, ix := range p.Indexes {
+					if ix.Have != "" {
+						continue
+					}
+					if _, err := db.Exec("SAVEPOINT advice; " + ix.DDL + "; ROLLBACK TO advice; RELEASE advice"); err != nil {
+						t.Errorf("%s: %v\n%s", what, err, ix.DDL)
+					}
+				}
+				for _, check := range p.Verify.Checks {
+					if strings.HasPrefix(check.Statement.Name, "verify_index") {
+						continue // the advice was not taken
+					}
+					var wrong string
+					if err := db.QueryRow(check.Statement.SQL).Scan(&wrong); err != sql.ErrNoRows {
+						t.Errorf("%s, %s: %q, %v\n%s", what, check.Statement.Name, wrong, err, check.Statement.SQL)
+					}
+				}
+			}
+			if seen == 0 {
+				t.Error("no statement was seen")
+			}
+		})
+	}
+}
