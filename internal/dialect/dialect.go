@@ -35,11 +35,13 @@ const (
 	LowHint       Capability = "low_hint"       // dead rows are worth passing over by a low bound
 	KeyTie        Capability = "key_tie"        // the planner may prefer the primary key to an index of equal cost
 	Unhex         Capability = "unhex"          // hexadecimal text to bytes
+	DomainArrays  Capability = "domain_arrays"  // an array may hold values of a domain
+	JSONAppend    Capability = "json_append"    // a value can be added to a JSON array
 )
 
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
-	PartialIndex, OnlineIndex, RandomUUID, LowHint, KeyTie, Unhex,
+	PartialIndex, OnlineIndex, RandomUUID, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 }
 
 // Dialect is one folder of templates.
@@ -196,7 +198,7 @@ func read(fsys fs.FS, name string) (*Dialect, error) {
 func All() []*Dialect {
 	all, err := load()
 	if err != nil {
-		panic(err) // the folders are compiled in; a test loads them
+		panic(err) //nolint:forbidigo // the folders are compiled in, and a test loads them
 	}
 	byName := map[string]*Dialect{}
 	for _, d := range all {

@@ -206,7 +206,6 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	if template == "advisory" {
 		v.Guard = s.ready()
 	}
-	v.LockClass = b.lockClass()
 	rows := b.pkg.Fields
 	if b.pkg.Strategy != "token" {
 		v.Returning = s.read(rows)

@@ -294,11 +294,11 @@ func (s *scope) token(c *schema.Column) string {
 	if s.rowToken == nil || s.rowToken.Column != c.Name {
 		return s.arg(Arg{Kind: ArgToken, Field: s.fields[c]})
 	}
-	kind := "row_token_text"
-	if c.Type.Class == schema.UUID {
-		kind = "row_token_uuid"
+	kind, ok := map[schema.Class]string{schema.UUID: "uuid", schema.Int: "int", schema.Bytes: "bytes"}[c.Type.Class]
+	if !ok {
+		kind = "text"
 	}
-	return s.d.Fragments[kind].At(s.version)
+	return s.d.Fragments["row_token_"+kind].At(s.version)
 }
 
 // literal returns a constant for a column.
@@ -378,7 +378,7 @@ func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
 		form := cmp.Or(clock.Fixed, clock.Seconds)
 		return dialect.Fill(form, "sign", sign, "seconds", seconds(shift.Fixed), "interval", interval(shift.Fixed), "format", format)
 	}
-	amount := ""
+	var amount string
 	switch {
 	case shift.Column != nil:
 		amount = s.column(shift.Column)
@@ -435,7 +435,7 @@ func (s *scope) age(a, b *schema.Column, expr func(string) string) string {
 	if role := s.roles[a]; role != nil && strings.HasPrefix(role.As, "text:") {
 		format, _ = s.d.Format(strings.TrimPrefix(role.As, "text:"))
 	}
-	to := ""
+	var to string
 	switch {
 	case b == nil:
 		to = dialect.Fill(clock.Now, "format", format)

@@ -236,11 +236,10 @@ func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages ma
 			continue
 		}
 		for _, st := range p.Statements() {
-			if key := st.SQL + fmt.Sprint(len(st.Rows)); prepared[key] {
+			if prepared[st.SQL] {
 				continue
-			} else {
-				prepared[key] = true
 			}
+			prepared[st.SQL] = true
 			run("SAVEPOINT statement")
 			name := fmt.Sprintf("s%d", len(prepared))
 			sd, err := conn.Prepare(ctx, name, st.SQL)
@@ -299,14 +298,8 @@ func TestStatementsOnSQLite(t *testing.T) {
 			for what, p := range c.variants(t, []string{"3.35", "3.38", "3.41"}) {
 				for _, st := range p.Statements() {
 					seen++
-					rows, err := db.Query("EXPLAIN "+st.SQL, make([]any, len(st.Args))...)
-					if err == nil {
-						for rows.Next() {
-						}
-						err = rows.Err()
-						_ = rows.Close()
-					}
-					if err != nil {
+					var first any
+					if err := db.QueryRow("EXPLAIN "+st.SQL, make([]any, len(st.Args))...).Scan(&first, new(any), new(any), new(any), new(any), new(any), new(any), new(any)); err != nil {
 						t.Errorf("%s, %s: %v\n%s", what, st.Name, err, st.SQL)
 					}
 				}

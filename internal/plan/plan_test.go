@@ -48,9 +48,9 @@ func build(t *testing.T, dir string, errs *source.ErrorList) []*Package {
 	return packages
 }
 
-// print writes the plan as people review it: the package comment, the reasons
+// review writes the plan as people review it: the package comment, the reasons
 // and every statement with its arguments.
-func print(p *Package) string {
+func review(p *Package) string {
 	var b strings.Builder
 	for _, paragraph := range p.Doc {
 		fmt.Fprintf(&b, "-- %s\n--\n", strings.ReplaceAll(paragraph, "\n", "\n-- "))
@@ -115,7 +115,7 @@ func TestPlans(t *testing.T) {
 				want["errors.golden"] = errs.Detail()
 			}
 			for _, p := range packages {
-				want[p.Queue+".golden.sql"] = print(p)
+				want[p.Queue+".golden.sql"] = review(p)
 			}
 			have, err := filepath.Glob(filepath.Join(dir, "*golden*"))
 			if err != nil {
@@ -124,7 +124,9 @@ func TestPlans(t *testing.T) {
 			for _, path := range have {
 				if _, ok := want[filepath.Base(path)]; !ok {
 					if os.Getenv("UPDATE_GOLDEN") != "" {
-						os.Remove(path)
+						if err := os.Remove(path); err != nil {
+							t.Error(err)
+						}
 						continue
 					}
 					t.Errorf("%s is not produced any more", path)

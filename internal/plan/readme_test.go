@@ -39,15 +39,15 @@ queues:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, spec := range queue.Bind(catalog, cfg.Queues[0], d.Fold, &errs) {
-		p := Build(spec, d, cfg.Queues[0], &errs)
-		if errs.Len() > 0 {
-			t.Fatal(errs.Detail())
-		}
-		if got := strings.TrimSpace(blocks[1]); got != p.Claim.Statement.SQL {
-			t.Errorf("README shows\n%s\nbut the claim is\n%s", got, p.Claim.Statement.SQL)
-		}
-		return
+	specs := queue.Bind(catalog, cfg.Queues[0], d.Fold, &errs)
+	if len(specs) != 1 {
+		t.Fatal(errs.Detail())
 	}
-	t.Fatal(errs.Detail())
+	p := Build(specs[0], d, cfg.Queues[0], &errs)
+	if errs.Len() > 0 {
+		t.Fatal(errs.Detail())
+	}
+	if got := strings.TrimSpace(blocks[1]); got != p.Claim.Statement.SQL {
+		t.Errorf("README shows\n%s\nbut the claim is\n%s", got, p.Claim.Statement.SQL)
+	}
 }

@@ -37,11 +37,8 @@ func (b *builder) buildSettles() {
 // express it.
 func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Settle {
 	t := b.spec.Transitions[name]
-	if t == nil || len(t.Writes) == 0 && !t.Delete && !(b.pkg.Hold && name == queue.Release) {
-		return nil
-	}
-	if b.pkg.Hold && name == queue.Release && len(t.Writes) == 0 {
-		return nil // nothing to write: the row is free when the transaction ends
+	if t == nil || len(t.Writes) == 0 && !t.Delete {
+		return nil // nothing to write: a held row is free when the transaction ends
 	}
 	s, v := b.newScope(), b.base(op)
 	st := &Settle{}
@@ -138,8 +135,8 @@ func (b *builder) buildSweeps() {
 		p.Redrive = &Sweep{Statements: []*Statement{b.sweep(t, nil, "redrive", "Redrive", "failed to ready")}}
 		b.docSweep(p.Redrive, "Redrive")
 	}
-	if t := b.spec.Transitions[queue.Purge]; t != nil && p.Strategy != "pop" {
-		b.buildPurge(t)
+	if b.spec.Transitions[queue.Purge] != nil && p.Strategy != "pop" {
+		b.buildPurge()
 	}
 }
 
@@ -163,7 +160,7 @@ func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves 
 }
 
 // buildPurge plans Purge: finished rows that are old enough.
-func (b *builder) buildPurge(t *queue.Transition) {
+func (b *builder) buildPurge() {
 	p := b.pkg
 	p.Purge = &Sweep{}
 	finished := b.spec.Finished

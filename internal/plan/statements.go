@@ -5,7 +5,6 @@ package plan
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +31,6 @@ type values struct {
 	Pick      []string // what names a picked row
 	Joined    []string // picked rows joined to the table
 	KeyText   string   // the key as one text, to be hashed
-	LockClass string   // number of this table's locks on numbers
 	Returning []string
 	Columns   []string // of an insert, or the keys of an index
 	Values    []string // of an insert
@@ -178,7 +176,7 @@ func (s *scope) pick(v *values) string {
 	table := s.spec.Table
 	identity := s.d.RowIdentity
 	switch {
-	case len(s.spec.Key) > 0 && (len(s.spec.Key) == 1 || s.d.Composite == "tuple" && (table.NoRowIdentity || !identity.Stable)):
+	case len(s.spec.Key) > 0 && (len(s.spec.Key) == 1 && s.listable(s.spec.Key[0]) || s.d.Composite == "tuple" && (table.NoRowIdentity || !identity.Stable)):
 		for _, c := range s.spec.Key {
 			v.Pick = append(v.Pick, s.d.Ident(c.Name))
 		}
@@ -213,11 +211,10 @@ func (s *scope) pick(v *values) string {
 	return ""
 }
 
-// lockClass numbers the table's advisory locks, so that queues do not collide.
-func (b *builder) lockClass() string {
-	h := fnv.New32a()
-	h.Write([]byte(b.spec.Table.QualifiedName()))
-	return strconv.Itoa(int(int32(h.Sum32())))
+// listable reports whether values of a column can stand in a list of picked
+// rows.
+func (b *builder) listable(c *schema.Column) bool {
+	return c.Type.Domain == "" || b.can(dialect.DomainArrays)
 }
 
 // batchOf lays out how rows of the given columns travel, as the arguments of
@@ -228,12 +225,14 @@ func (s *scope) batchOf(one, all ArgKind, keys, extra []*Field, suffix string) b
 	var b batch
 	fields := slices.Concat(keys, extra)
 	names := make([]string, len(fields))
+	used := map[string]bool{}
 	for i, f := range fields {
-		names[i] = s.d.Shorten(f.Column)
-		if names[i]+suffix != s.d.Shorten(names[i]+suffix) || s.spec.Table.Column(names[i]+suffix) != nil {
-			names[i] = "c" + strconv.Itoa(i+1)
+		name := f.Column + suffix
+		for n := i + 1; name != s.d.Shorten(name) || s.spec.Table.Column(name) != nil || used[name]; n += len(fields) {
+			name = "c" + strconv.Itoa(n) + suffix
 		}
-		names[i] = s.d.Ident(names[i] + suffix)
+		used[name] = true
+		names[i] = s.d.Ident(name)
 	}
 	b.Names = names
 	own := func(f *Field) string {

@@ -200,7 +200,7 @@ func (b *binding) readHolders() {
 	}
 	if k.worker != nil {
 		b.spec.Worker = k.worker.column
-		if c := k.worker.column; c.Type.Array || !slices.Contains([]schema.Class{schema.Text, schema.Bytes, schema.Int, schema.Decimal, schema.UUID, schema.Unknown}, c.Type.Class) {
+		if c := k.worker.column; c.Type.Array || !slices.Contains([]schema.Class{schema.Text, schema.Int, schema.Decimal, schema.UUID, schema.Unknown}, c.Type.Class) {
 			b.errorf(k.worker.pos, "column %q is %s, which holds no worker", c.Name, c.Type.Raw).
 				WithHint("A worker is a text, a number or a uuid.")
 		}

@@ -81,7 +81,7 @@ func TestReadUnknownGrammar(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	pg, _ := readText(t, "postgresql", `CREATE TABLE jobs (id int); CREATE TABLE app.jobs (id int); CREATE TABLE "Jobs" (id int); CREATE TABLE "a.b" (id int); CREATE TABLE a.b (id int);`)
+	pg, _ := readText(t, "postgresql", `CREATE TABLE jobs (id int); CREATE TABLE app.jobs (id int); CREATE TABLE "Jobs" (id int); CREATE TABLE "a.b" (id int); CREATE TABLE a.b (id int); CREATE TABLE "my.app"."x.y" (id int);`)
 	lite, _ := readText(t, "sqlite", `CREATE TABLE Jobs (ID int); CREATE TABLE aux."x y" (id int);`)
 	for _, tt := range []struct {
 		catalog *Catalog
@@ -94,6 +94,7 @@ func TestLookup(t *testing.T) {
 		{pg, "app.jobs", "app.jobs"},
 		{pg, "App.Jobs", "app.jobs"},
 		{pg, "a.b", "a.b"},
+		{pg, "my.app.x.y", "my.app.x.y"},
 		{pg, "x", ""},
 		{lite, "jobs", "Jobs"},
 		{lite, "AUX.X Y", "aux.x y"},

@@ -43,8 +43,12 @@ func (c *Catalog) Lookup(name string, fold func(string) string) []*Table {
 		if found := pick(func(t *Table) bool { return same(t, t.Name, n) }); len(found) > 0 {
 			return found
 		}
-		if schema, rest, ok := strings.Cut(n, "."); ok {
-			if found := pick(func(t *Table) bool { return same(t, t.Schema, schema) && same(t, t.Name, rest) }); len(found) > 0 {
+		// Schema and table may hold dots themselves.
+		for i, r := range n {
+			if r != '.' {
+				continue
+			}
+			if found := pick(func(t *Table) bool { return same(t, t.Schema, n[:i]) && same(t, t.Name, n[i+1:]) }); len(found) > 0 {
 				return found
 			}
 		}

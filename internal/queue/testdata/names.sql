@@ -1,5 +1,4 @@
 -- Names that statements or Go packages use themselves.
-CREATE SCHEMA "my.schema";
 -- qgen:queue
 CREATE TABLE "my.schema"."Job" (
   id        bigserial PRIMARY KEY,

@@ -25,7 +25,7 @@ CREATE TABLE picked (
   PRIMARY KEY (a, b)
 ) WITHOUT ROWID;
 -- qgen:queue done=delete
-CREATE TABLE "main"."json_each" (
+CREATE TABLE main."job queue" (
   a int NOT NULL, b int NOT NULL,
   since text, -- qgen:claimed timeout=5m as=text:'2006-01-02 15:04:05' clock=utc
   PRIMARY KEY (a, b)

@@ -44,7 +44,7 @@ WITH /* composite94q.Claim */ candidate AS (
 ), picked AS (
     SELECT tenant, move_no
     FROM   candidate
-    WHERE  pg_try_advisory_xact_lock(942959042, hashtext(tenant::text || ' ' || move_no::text))
+    WHERE  pg_try_advisory_xact_lock('warehouse.part_moves'::regclass::oid::int, hashtext(tenant::text || ' ' || move_no::text))
     LIMIT  $1
 )
 UPDATE warehouse.part_moves

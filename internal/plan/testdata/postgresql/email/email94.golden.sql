@@ -53,7 +53,7 @@ WHERE  msg_id = ANY (ARRAY(
                ORDER  BY priority DESC, created_at, msg_id
                LIMIT  $3 * 4
            ) AS candidate
-           WHERE  pg_try_advisory_xact_lock(-1147488859, hashtext(msg_id::text))
+           WHERE  pg_try_advisory_xact_lock('email_outbox'::regclass::oid::int, hashtext(msg_id::text))
            LIMIT  $3))
 AND    state = 'N'
 AND    (not_before <= now() OR not_before IS NULL)
