@@ -78,7 +78,7 @@ func run(ctx context.Context, mails, workers int) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // nothing is written at the end
+	defer db.Close()
 	for _, script := range []string{schema, indexes} {
 		if _, err := db.ExecContext(ctx, script); err != nil {
 			return err
@@ -162,7 +162,7 @@ func work(ctx context.Context, file, name string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close() //nolint:errcheck // nothing is written at the end
+	defer db.Close()
 	queue := emailq.New(db, emailq.WithWorker(name))
 	for recovered := time.Now(); ; {
 		jobs, err := queue.Claim(ctx, 100)
@@ -224,7 +224,7 @@ func settle(ctx context.Context, db *sql.DB, queue *emailq.Queue, name string, s
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	defer tx.Rollback()
 	var lost *emailq.LostError
 	if err := queue.WithTx(tx).Complete(ctx, sent...); err != nil && !errors.As(err, &lost) {
 		return err

@@ -65,12 +65,17 @@ func write(b *testing.B, path, text string) {
 func BenchmarkExample(b *testing.B) {
 	qgen := build(b, "github.com/qgen-dev/qgen/cmd/qgen")
 	dir := b.TempDir()
-	for _, name := range []string{"go.mod", "qgen.yaml", "example/schema.sql"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", name))
+	root := filepath.Join("..", "..")
+	files, err := filepath.Glob(filepath.Join(root, "example", "*.sql"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, path := range append(files, filepath.Join(root, "go.mod"), filepath.Join(root, "qgen.yaml")) {
+		text, err := os.ReadFile(path)
 		if err != nil {
 			b.Fatal(err)
 		}
-		write(b, filepath.Join(dir, name), string(text))
+		write(b, filepath.Join(dir, strings.TrimPrefix(path, root)), string(text))
 	}
 	fresh := func() { _ = os.RemoveAll(filepath.Join(dir, "example", "gen")) }
 	if took := best(b, dir, fresh, qgen, "generate"); took > exampleWithin {
@@ -83,7 +88,7 @@ func table(i int) string {
 	return fmt.Sprintf(`-- qgen:queue
 CREATE TABLE jobs_%04d (
     id         bigserial PRIMARY KEY,
-    status     text NOT NULL DEFAULT 'ready', -- qgen:status ready running done failed
+    status     text NOT NULL DEFAULT 'ready', -- qgen:status ready=ready running=running done=done failed=failed
     priority   int NOT NULL DEFAULT 0,        -- qgen:priority desc
     tries      int NOT NULL DEFAULT 0,        -- qgen:attempts up on=claim max=5
     lease_till timestamptz,                   -- qgen:lease length=5m

@@ -34,6 +34,9 @@ func (s *subject) absent() []string {
 // canComplete: jobs are settled after they were taken.
 func canComplete(s *subject) bool { return s.strategy() != "pop" }
 
+// marksRunning: the table shows which jobs run.
+func marksRunning(s *subject) bool { return s.shape.running != "" && canComplete(s) }
+
 func canFail(s *subject) bool { return s.method("Fail") || s.strategy() == "hold" }
 
 func canRequeue(s *subject) bool { return s.method("Requeue") }
@@ -49,6 +52,18 @@ func canPurge(s *subject) bool {
 // canReclaim: an expired claim goes to another worker, and a fence tells the two apart.
 func canReclaim(s *subject) bool {
 	return s.shape.lease != "" && s.shape.fence != "status"
+}
+
+// tellsClaimsApart: no two claims of a row leave the same marks, not even after
+// a job was given back, which takes back the count of its tries.
+func tellsClaimsApart(s *subject) bool {
+	switch s.shape.fence {
+	case "token", "claimed":
+		return true
+	case "attempt":
+		return s.shape.tries == uncounted || s.pkg.worker != nil
+	}
+	return false
 }
 
 // comesBack: jobs of a dead worker are found by their lease, or free at once.

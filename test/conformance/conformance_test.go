@@ -61,6 +61,7 @@ var properties = []property{
 	{"limit", nil, proveLimit},
 	{"stale statistics", onPostgres, proveStaleStatistics},
 	{"late worker", canReclaim, proveLateWorker},
+	{"given back", tellsClaimsApart, proveGivenBack},
 	{"lost answer", canComplete, proveLostAnswer},
 	{"lost keys", canComplete, proveLostKeys},
 	{"handed over", canComplete, proveHandedOver},
@@ -71,6 +72,7 @@ var properties = []property{
 	{"idle poll", nil, proveIdlePoll},
 	{"flat under snapshot", hasLowHint, proveFlatUnderSnapshot},
 	{"plan", nil, provePlan},
+	{"settle by key", marksRunning, proveSettleByKey},
 	{"fail", canFail, proveFail},
 	{"requeue", canRequeue, proveRequeue},
 	{"extend and recover", canExtend, proveExtendAndRecover},
@@ -207,9 +209,8 @@ func (s *subject) strategy() string {
 
 // proof collects which strategy is proved on which server.
 type proof struct {
-	mu     sync.Mutex
-	rows   map[proofKey]map[string]bool // property: held for every case
-	failed bool
+	mu   sync.Mutex
+	rows map[proofKey]map[string]bool // property: held for every case
 }
 
 type proofKey struct{ strategy, engine, server string }

@@ -73,6 +73,34 @@ func proveLateWorker(t *testing.T, s *subject) {
 	x.check(t, states{done: 1})
 }
 
+// proveGivenBack: a worker that gave a job back, and does not know it because
+// the answer was lost, does nothing to the claim of the next.
+func proveGivenBack(t *testing.T, s *subject) {
+	x := s.newTable(t)
+	x.fill(t, 1, 1)
+	ctx := limited(t, time.Minute)
+	first, next := x.open(x.conn, "first"), x.open(x.conn, "next")
+	old := x.taken(t, first, 1)
+	if err := first.requeue(ctx, 0, old...); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Millisecond) // claims are further apart than the clock's ticks
+	current := x.taken(t, next, 1)
+	for op, err := range map[string]error{
+		"Requeue":  first.requeue(ctx, 0, old...),
+		"Complete": first.complete(ctx, old...),
+		"Fail":     first.fail(ctx, old[0], errCause),
+	} {
+		if !errors.Is(err, s.pkg.lost) {
+			t.Errorf("%s of a job that was given back returned %v, want ErrLost", op, err)
+		}
+	}
+	x.check(t, states{running: 1})
+	if err := next.complete(ctx, current...); err != nil {
+		t.Errorf("the holder cannot complete: %v", err)
+	}
+}
+
 // proveLostAnswer: a completion whose answer was lost can be sent again and
 // changes nothing, whatever happened to the job meanwhile.
 func proveLostAnswer(t *testing.T, s *subject) {

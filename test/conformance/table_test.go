@@ -66,7 +66,11 @@ func (s *subject) newTable(t testing.TB) *table {
 	for _, ddl := range s.advice(t) {
 		x.run(t, ddl)
 	}
-	x.conn = x.connect(t, 24)
+	conns := 24
+	if s.sqlite() {
+		conns = 4 // one can write at a time, and those that wait do so by sleeping
+	}
+	x.conn = x.connect(t, conns)
 	x.q = x.open(x.conn, "w0")
 	return x
 }
@@ -229,6 +233,28 @@ func (t *table) count(tb testing.TB, condition string) int {
 	return n
 }
 
+// collect returns the single column of a query.
+func collect[T any](tb testing.TB, db *sql.DB, query string, args ...any) []T {
+	tb.Helper()
+	rows, err := db.Query(query, args...)
+	if err != nil {
+		tb.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		var v T
+		if err := rows.Scan(&v); err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	if err := rows.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return all
+}
+
 // check compares the number of rows in each state with what is wanted; a state
 // that the table cannot show is left out.
 func (t *table) check(tb testing.TB, want states) {
@@ -288,21 +314,8 @@ func (t *table) analyze(tb testing.TB) {
 // freeze keeps the server from collecting statistics by itself.
 func (t *table) freeze(tb testing.TB) {
 	tb.Helper()
-	rows, err := t.db.Query("SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			tb.Fatal(err)
-		}
-		names = append(names, name)
-	}
-	if err := rows.Err(); err != nil {
-		tb.Fatal(err)
-	}
+	names := collect[string](tb, t.db, "SELECT oid::regclass::text FROM pg_class "+
+		"WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace")
 	for _, name := range names {
 		t.run(tb, "ALTER TABLE "+name+" SET (autovacuum_enabled = false)")
 	}

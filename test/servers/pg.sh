@@ -114,7 +114,7 @@ start_server() {
     port=${wanted:-$(free_port)}
     as_server "$bin/postgres" -D "$dir" -p "$port" -h 127.0.0.1 -k "" \
       -c fsync=off -c synchronous_commit=off -c full_page_writes=off \
-      -c shared_buffers=128MB -c max_wal_size=512MB -c max_connections=200 \
+      -c shared_buffers=128MB -c max_wal_size=512MB -c max_connections=200 -c deadlock_timeout=100ms \
       </dev/null >"$dir.log" 2>&1 &
     for ((i = 0; i < 1200; i++)); do
       if ready; then

@@ -25,7 +25,32 @@ var limits = []struct {
 	text    *regexp.Regexp // in the statement
 	message *regexp.Regexp // that sqlc gives
 	reason  string
-}{}
+}{
+	{
+		"postgresql", regexp.MustCompile(`unnest\([^)]*,`), regexp.MustCompile(`^function unnest\(unknown, unknown.* does not exist$`),
+		"its catalog knows unnest of one array only",
+	},
+	{
+		"postgresql", regexp.MustCompile(`\bpg_(index|attribute) AS `), regexp.MustCompile(`^relation "pg_\w+" does not exist$`),
+		"its catalog has no system tables",
+	},
+	{
+		"postgresql", regexp.MustCompile(`(?s)ARRAY\(.*\w+\)? (>|=) \$\d`), regexp.MustCompile(`^column reference "\w+" is ambiguous$`),
+		"it looks for the column beside a parameter in the outer statement, too",
+	},
+	{
+		"sqlite", regexp.MustCompile(`(?s)^UPDATE.*\nFROM +\(`), regexp.MustCompile(`json_each|extraneous input 'FROM'`),
+		"its grammar ends UPDATE before FROM",
+	},
+	{
+		"sqlite", regexp.MustCompile(`(?s)^UPDATE.*\(\s*SELECT.*\w+\)* [^ ]*=.* \?\d.*LIMIT`), regexp.MustCompile(`^column reference "\w+" is ambiguous$`),
+		"it looks for the column beside a parameter in the outer statement, too",
+	},
+	{
+		"sqlite", regexp.MustCompile(`(?s)RETURNING[^\n]*\browid\b|^SELECT.*\browid\b`), regexp.MustCompile(`^column "rowid" does not exist$`),
+		"it does not know that rows have a rowid",
+	},
+}
 
 // queue is what this test needs of an entry of qgen.yaml.
 type queue struct {
@@ -71,7 +96,7 @@ func TestEveryStatementCompiles(t *testing.T) {
 				title := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".sql"), "-", "_")
 				write(t, filepath.Join(dir, under), fmt.Sprintf("-- name: Q_%s %s\n%s;\n", title, kind, s.text))
 			}
-			fmt.Fprintf(&config, "  - {engine: %s, schema: %s/schema, queries: %s/queries}\n", q.Engine, name, name)
+			fmt.Fprintf(&config, "  - {engine: %s, schema: %s/schema, queries: %s/queries, gen: {go: {package: db, out: db}}}\n", q.Engine, name, name)
 		}
 	}
 	write(t, filepath.Join(dir, "sqlc.yaml"), config.String())
@@ -110,7 +135,10 @@ func TestEveryStatementCompiles(t *testing.T) {
 	t.Logf("sqlc compiled %d statements, %d more are beyond it", len(statements)-len(failed), len(failed))
 }
 
-var complaint = regexp.MustCompile(`(?m)^(.*\.sql):\d+:\d+: (.*)$`)
+var (
+	complaint  = regexp.MustCompile(`^(.*\.sql):\d+:\d+: (.*)$`)
+	parserNote = regexp.MustCompile(`^line \d+:\d+ `) // sqlc repeats it with the file's name
+)
 
 // failures returns sqlc's messages by the file that they are about.
 func failures(t *testing.T, out string, statements map[string]statement) map[string]string {
@@ -118,7 +146,7 @@ func failures(t *testing.T, out string, statements map[string]statement) map[str
 	failed := map[string]string{}
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "# package") {
+		if line == "" || strings.HasPrefix(line, "# package") || parserNote.MatchString(line) {
 			continue
 		}
 		m := complaint.FindStringSubmatch(line)

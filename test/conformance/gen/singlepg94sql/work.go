@@ -96,6 +96,9 @@ func (q *Queue) Work(ctx context.Context, handler func(ctx context.Context, job 
 	if handler == nil {
 		return errors.New("singlepg94sql: work: there is no handler")
 	}
+	if q.begin == nil {
+		return errors.New("singlepg94sql: work: the queue was made over a transaction; Work needs a pool")
+	}
 	opts = opts.withDefaults()
 	w := &workLoop{
 		q:        q,

@@ -17,7 +17,7 @@ WHERE  id = ANY (ARRAY(
                ORDER  BY id NULLS FIRST
                LIMIT  $2 * 4
            ) AS candidate
-           WHERE  pg_try_advisory_xact_lock(-469299075, hashtext(id::text))
+           WHERE  pg_try_advisory_xact_lock('jobs'::regclass::oid::int, hashtext(id::text))
            LIMIT  $2))
 AND    status = 'ready'
 RETURNING id, n, tries, lease_till, worker, last_error, enqueued_at

@@ -5,5 +5,5 @@
 SELECT /* leasepg10pgx.Stats */
        count(*) FILTER (WHERE (lease_till <= now() OR lease_till IS NULL)) AS ready,
        count(*) FILTER (WHERE lease_till IS NOT NULL AND lease_till > now()) AS running,
-       count(*) FILTER (WHERE lease_till IS NOT NULL AND lease_till > now() AND lease_till <= now()) AS expired
+       count(*) FILTER (WHERE lease_till IS NOT NULL AND lease_till <= now()) AS expired
 FROM   jobs

@@ -5,5 +5,5 @@
 SELECT /* leasesqlite.Stats */
        count(*) FILTER (WHERE (lease_till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) OR lease_till IS NULL)) AS ready,
        count(*) FILTER (WHERE lease_till IS NOT NULL AND lease_till > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS running,
-       count(*) FILTER (WHERE lease_till IS NOT NULL AND lease_till > CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AND lease_till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS expired
+       count(*) FILTER (WHERE lease_till IS NOT NULL AND lease_till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS expired
 FROM   jobs

@@ -7,6 +7,6 @@ WHERE  id = ANY (ARRAY(
            FROM   jobs
            WHERE  finished_at IS NULL
            AND    failed_at IS NOT NULL
-           AND    started_at <= now() - make_interval(secs => $1)
+           AND    failed_at <= now() - make_interval(secs => $1)
            LIMIT  $2
            FOR    UPDATE SKIP LOCKED))

@@ -7,5 +7,5 @@ WHERE  id IN (
            FROM   jobs
            WHERE  finished_at IS NOT NULL
            AND    failed_at IS NULL
-           AND    started_at <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           AND    finished_at <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
            LIMIT  ?2)
