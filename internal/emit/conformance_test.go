@@ -138,7 +138,7 @@ func shardAdds() *plan.Package {
 	p.Enqueue = &plan.Enqueue{
 		Doc: doc("Enqueue adds a file."), ManyDoc: doc("EnqueueMany adds files."), Fields: []*plan.Field{path}, KeyGiven: true,
 		One: stmt("enqueue", `
-		INSERT INTO files (path, hash_code) VALUES ($1, length($1) + ascii(right(encode($1, 'escape'), 1)))`, nil, newArg(path)),
+		INSERT INTO files (path, hash_code) VALUES ($1, length($1::bytea) + ascii(right(encode($1::bytea, 'escape'), 1)))`, nil, newArg(path)),
 	}
 	return p
 }

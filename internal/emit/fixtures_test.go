@@ -698,7 +698,8 @@ func hold(name string, driver plan.Driver) *plan.Package {
 		Statement: stmt("claim", `
 		SELECT   /* `+name+`.Claim */ id, text
 		FROM     mails
-		WHERE    id <> ALL ($1::int[])
+		WHERE    NOT failed
+		AND      id <> ALL ($1::int[])
 		ORDER BY id
 		LIMIT    $2
 		FOR UPDATE SKIP LOCKED`, p.Fields, plan.Arg{Kind: plan.ArgHeld, Field: id}, arg(plan.ArgLimit)),

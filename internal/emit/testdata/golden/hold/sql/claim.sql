@@ -3,7 +3,8 @@
 -- locks: the rows returned, until commit
 SELECT   /* hold.Claim */ id, text
 FROM     mails
-WHERE    id <> ALL ($1::int[])
+WHERE    NOT failed
+AND      id <> ALL ($1::int[])
 ORDER BY id
 LIMIT    $2
 FOR UPDATE SKIP LOCKED
