@@ -27,7 +27,7 @@ generate: ## write example/gen and the packages of the conformance suite
 
 .PHONY: test
 test: ## run every test against PostgreSQL 10, 13, 15, 18 and SQLite
-	test/servers/with go test -timeout 20m ./...
+	test/servers/with go test -timeout 40m ./...
 
 .PHONY: short
 short: ## run the tests that need no server, quickly

@@ -139,7 +139,7 @@ func (b *builder) mends() string {
 	names := map[string][]string{}
 	for _, s := range strategies {
 		_, why, mend := s.possible(b)
-		if mend == "" || s.asked != "" || s.name == "offset" || s.name == "lease_table" {
+		if mend == "" || s.asked != "" || s.name == "offset" || s.name == "lease_table" || s.name == "partition" && b.spec.Shard == nil {
 			continue
 		}
 		reason := why + ". " + mend
@@ -171,8 +171,11 @@ func (b *builder) force(name string, errs *source.ErrorList) bool {
 		return false
 	}
 	ok, why, mend := strategies[i].possible(b)
-	if name == "hold" {
+	if name == "hold" && !b.hasRunning() {
 		ok, why, mend = b.canHold() // may be asked for where the choice would not take it
+	}
+	if name == "hold" && !ok && mend == "" {
+		mend = "Leave strategy= out, or leave out what marks a running row: running= of qgen:status, qgen:lease, qgen:claimed, qgen:worker and qgen:token."
 	}
 	if !ok {
 		errs.Errorf(b.spec.ForcedPos, "strategy=%s is not possible here: %s", name, why).WithHint("%s", mend)

@@ -283,7 +283,8 @@ func (b *builder) holdStatement() *Statement {
 	if held.Only {
 		v.Where = append(v.Where, dialect.Fill(b.d.Fragments["list_not"].At(b.version), "column", held.Column, "arg", held.Arg))
 	} else {
-		v.Where = append(v.Where, fmt.Sprintf("(%s) NOT IN (SELECT * FROM unnest(%s))", strings.Join(held.Own, ", "), strings.Join(held.Args, ", ")))
+		v.Where = append(v.Where, fmt.Sprintf("(%s) NOT IN (SELECT %s FROM unnest(%s) AS %s (%s))", strings.Join(held.Own, ", "),
+			strings.Join(s.batchValues(b.pkg.Key, held.Names), ", "), strings.Join(held.Args, ", "), v.Names.Batch, strings.Join(held.Names, ", ")))
 	}
 	v.Order = s.order()
 	s.limit(&v, 0)

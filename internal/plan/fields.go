@@ -3,7 +3,6 @@ package plan
 // This file turns columns into the fields of Job and the types of Go.
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +121,19 @@ func (b *builder) field(c *queue.Column) *Field {
 
 // castType names a type in the dialect's words for casts of arguments.
 func (b *builder) castType(t schema.Type) string {
-	name := cmp.Or(b.d.Types[t.Name].Cast, t.Name)
+	if t.Enum || b.d.Types[t.Name].Cast == "" {
+		return b.typeName(t)
+	}
+	name := b.d.Types[t.Name].Cast
+	if t.Array {
+		name += "[]"
+	}
+	return name
+}
+
+// typeName names a type in the dialect's words as the catalog has it.
+func (b *builder) typeName(t schema.Type) string {
+	name := t.Name
 	if t.Enum || b.d.Types[t.Name].Go == "" && t.Schema != "" {
 		name = b.d.Qualified(t.Schema, t.Name)
 	}

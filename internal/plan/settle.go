@@ -498,7 +498,7 @@ func (b *builder) buildVerify() {
 			if c.Ignored {
 				continue
 			}
-			name := b.castType(c.Type)
+			name := b.typeName(c.Type)
 			if c.Type.Domain != "" {
 				name = b.d.Ident(c.Type.Domain)
 			}

@@ -214,7 +214,12 @@ func (s *scope) pick(v *values) string {
 // listable reports whether values of a column can stand in a list of picked
 // rows.
 func (b *builder) listable(c *schema.Column) bool {
-	return c.Type.Domain == "" || b.can(dialect.DomainArrays)
+	return !c.Type.Array && (c.Type.Domain == "" || b.can(dialect.DomainArrays))
+}
+
+// isArray reports whether a field's column holds arrays.
+func (b *builder) isArray(f *Field) bool {
+	return !f.RowID && b.spec.Table.Column(f.Column).Type.Array
 }
 
 // batchOf lays out how rows of the given columns travel, as the arguments of
@@ -245,7 +250,7 @@ func (s *scope) batchOf(one, all ArgKind, keys, extra []*Field, suffix string) b
 		b.Own = append(b.Own, own(f))
 		b.Match = append(b.Match, own(f)+" = "+s.batchValue(f, names[i]))
 	}
-	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined
+	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined && !s.isArray(fields[0])
 	if s.d.Batches == "json" {
 		if b.Only {
 			b.Column = own(keys[0])
@@ -307,6 +312,15 @@ func (s *scope) batchValue(f *Field, name string) string {
 		return name
 	}
 	return s.write(s.spec.Table.Column(f.Column), name)
+}
+
+// batchValues is batchValue over the key and its columns of the batch.
+func (s *scope) batchValues(fields []*Field, names []string) []string {
+	var texts []string
+	for i, f := range fields {
+		texts = append(texts, s.batchValue(f, names[i]))
+	}
+	return texts
 }
 
 // arrayType names the type of an array of a field's values.

@@ -57,12 +57,35 @@ func (b *binding) readCounting(r *role, a *Attempts) {
 	case on == nil && a.Down:
 	case on == nil:
 		a.OnClaim = true
-		b.note("tries are counted in column %q when they begin (on=claim)", r.column.Name)
 	case on.values[0].text == "claim" && a.Down:
 		b.errorf(on.pos, "attempts that count down are counted when a try fails").
 			WithHint("Write qgen:attempts down, or count up: qgen:attempts up on=claim max=5.")
 	default:
 		a.OnClaim = on.values[0].text == "claim"
+	}
+}
+
+// countFailures lets tries be counted when they fail where a claim writes
+// nothing, and so cannot count.
+func (b *binding) countFailures() {
+	a := b.spec.Attempts
+	if a == nil || !a.OnClaim {
+		return
+	}
+	w := b.one("attempts").word("on")
+	switch {
+	case b.runs() && w == nil:
+		b.note("tries are counted in column %q when they begin (on=claim)", a.Column.Name)
+		return
+	case b.runs():
+		return
+	}
+	a.OnClaim = false
+	if w != nil {
+		b.errorf(w.pos, "a claim of this queue writes nothing, and so counts nothing").
+			WithHint("No word says which rows run. Say on=retry, which counts the tries that failed, or say running=<value> on qgen:status.")
+	} else {
+		b.note("tries are counted in column %q when they fail (on=retry), since a claim writes nothing", a.Column.Name)
 	}
 }
 
@@ -88,7 +111,7 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 		}
 		a.Max = int(n)
 	default:
-		c := b.referred(most.values[0])
+		c := b.referredOr(most.values[0], "Write a number such as 5, or a column that holds one.")
 		if c == nil {
 			return
 		}

@@ -78,6 +78,9 @@ func find(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 	case 1:
 		return candidates[0]
 	case 0:
+		if slices.ContainsFunc(cat.Unread, func(u schema.Unread) bool { return u.Reported }) {
+			return nil // the table is there and cannot be read
+		}
 		e := errs.Errorf(q.Pos, "no table is annotated")
 		if len(cat.Tables) == 1 {
 			e.WithHint("Write -- qgen:queue directly above CREATE TABLE %s, or table: %s in this entry.", cat.Tables[0].QualifiedName(), cat.Tables[0].QualifiedName())
@@ -101,7 +104,9 @@ func named(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs 
 	case 0:
 		for _, u := range cat.Unread {
 			if name := q.Table.Value; fold(u.Table) == fold(name) || strings.HasSuffix(fold(u.Table), "."+fold(name)) {
-				errs.Add(u.Err)
+				if !u.Reported {
+					errs.Add(u.Err)
+				}
 				return nil
 			}
 		}

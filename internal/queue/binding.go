@@ -73,6 +73,7 @@ func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *on
 	b.readStatus()
 	b.readAttempts()
 	b.readClaims()
+	b.countFailures()
 	b.readOutcomes()
 	b.readNarrow()
 	b.readParams()
@@ -82,6 +83,9 @@ func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *on
 	sound := !damaged && errs.Len() == before
 	b.buildStates(sound)
 	b.buildTransitions()
+	if sound && errs.Len() == before {
+		b.judgeWrites()
+	}
 	b.readOrder()
 	b.readFence()
 	if sound && errs.Len() == before {
@@ -264,6 +268,10 @@ func (b *binding) keyOf(ids []*role) []*schema.Column {
 				continue
 			}
 			n := strings.TrimLeft(w.name, "0")
+			if n == "" {
+				b.errorf(w.pos, "places are counted from 1").WithHint("Write id 1 for the first part of the key.")
+				continue
+			}
 			if first := byPlace[n]; first != nil {
 				b.errorf(w.pos, "columns %q and %q have the same place in the key", first.column.Name, r.column.Name).
 					WithHint("Number the parts of the key 1, 2, and so on.")

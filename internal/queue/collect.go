@@ -5,6 +5,7 @@ package queue
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -42,10 +43,12 @@ func collect(t *schema.Table, q *config.Queue, fold func(string) string, errs *s
 		add(nil, parseWords(q.Words, "queue", errs))
 	}
 	for _, comment := range t.Comments {
+		missed(comment, errs)
 		add(nil, parseComment(comment, errs))
 	}
 	for _, c := range t.Columns {
 		for _, comment := range c.Comments {
+			missed(comment, errs)
 			add(c, parseComment(comment, errs))
 		}
 		for _, entry := range q.Columns {
@@ -66,6 +69,25 @@ func collect(t *schema.Table, q *config.Queue, fold func(string) string, errs *s
 		return position(t, a.column) - position(t, b.column)
 	})
 	return found
+}
+
+// almostForm is what was meant as an annotation and is none.
+var almostForm = regexp.MustCompile(`(?i)^[\s*]*([@#]?qgen\s*[:=]?\s*([a-z_]+))`)
+
+// missed complains about a comment that begins like an annotation and is read
+// as free text.
+func missed(c schema.Comment, errs *source.ErrorList) {
+	m := almostForm.FindStringSubmatchIndex(c.Text)
+	if m == nil || annotated(c) {
+		return
+	}
+	verb := strings.ToLower(c.Text[m[4]:m[5]])
+	if findVerb(verb) == nil {
+		return
+	}
+	pos := locate(c.Text, c.Pos, c.Exact)(m[2], m[3]-m[2])
+	errs.Errorf(pos, "%q looks like an annotation and is none", c.Text[m[2]:m[3]]).
+		WithHint("Write qgen:%s, in small letters and without a space.", verb)
 }
 
 // columnOf returns the column that a name means, as people write names: exact,
@@ -140,6 +162,11 @@ func loose(comments []schema.Comment, errs *source.ErrorList) {
 	for _, c := range comments {
 		var ignored source.ErrorList
 		for _, a := range parseComment(c, &ignored) {
+			if c.Of != "" {
+				errs.Errorf(a.pos, "qgen:%s is said of %s, which the schema does not have", a.verb, c.Of).
+					WithHint("COMMENT ON names a table or a column that an earlier statement creates: schema.table.column.")
+				continue
+			}
 			errs.Errorf(a.pos, "qgen:%s stands at no table and at no column", a.verb).
 				WithHint("An annotation of a table stands directly above CREATE TABLE, without an empty line between; that of a column at the end of its line or directly above it.")
 		}

@@ -30,6 +30,9 @@ const (
 	anything            // the verb reads its words itself
 )
 
+// positionals name them for users.
+var positionals = map[positional]string{aName: "name", aNumber: "number", anSQL: "expression"}
+
 // takes says what follows the name of a word.
 type takes int
 
@@ -174,9 +177,35 @@ func refuse(errs *source.ErrorList, pos source.Pos, what, meanwhile string) {
 	errs.Errorf(pos, "%s is part of the language but this version does not carry it out yet", what).WithHint("%s", meanwhile)
 }
 
+// otherWords are what people call verbs, states and steps elsewhere.
+var otherWords = map[string]string{
+	"id": "key pk primary", "status": "state", "due": "run_at scheduled scheduled_at schedule not_before delay eta",
+	"claimed": "locked locked_at started started_at reserved reserved_at", "lease": "lock locked_until", "visible": "visibility vt",
+	"attempts": "retries tries retry_count", "max_attempts": "max_retries", "worker": "owner locked_by holder",
+	"enqueued": "created created_at inserted_at", "finished": "completed_at finished_at done_at", "order": "sort",
+	"where": "filter condition", "topic": "channel kind type", "payload": "body data", "ignore": "skip",
+	"ready":   "pending queued new waiting available open todo",
+	"running": "processing active started executing locked busy doing working in_progress",
+	"done":    "completed complete success succeeded finished finish processed", "failed": "error errored failure dead discarded cancelled",
+	"release": "requeue unlock", "renew": "extend heartbeat", "enqueue": "insert create",
+	"desc": "descending high highest", "asc": "ascending low lowest", "returning": "skiplocked skip_locked",
+	"delete": "remove drop", "keep": "retain stay",
+}
+
+// meant returns the candidate that a word most likely stands for, "" when none
+// is likely.
+func meant(word string, candidates []string) string {
+	for _, c := range candidates {
+		if slices.Contains(strings.Fields(otherWords[c]), strings.ToLower(word)) {
+			return c
+		}
+	}
+	return source.Nearest(word, candidates)
+}
+
 // suggest returns the hint for a word that is not one of candidates.
 func suggest(word string, candidates []string, otherwise string) string {
-	if near := source.Nearest(word, candidates); near != "" {
+	if near := meant(word, candidates); near != "" {
 		return "Did you mean " + near + "?"
 	}
 	return otherwise + " " + strings.Join(candidates, ", ") + "."
@@ -223,8 +252,14 @@ func (a *annotation) check(errs *source.ErrorList) bool {
 			v.unknown(w, errs)
 			continue
 		}
-		if first := seen[key]; first != nil {
-			errs.Errorf(w.pos, "qgen:%s says %s twice", v.name, orWord(key, "it")).WithHint("Keep one of them.")
+		switch first := seen[key]; {
+		case first == nil:
+		case key == "":
+			errs.Errorf(w.pos, "qgen:%s takes one %s, and has one already: %s", v.name, positionals[v.takes], first.pos.Text()).
+				WithHint("Keep one of them. Free text goes after \" -- \" or in parentheses.")
+			continue
+		default:
+			errs.Errorf(w.pos, "qgen:%s says %s twice", v.name, key).WithHint("Keep one of them.")
 			continue
 		}
 		seen[key] = w
@@ -285,6 +320,15 @@ func (v *verb) unknown(w *word, errs *source.ErrorList) {
 	what := w.name
 	if what == "" {
 		what = w.values[0].text
+	}
+	for _, r := range v.words {
+		_, isLength := parseDuration(what)
+		switch value, ok := strings.CutPrefix(what, r.name+":"); {
+		case ok && r.takes != noValue && value != "" && w.op == flag:
+			hint = "Write " + r.name + "=" + value + "."
+		case isLength && w.op == flag && (r.name == "length" || r.name == "timeout"):
+			hint = "Write " + r.name + "=" + what + "."
+		}
 	}
 	errs.Errorf(w.pos, "qgen:%s has no word %q", v.name, what).
 		WithHint("%s Free text goes after \" -- \" or in parentheses.", hint)

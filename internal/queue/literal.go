@@ -116,14 +116,18 @@ func fit(c *schema.Column, text string) (fitted, wrong string) {
 }
 
 // referred returns the column that a word names; nil after a complaint.
-func (b *binding) referred(l literal) *schema.Column {
+func (b *binding) referred(l literal) *schema.Column { return b.referredOr(l, "") }
+
+// referredOr is referred where something else could stand as well, which
+// otherwise says.
+func (b *binding) referredOr(l literal, otherwise string) *schema.Column {
 	if l.quote != sql {
 		if c := columnOf(b.table, l.text, b.fold); c != nil {
 			return c
 		}
 	}
 	b.errorf(l.pos, "table %q has no column %q", b.table.QualifiedName(), l.text).
-		WithHint("%s", suggest(l.text, columnNames(b.table), "Its columns are"))
+		WithHint("%s", suggest(l.text, columnNames(b.table), strings.TrimSpace(otherwise+" Its columns are")))
 	return nil
 }
 
@@ -192,12 +196,12 @@ func (b *binding) length(r *role, word string, arg bool) *distance {
 		return nil
 	case ok:
 		return &distance{fixed: d}
-	case l.text != "" && l.text[0] >= '0' && l.text[0] <= '9':
+	case l.quote == bare && strings.ContainsAny(l.text[:min(1, len(l.text))], "0123456789+-."):
 		b.errorf(l.pos, "%q is no duration", l.text).
 			WithHint("Write a whole number and a unit: 300ms, 5s, 5m, 2h, 7d.")
 		return nil
 	}
-	c := b.referred(l)
+	c := b.referredOr(l, "Write a duration such as 5m, or a column that holds a number.")
 	if c == nil {
 		return nil
 	}

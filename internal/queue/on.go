@@ -16,6 +16,9 @@ func (b *binding) writeExplicit() {
 			switch t := b.spec.Transitions[name]; {
 			case t == nil:
 				b.errorf(step.pos, "this queue has no %s", name).WithHint("%s", absent[name])
+			case name == Claim && !b.runs():
+				b.errorf(step.pos, "a claim of this queue writes nothing").
+					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")
 			case t.Delete:
 				b.errorf(step.pos, "%s removes the row, so nothing is written to it", name).
 					WithHint("Leave it out, or keep such rows.")

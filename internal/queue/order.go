@@ -126,8 +126,12 @@ func (b *binding) columnTerm(r *role) (place int, t OrderTerm, ok bool) {
 				WithHint("Write -- qgen:order random above CREATE TABLE.")
 			return 0, t, false
 		default:
-			b.errorf(w.pos, "qgen:%s of a column has no word %q", r.verb, orWord(w.name, w.pos.Text())).
-				WithHint("It takes asc or desc, nulls=first or nulls=last, and order a number. Free text goes after \" -- \" or in parentheses.")
+			e := b.errorf(w.pos, "qgen:%s of a column has no word %q", r.verb, orWord(w.name, w.pos.Text()))
+			if near := meant(w.name, []string{"asc", "desc", "nulls"}); near != "" {
+				e.WithHint("Did you mean %s? Free text goes after \" -- \" or in parentheses.", near)
+			} else {
+				e.WithHint("It takes asc or desc, nulls=first or nulls=last, and order a number. Free text goes after \" -- \" or in parentheses.")
+			}
 			return 0, t, false
 		}
 	}

@@ -68,7 +68,7 @@ func (b *binding) readState(s *statusColumn, state StateName, w *word) {
 			}
 		case l.quote == sql:
 			b.errorf(l.pos, "an expression cannot be test and write at once").
-				WithHint(`Say both: %s~"…" for the test, a condition, and %s:="…" for the write, a value.`, w.name, w.name)
+				WithHint(`A text stands in single quotes: %s='%s'. Of an expression say both: %s~"…" for the test, a condition, and %s:="…" for the write, a value.`, w.name, l.text, w.name, w.name)
 		case keyword == "set" && w.op == tests && len(w.values) == 1:
 			test = Test{Column: c, Op: NotNull}
 		case keyword == "set":

@@ -365,6 +365,31 @@ func (b *binding) resolve(name TransitionName) []Write {
 	return writes
 }
 
+// judgeWrites complains where a step leaves a column as it was although its value
+// tells the state that the row should be in from then on.
+func (b *binding) judgeWrites() {
+	said := map[*word]bool{}
+	for _, name := range TransitionNames {
+		t, state := b.spec.Transitions[name], enters[name]
+		if t == nil || t.Delete || len(t.Tests) == 0 || state == Failed && b.failedByLimit || state == Running && !b.runs() {
+			continue
+		}
+		for _, s := range b.status {
+			test, ok := s.tests[state]
+			w := s.word(string(state))
+			if !ok || w == nil || said[w] || slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == s.column }) {
+				continue
+			}
+			left := func(u Test) bool { return u.Column == s.column && excludesAll(u, test) }
+			if slices.ContainsFunc(t.Tests, left) {
+				said[w] = true
+				b.errorf(w.pos, "nothing writes %s when a job is %s", w.pos.Text(), doing[name]).
+					WithHint("With ~ a value is only tested. Say %s=… to test and write it, or %s:=… for what is written.", state, state)
+			}
+		}
+	}
+}
+
 // doing says what happens to a job in a transition.
 var doing = map[TransitionName]string{
 	Enqueue: "enqueued", Claim: "claimed", Start: "started", Finish: "done", Retry: "tried again", Release: "given back",

@@ -420,6 +420,7 @@ func (p *postgresql) comment(n *pgCommentStmt) {
 	c, ok := p.commentText(n.GetComment())
 	if target == nil {
 		if ok && strings.Contains(c.Text, mark) {
+			c.Of = strings.Join(parts, ".")
 			p.loose = append(p.loose, c)
 		}
 		return

@@ -16,11 +16,13 @@ type Catalog struct {
 	Unread []Unread  // definitions of tables that were skipped because they do not parse
 }
 
-// Unread is the definition of a table that does not parse. It was skipped since
-// no annotation stands in it; whoever looks for the table should report Err.
+// Unread is the definition of a table that does not parse. Where no annotation
+// stands in it, it was skipped, and whoever looks for the table should report
+// Err.
 type Unread struct {
-	Table string // as written
-	Err   *source.Error
+	Table    string // as written
+	Err      *source.Error
+	Reported bool // Err is known to the user
 }
 
 // Lookup returns the tables that name means: a name that holds a dot is
@@ -215,6 +217,8 @@ type Comment struct {
 	// Beside is the last column, where the comment is one of the table behind its
 	// closing parenthesis, on the line of that column; it may speak of either.
 	Beside *Column
+	// Of is what COMMENT ON names and the schema does not have.
+	Of string
 
 	stored bool // the text of COMMENT ON, which a later one replaces
 }

@@ -166,7 +166,8 @@ func (l *ErrorList) Detail() string {
 // Nearest returns the candidate most like word, or "" when none is close
 // enough to be a likely slip of the hand.
 func Nearest(word string, candidates []string) string {
-	best, bestDistance := "", 1+max(1, len(word)/3)
+	// A word of one or two letters is a slip of nothing in particular.
+	best, bestDistance := "", 1+min(max(1, len(word)/3), len(word)-1)
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d

@@ -17,7 +17,6 @@ type node struct {
 	Type     string  `json:"Node Type"`
 	Relation string  `json:"Relation Name"`
 	Index    string  `json:"Index Name"`
-	Cond     string  `json:"Index Cond"`
 	Parent   string  `json:"Parent Relationship"`
 	Rows     float64 `json:"Actual Rows"`
 	Loops    float64 `json:"Actual Loops"`
@@ -41,7 +40,7 @@ func (n node) String() string {
 	var b strings.Builder
 	var write func(n node, depth int)
 	write = func(n node, depth int) {
-		fmt.Fprintf(&b, "%s%s %s %s %s\n", strings.Repeat("  ", depth), n.Type, n.Relation, n.Index, n.Cond)
+		fmt.Fprintf(&b, "%s%s %s %s\n", strings.Repeat("  ", depth), n.Type, n.Relation, n.Index)
 		for _, p := range n.Plans {
 			write(p, depth+1)
 		}
@@ -194,7 +193,7 @@ func proveSettleByKey(t *testing.T, s *subject) {
 		}
 		for _, p := range plans {
 			for _, n := range p.Plan.all() {
-				if seen := n.Loops * (n.Rows + n.Removed); seen > 1000 {
+				if seen := n.Loops * (n.Rows + n.Removed); seen > 1000 && n.Relation != "" {
 					t.Errorf("%s of 100 jobs looks at %.0f rows:\n%s", name, seen, p.Plan)
 				}
 			}

@@ -33,3 +33,9 @@ CREATE TABLE down (id bigint PRIMARY KEY,
 CREATE TABLE keep (id bigint PRIMARY KEY,
   a  int -- qgen:attempts up max=3 limit=fail
 );
+-- qgen:queue
+CREATE TABLE held (id bigint PRIMARY KEY,
+  s text,                -- qgen:status ready=N done=D failed=F
+  a int NOT NULL,        -- qgen:attempts up on=claim max=3
+  t timestamptz          -- qgen:on claim,done set now
+);

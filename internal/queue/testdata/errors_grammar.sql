@@ -32,3 +32,15 @@ CREATE TABLE grammar (
 CREATE TABLE grammar_table (
   id bigint PRIMARY KEY -- qgen:status
 );
+-- qgen:queue email mails
+CREATE TABLE other_words (
+  id bigint PRIMARY KEY, -- qgen:key
+  s  text NOT NULL,      -- qgen:status pending=N processing=A completed=C
+  t  text NOT NULL,      -- qgen:status ready:N running=A
+  a  timestamptz,        -- qgen:lease 5m
+  b  timestamptz,        -- qgen:run_at
+  p  int,                -- qgen:priority descending
+  q  int,                -- qgen:order last
+  r  timestamptz,        -- qgen:on complete set now
+  u  timestamptz         -- qgen:lease length=-5m
+);

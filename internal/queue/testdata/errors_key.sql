@@ -17,3 +17,8 @@ CREATE TABLE grows (
   id bigint PRIMARY KEY,
   b  boolean -- qgen:seq
 );
+-- qgen:queue
+CREATE TABLE from_zero (a int NOT NULL, -- qgen:id 0
+  b int NOT NULL, -- qgen:id 1
+  s text -- qgen:status ready=N done=D
+);

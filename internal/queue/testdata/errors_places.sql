@@ -33,3 +33,14 @@ CREATE TABLE roles_twice (
   e  text         -- qgen:order; order 2
 );
 COMMENT ON COLUMN roles_twice.c IS 'It''s due: qgen:due null=never';
+-- qgen:queue
+CREATE TABLE near_misses (
+  id bigint PRIMARY KEY,
+  a  timestamptz, -- qgen due
+  b  timestamptz, -- QGEN:lease length=5m
+  c  int,         -- @qgen:attempts max=3
+  d  text,        -- qgen: is not meant here
+  s  text         -- qgen:status ready=N done=D
+);
+COMMENT ON COLUMN near_misses.aa IS 'qgen:topic';
+COMMENT ON TABLE near_miss IS 'qgen:queue';

@@ -43,3 +43,13 @@ CREATE TABLE nulls (id bigint PRIMARY KEY,
   s text NOT NULL, -- qgen:status ready=N running=A done=D
   f timestamptz NOT NULL -- qgen:on retry set null
 );
+-- qgen:queue
+CREATE TABLE looks_only (id bigint PRIMARY KEY,
+  s text NOT NULL, -- qgen:status ready=N running~A done~C failed=F
+  n int NOT NULL   -- qgen:attempts up on=claim max=3
+);
+-- qgen:queue
+CREATE TABLE never_back (id bigint PRIMARY KEY,
+  s text NOT NULL, -- qgen:status ready~N|M running=A done=C failed=F
+  u timestamptz    -- qgen:lease length=5m
+);

@@ -21,3 +21,8 @@ CREATE TABLE whole_seconds (
   id bigint PRIMARY KEY,
   a  bigint -- qgen:claimed as=epoch timeout=1m
 );
+-- qgen:queue
+CREATE TABLE counted_late (id bigint PRIMARY KEY,
+  s text,         -- qgen:status ready=N done=D failed=F
+  a int NOT NULL  -- qgen:attempts max=3
+);

@@ -46,7 +46,9 @@ CREATE TABLE note_json (
 );
 -- qgen:queue
 CREATE TABLE note_array (
-  id    interval PRIMARY KEY,
+  id    text[] PRIMARY KEY,
   state text NOT NULL DEFAULT 'N', -- qgen:status ready=N running=A done=D failed=F
   note  text[] -- qgen:error
 );
+-- qgen:queue done=delete
+CREATE TABLE pair (host inet, bits bit(4), PRIMARY KEY (host, bits));

@@ -287,7 +287,7 @@ SELECT /* email94q.Verify */
            ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
        END
 FROM   (VALUES ('msg_id', 'bigint'),
-               ('state', 'bpchar'),
+               ('state', 'char'),
                ('kind', 'varchar'),
                ('priority', 'integer'),
                ('created_at', 'timestamptz'),

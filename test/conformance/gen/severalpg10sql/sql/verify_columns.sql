@@ -8,7 +8,7 @@ SELECT /* severalpg10sql.Verify */
        END
 FROM   (VALUES ('id', 'bigint'),
                ('n', 'bigint'),
-               ('state', 'bpchar'),
+               ('state', 'char'),
                ('locked', 'boolean'),
                ('tries', 'integer'),
                ('claimed_at', 'timestamptz')) AS want (name, type)
