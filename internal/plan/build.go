@@ -35,6 +35,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
 	}
+	b.checkExpressions(errs)
 	b.identify(errs)
 	b.checkFence(errs)
 	if errs.Len() > before {
@@ -84,6 +85,17 @@ func (b *builder) serverVersion(q *config.Queue, errs *source.ErrorList) {
 		Codes: b.d.Transient.Codes, Messages: b.d.Transient.Messages,
 	}
 	b.pkg.Isolation = b.d.Isolation
+}
+
+// checkExpressions lets the parser of the database read what the user wrote in
+// SQL: within a statement it would be late to say so.
+func (b *builder) checkExpressions(errs *source.ErrorList) {
+	for _, e := range b.spec.Expressions {
+		if err := schema.Check(b.d.Grammar, "SELECT "+b.newScope().raw(e.SQL)); err != nil {
+			errs.Errorf(e.Pos, "%s cannot read this expression: %v", b.d.Title, err).
+				WithHint("Write one expression over the columns of the row, as it would stand behind WHERE or SELECT.")
+		}
+	}
 }
 
 // packageFacts sets what the configuration says of the Go package.

@@ -157,7 +157,9 @@ func (b *binding) expression(l literal, args bool) (string, bool) {
 	if len(open) > 0 {
 		return wrong(open[len(open)-1], 1, "a parenthesis is not closed")
 	}
-	return strings.TrimSpace(out.String()), b.errs.Len() == before
+	found := strings.TrimSpace(out.String())
+	b.spec.Expressions = append(b.spec.Expressions, Expression{SQL: found, Pos: l.pos})
+	return found, b.errs.Len() == before
 }
 
 // macro checks what stands in braces at offset, and returns it as plan

@@ -59,7 +59,16 @@ type Spec struct {
 	Expires  *schema.Column // not ready from then on; Purge removes the row
 	Status   *Status        // the named states of one column; nil when the state is spread or absent
 
+	// Expressions are those that the user wrote, for the parser of the database.
+	Expressions []Expression
+
 	Notes []string // what explain should say: what was found by itself, what wins over what
+}
+
+// Expression is SQL that the user wrote.
+type Expression struct {
+	SQL string // {now} {time} {today} {row} and {arg:name} stand for themselves
+	Pos source.Pos
 }
 
 // StateName names a state of a job.

@@ -444,7 +444,9 @@ func (d *drafts) skipUnread(st *statement, known func(schema, name string) bool,
 	switch {
 	case annotated:
 		d.errs.Add(err.WithHint("The statement carries annotations, so it is not skipped. Write it as the database accepts it."))
-		d.unread = append(d.unread, Unread{Table: name, Err: err, Reported: true})
+		if head >= 0 && st.is(0, "create") {
+			d.unread = append(d.unread, Unread{Table: name, Err: err, Reported: true})
+		}
 	case alters:
 		d.errs.Add(err.WithHint("The statement changes table %s, so it is not skipped. Write it as the database accepts it, or leave the file out if it is not about the schema.", name))
 	case head >= 0 && st.is(0, "create"):

@@ -9,3 +9,18 @@ CREATE TABLE tasks (
     id    bigint PRIMARY KEY,
     state int NOT NULL DEFAULT 0 -- qgen:status ready=0 running=1 done=2
 );
+CREATE TABLE plain (
+    id    bigint PRIMARY KEY,
+    state int NOT NULL DEFAULT 0 -- qgen:status ready=0 done=1
+);
+CREATE TABLE notes (
+    id    bigint PRIMARY KEY,
+    state int NOT NULL DEFAULT 0, -- qgen:status ready=0 running=1 done=2 failed=3
+    notes jsonb -- qgen:error append
+);
+-- qgen:where "state = = 1"
+CREATE TABLE exprs (
+    id    bigint PRIMARY KEY,
+    state int NOT NULL DEFAULT 0, -- qgen:status ready=0 done=1
+    label text -- qgen:on done set "label ||"
+);
