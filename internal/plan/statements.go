@@ -21,6 +21,8 @@ type values struct {
 	Table     string   // qualified
 	TableText string   // the same as a string literal
 	TableName string   // the bare name as a string literal
+	Bare      string   // the bare name
+	Qualifier string   // what stands before it, with its dot: "" when the DDL names no schema
 	Schema    string   // the schema's name as a string literal, "" when the DDL names none
 	Set       []string // assignments
 	Where     []string // conditions
@@ -98,8 +100,9 @@ func (b *builder) base(op string) values {
 		Partitioned: b.spec.Table.Partitioned,
 	}
 	v.TableText, v.TableName = b.d.Quote(v.Table), b.d.Quote(b.spec.Table.Name)
+	v.Bare = b.row()
 	if b.spec.Table.Schema != "" {
-		v.Schema = b.d.Quote(b.spec.Table.Schema)
+		v.Schema, v.Qualifier = b.d.Quote(b.spec.Table.Schema), b.d.Ident(b.spec.Table.Schema)+"."
 	}
 	for c := range b.d.Capabilities {
 		v.Can[string(c)] = b.can(c)

@@ -1,0 +1,253 @@
+-- Package queq uses the table que_jobs as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> held
+-- 	held     --Complete--------> done
+-- 	held     --Fail------------> ready, while tries are left
+-- 	held     --Fail------------> failed
+-- 	held     --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy hold: nothing is written while a job runs: the row lock is the claim.
+--
+-- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
+--
+-- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+--
+-- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates que_jobs_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+-- * hold         nothing is written while a job runs: the row lock is the claim
+--   partition    no shard column
+--   returning    the table has no running state that a claim could write
+--   token        the table has no running state that a claim could write
+--   advisory     the table has no running state that a claim could write
+--   guarded      the table has no running state that a claim could write
+--   pop          a taken row is gone, so it must be asked for
+
+-- sql/claim.sql
+-- claim: ready rows, held by their locks; nothing is written
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (queue, priority, run_at, id) WHERE finished_at IS NULL AND expired_at IS NULL
+-- isolation: read committed
+-- arguments: 1: param queue string, 2: held ID, 3: limit
+SELECT /* queq.Claim */
+       priority, run_at, id, job_class, error_count, queue, tags::text
+FROM   que_jobs
+WHERE  finished_at IS NULL
+AND    expired_at IS NULL
+AND    run_at <= now()
+AND    queue = $1
+AND    id <> ALL ($2::bigint[])
+ORDER  BY priority, run_at, id
+LIMIT  $3
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID
+UPDATE /* queq.Complete */ que_jobs
+SET    finished_at = now(),
+       expired_at = NULL
+WHERE  id = ANY ($1::bigint[])
+AND    finished_at IS NULL
+AND    expired_at IS NULL
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* queq.Fail */ que_jobs
+SET    run_at = now() + make_interval(secs => $1),
+       error_count = error_count + 1
+WHERE  id = ANY ($2::bigint[])
+AND    finished_at IS NULL
+AND    expired_at IS NULL
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID
+UPDATE /* queq.Fail */ que_jobs
+SET    error_count = error_count + 1,
+       finished_at = NULL,
+       expired_at = now()
+WHERE  id = ANY ($1::bigint[])
+AND    finished_at IS NULL
+AND    expired_at IS NULL
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* queq.Requeue */ que_jobs
+SET    run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE run_at END
+WHERE  id = ANY ($2::bigint[])
+AND    finished_at IS NULL
+AND    expired_at IS NULL
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- arguments: 1: limit
+UPDATE /* queq.Redrive */ que_jobs
+SET    error_count = 0,
+       finished_at = NULL,
+       expired_at = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   que_jobs
+           WHERE  finished_at IS NULL
+           AND    expired_at IS NOT NULL
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- arguments: 1: older, 2: limit
+DELETE /* queq.Purge */ FROM que_jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   que_jobs
+           WHERE  finished_at IS NOT NULL
+           AND    expired_at IS NULL
+           AND    finished_at <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- arguments: 1: older, 2: limit
+DELETE /* queq.Purge */ FROM que_jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   que_jobs
+           WHERE  finished_at IS NULL
+           AND    expired_at IS NOT NULL
+           AND    expired_at <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Priority, 2: new RunAt, 3: new JobClass, 4: new Queue, 5: new Tags
+INSERT /* queq.Enqueue */ INTO que_jobs
+       (priority, run_at, job_class, queue, tags)
+VALUES (coalesce($1::smallint, 100), coalesce($2::timestamptz, now()), $3,
+        coalesce($4::text, 'default'), coalesce($5::text::text[], '{}'))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Priority, 2: new_batch RunAt, 3: new_batch JobClass, 4: new_batch Queue, 5: new_batch Tags
+INSERT /* queq.EnqueueMany */ INTO que_jobs
+       (priority, run_at, job_class, queue, tags)
+SELECT coalesce(priority_new, 100), coalesce(run_at_new, now()), job_class_new,
+       coalesce(queue_new, 'default'), coalesce(tags_new::text::text[], '{}')
+FROM   unnest($1::smallint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[]) WITH ORDINALITY AS job (priority_new, run_at_new, job_class_new, queue_new, tags_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* queq.Stats */
+       count(*) FILTER (WHERE finished_at IS NULL AND expired_at IS NULL AND run_at <= now()) AS ready,
+       count(*) FILTER (WHERE finished_at IS NOT NULL AND expired_at IS NULL) AS done,
+       count(*) FILTER (WHERE finished_at IS NULL AND expired_at IS NOT NULL) AS failed,
+       count(*) FILTER (WHERE finished_at IS NULL AND expired_at IS NULL AND run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE finished_at IS NULL AND expired_at IS NULL AND run_at <= now())) AS oldest_ready
+FROM   que_jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (queue, priority, run_at, id) WHERE finished_at IS NULL AND expired_at IS NULL
+-- isolation: read committed
+-- arguments: 1: param queue string, 2: limit
+SELECT /* queq.Peek */
+       priority, run_at, id, job_class, error_count, queue, tags::text
+FROM   que_jobs
+WHERE  finished_at IS NULL
+AND    expired_at IS NULL
+AND    run_at <= now()
+AND    queue = $1
+ORDER  BY priority, run_at, id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* queq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* queq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('priority', 'smallint'),
+               ('run_at', 'timestamptz'),
+               ('id', 'bigint'),
+               ('job_class', 'text'),
+               ('error_count', 'integer'),
+               ('queue', 'text'),
+               ('finished_at', 'timestamptz'),
+               ('expired_at', 'timestamptz'),
+               ('tags', 'text[]')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('que_jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* queq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* queq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('que_jobs_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('que_jobs')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY que_jobs_ready ON que_jobs (queue, priority, run_at, id)
+WHERE  finished_at IS NULL
+AND    expired_at IS NULL;
