@@ -80,6 +80,7 @@ type Dialect struct {
 		Partitioned string `yaml:"partitioned"` // second column where a table has partitions
 	} `yaml:"row_identity"`
 	Composite string               `yaml:"composite"` // join or tuple
+	KeyOnly   string               `yaml:"key_only"`  // how statements over a batch keep the planner to the key, for their head comments
 	Fragments map[string]Versioned `yaml:"fragments"`
 	Clocks    map[string][]Clock   `yaml:"clocks"`
 	Text      TextFormat           `yaml:"text_format"`

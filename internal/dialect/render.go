@@ -7,6 +7,7 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -25,6 +26,8 @@ var functions = template.FuncMap{
 	"both": func(n int, items []string) string {
 		return strings.Join(items, "\n"+strings.Repeat(" ", n)+"AND    ")
 	},
+	// concat appends lists.
+	"concat": func(lists ...[]string) []string { return slices.Concat(lists...) },
 	// cols joins names on one line.
 	"cols": func(items []string) string { return strings.Join(items, ", ") },
 	// tuple is one name, or several in parentheses.

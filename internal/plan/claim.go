@@ -265,13 +265,13 @@ func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *S
 // guardedTake takes picked rows that are still ready.
 func (b *builder) guardedTake() *Statement {
 	s, v := b.newScope(), b.base("Claim")
-	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, "_picked")
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
 	v.Where = s.ready()
 	v.Set = s.sets(b.spec.Transitions[queue.Claim].Writes)
 	v.Returning = s.read(b.pkg.Fields)
 	return s.statement("claim", "update_batch", v, b.pkg.Fields,
 		"claim: ready to running, of the rows that claim_pick.sql named and nobody took since",
-		"locks: the rows it takes, until commit; waits for rows that are locked", "index: the key")
+		"locks: the rows it takes, until commit; waits for rows that are locked", b.keyHead(v))
 }
 
 // holdStatement locks rows and writes nothing.
@@ -279,7 +279,7 @@ func (b *builder) holdStatement() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
 	// A transaction is not stopped by its own locks: leave out what it holds.
-	held := s.batchOf(ArgHeld, ArgHeldAll, b.pkg.Key, nil, "_held")
+	held := s.batchOf(ArgHeld, ArgHeldAll, b.pkg.Key, nil, nil, "_held")
 	if held.Only {
 		v.Where = append(v.Where, dialect.Fill(b.d.Fragments["list_not"].At(b.version), "column", held.Column, "arg", held.Arg))
 	} else {

@@ -110,7 +110,13 @@ func (b *builder) buildIndexes() {
 	}
 	switch {
 	case b.rowToken != nil:
-		list = append(list, b.tokenIndex("serves Complete and the like: the token is what names a claimed row"))
+		w := b.tokenIndex("serves Complete and the like: the token is what names a claimed row")
+		w.where = nil // statements over a batch show the planner nothing but the key
+		if c := b.spec.Token; !c.NotNull && b.can(dialect.PartialIndex) {
+			// Whatever compares the token with a value implies it.
+			w.where = []queue.Test{{Column: c, Op: queue.NotNull}}
+		}
+		list = append(list, w)
 	case b.pkg.Strategy == "token":
 		list = append(list, b.tokenIndex("serves Claim: reads back the rows that the token marks"))
 	}
@@ -213,7 +219,7 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 	if len(conditions) < len(tests) {
 		// What the predicate does not hold must lead the index as an equality.
 		for _, t := range w.where {
-			if slices.Contains(conditions, normal(b.newScope().test(t))) {
+			if slices.Contains(conditions, normal(b.newScope().test(t))) || t.Op == queue.NotNull && t.Column == w.columns[0].column {
 				continue
 			}
 			if len(have) == 0 || have[0].Column != t.Column || t.Op != queue.In || len(t.Values) != 1 || len(t.Or) > 0 {

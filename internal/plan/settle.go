@@ -42,12 +42,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	}
 	s, v := b.newScope(), b.base(op)
 	st := &Settle{}
-	keys := slices.Clone(b.pkg.Key)
-	for _, f := range b.pkg.Fence {
-		if !slices.Contains(keys, f) {
-			keys = append(keys, f)
-		}
-	}
+	held := slices.DeleteFunc(slices.Clone(b.pkg.Fence), func(f *Field) bool { return slices.Contains(b.pkg.Key, f) })
 	var extra []*Field
 	for _, w := range t.Writes {
 		if w.Value.Kind == queue.Arg && w.Value.Name == queue.ArgResult {
@@ -64,8 +59,13 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	moved := slices.ContainsFunc(b.pkg.Key, func(f *Field) bool {
 		return !f.RowID && b.writes(name, b.spec.Table.Column(f.Column))
 	})
-	s.settle.joined = moved
-	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, keys, extra, "_held")
+	// What names the row changes, and what named it is what has to come back.
+	was := b.d.Fragments["was"].At(b.version)
+	if strings.EqualFold(b.spec.Table.Name+".", was) {
+		was = ""
+	}
+	s.settle.joined = moved && was == ""
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
 	if len(extra) > 0 {
 		s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
 	}
@@ -86,9 +86,11 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		}
 		rows = append(rows, st.Refreshes...)
 	}
-	v.Returning = s.read(rows)
 	if moved {
-		// The statement changes what names the row: give back what named it.
+		s.prefix = was
+	}
+	v.Returning = s.read(rows)
+	if s.settle.joined {
 		if b.d.Batches == "json" {
 			b.complain(b.spec.Table.Column(b.pkg.Key[0].Column), "Name rows by columns that never change: mark them with qgen:id.",
 				"the key changes when a job is settled, and %s cannot return what it was", b.d.Title)
@@ -98,7 +100,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		}
 	}
 	st.Statement = s.statement(file, template, v, rows,
-		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", "index: the key")
+		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v))
 	b.docSettle(st, name)
 	return st
 }
@@ -113,6 +115,15 @@ func (b *builder) fenceHead() string {
 		return ""
 	}
 	return "fence: " + strings.Join(names, ", ") + " as the claim left it"
+}
+
+// keyHead says in a head comment how the rows of a batch are found.
+func (b *builder) keyHead(v values) string {
+	text := "index: the key"
+	if b.d.KeyOnly != "" && len(v.Batch.Held)+len(v.Where) > 0 {
+		text += "; " + b.d.KeyOnly
+	}
+	return text
 }
 
 // buildSweeps plans Recover, Redrive and Purge.
@@ -265,7 +276,7 @@ func (b *builder) buildEnqueue() {
 	})
 	together := len(e.Fields) > 0 && b.batchable(e.Fields)
 	if together {
-		mv.Batch = many.batchOf(ArgNewBatch, ArgNewAll, nil, e.Fields, "_new")
+		mv.Batch = many.batchOf(ArgNewBatch, ArgNewAll, nil, nil, e.Fields, "_new")
 	}
 	for _, en := range entries {
 		v.Columns = append(v.Columns, b.d.Ident(en.column.Name))

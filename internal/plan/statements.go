@@ -72,7 +72,8 @@ type batch struct {
 	Args    []string // one array for each column
 	Names   []string // of the columns of the batch
 	Columns []string // expressions that read the columns out of JSON, named
-	Match   []string // own column = column of the batch
+	Match   []string // key column = column of the batch
+	Held    []string // the same of the columns that must be as the batch says
 	Own     []string // the columns of the table that are matched
 }
 
@@ -226,12 +227,13 @@ func (b *builder) isArray(f *Field) bool {
 }
 
 // batchOf lays out how rows of the given columns travel, as the arguments of
-// kind one (an array for each column) or all (one JSON text). keys are matched
-// with the table's own columns; extra ones are only carried. suffix ends the
-// names of the batch's columns, so that none is mistaken for the table's.
-func (s *scope) batchOf(one, all ArgKind, keys, extra []*Field, suffix string) batch {
+// kind one (an array for each column) or all (one JSON text). keys name the
+// rows, those of held must have the values of the batch, extra ones are only
+// carried. suffix ends the names of the batch's columns, so that none is
+// mistaken for the table's.
+func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix string) batch {
 	var b batch
-	fields := slices.Concat(keys, extra)
+	fields := slices.Concat(keys, held, extra)
 	names := make([]string, len(fields))
 	used := map[string]bool{}
 	for i, f := range fields {
@@ -249,9 +251,14 @@ func (s *scope) batchOf(one, all ArgKind, keys, extra []*Field, suffix string) b
 		}
 		return s.d.Ident(f.Column)
 	}
-	for i, f := range keys {
+	for i, f := range fields[:len(keys)+len(held)] {
 		b.Own = append(b.Own, own(f))
-		b.Match = append(b.Match, own(f)+" = "+s.batchValue(f, names[i]))
+		match := own(f) + " = " + s.batchValue(f, names[i])
+		if i < len(keys) {
+			b.Match = append(b.Match, match)
+		} else {
+			b.Held = append(b.Held, match)
+		}
 	}
 	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined && !s.isArray(fields[0])
 	if s.d.Batches == "json" {
@@ -270,12 +277,17 @@ func (s *scope) batchOf(one, all ArgKind, keys, extra []*Field, suffix string) b
 	for _, f := range fields {
 		b.Args = append(b.Args, s.d.Cast(s.arg(Arg{Kind: one, Field: f}), s.arrayType(f)))
 	}
-	if b.Only {
-		b.Column = own(keys[0])
-		b.Arg = b.Args[0]
-		if s.fieldWrite(keys[0]) != "" {
-			b.Arg = b.Arg + "::" + s.castOf(keys[0]) + "[]"
-		}
+	if len(keys) == 0 {
+		return b
+	}
+	b.Column = own(keys[0])
+	b.Arg = b.Args[0]
+	if s.fieldWrite(keys[0]) != "" {
+		b.Arg = b.Arg + "::" + s.castOf(keys[0]) + "[]"
+	}
+	if s.settle.joined && len(keys) == 1 && !s.isArray(keys[0]) {
+		// The list finds the rows; joined alone they may be read by all that hold a token.
+		b.Match = append([]string{dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", b.Column, "arg", b.Arg)}, b.Match...)
 	}
 	return b
 }

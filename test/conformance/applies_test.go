@@ -34,6 +34,9 @@ func (s *subject) absent() []string {
 // canComplete: jobs are settled after they were taken.
 func canComplete(s *subject) bool { return s.strategy() != "pop" }
 
+// marksRunning: the table shows which jobs run.
+func marksRunning(s *subject) bool { return s.shape.running != "" && canComplete(s) }
+
 func canFail(s *subject) bool { return s.method("Fail") || s.strategy() == "hold" }
 
 func canRequeue(s *subject) bool { return s.method("Requeue") }

@@ -72,6 +72,7 @@ var properties = []property{
 	{"idle poll", nil, proveIdlePoll},
 	{"flat under snapshot", hasLowHint, proveFlatUnderSnapshot},
 	{"plan", nil, provePlan},
+	{"settle by key", marksRunning, proveSettleByKey},
 	{"fail", canFail, proveFail},
 	{"requeue", canRequeue, proveRequeue},
 	{"extend and recover", canExtend, proveExtendAndRecover},

@@ -41,6 +41,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/rowidpg18pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalsqlite"
@@ -78,6 +79,7 @@ var registry = []emitted{
 	{name: "compositepg13pgx", new: compositepg13pgx.New, lost: compositepg13pgx.ErrLost, retryable: compositepg13pgx.IsRetryable},
 	{name: "compositesqlite", new: compositesqlite.New, lost: compositesqlite.ErrLost, retryable: compositesqlite.IsRetryable},
 	{name: "rowidpg10pgx", new: rowidpg10pgx.New, lost: rowidpg10pgx.ErrLost, retryable: rowidpg10pgx.IsRetryable},
+	{name: "rowidpg18pgx", new: rowidpg18pgx.New, lost: rowidpg18pgx.ErrLost, retryable: rowidpg18pgx.IsRetryable},
 	{name: "rowidsqlite", new: rowidsqlite.New, lost: rowidsqlite.ErrLost, retryable: rowidsqlite.IsRetryable},
 	{name: "booleanpg10sql", new: booleanpg10sql.New, lost: booleanpg10sql.ErrLost, retryable: booleanpg10sql.IsRetryable},
 	{name: "booleansqlite", new: booleansqlite.New, lost: booleansqlite.ErrLost, retryable: booleansqlite.IsRetryable},

@@ -2,7 +2,7 @@
 -- extend: running stays running, its lease begins anew
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* emailq.Extend */ email_outbox
 SET    lease_till = unixepoch() + 3
 FROM   (
@@ -11,6 +11,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'sending'
+AND    +(token = token_held
+      AND    state = 'sending')
 RETURNING msg_id, lease_till

@@ -2,7 +2,7 @@
 -- fail: running to failed
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* emailq.Fail */ email_outbox
 SET    state = 'failed',
        lease_till = NULL,
@@ -13,6 +13,6 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'sending'
+AND    +(token = token_held
+      AND    state = 'sending')
 RETURNING msg_id

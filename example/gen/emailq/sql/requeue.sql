@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* emailq.Requeue */ email_outbox
 SET    state = 'ready',
        not_before = CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE not_before END,
@@ -16,6 +16,6 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'sending'
+AND    +(token = token_held
+      AND    state = 'sending')
 RETURNING msg_id

@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* emailq.Fail */ email_outbox
 SET    state = 'ready',
        not_before = CAST(unixepoch() + ?1 AS INTEGER),
@@ -16,6 +16,6 @@ FROM   (
            FROM   json_each(?3)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'sending'
+AND    +(token = token_held
+      AND    state = 'sending')
 RETURNING msg_id

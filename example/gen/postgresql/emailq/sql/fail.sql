@@ -2,14 +2,14 @@
 -- fail: running to failed
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* emailq.Fail */ email_outbox
 SET    state = 'E',
        lease_till = NULL,
        last_error = $1
 FROM   unnest($2::bigint[], $3::integer[], $4::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
-AND    tries = tries_held
-AND    reader = reader_held
-AND    state = 'A'
+AND    CASE WHEN tries = tries_held
+            AND    reader = reader_held
+            AND    state = 'A' THEN true END
 RETURNING msg_id

@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* emailq.Requeue */ email_outbox
 SET    state = 'N',
        not_before = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE not_before END,
@@ -11,7 +11,7 @@ SET    state = 'N',
        tries = tries - 1
 FROM   unnest($2::bigint[], $3::integer[], $4::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
-AND    tries = tries_held
-AND    reader = reader_held
-AND    state = 'A'
+AND    CASE WHEN tries = tries_held
+            AND    reader = reader_held
+            AND    state = 'A' THEN true END
 RETURNING msg_id

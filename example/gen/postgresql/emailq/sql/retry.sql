@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* emailq.Fail */ email_outbox
 SET    state = 'N',
        not_before = now() + make_interval(secs => $1),
@@ -11,7 +11,7 @@ SET    state = 'N',
        last_error = $2
 FROM   unnest($3::bigint[], $4::integer[], $5::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
-AND    tries = tries_held
-AND    reader = reader_held
-AND    state = 'A'
+AND    CASE WHEN tries = tries_held
+            AND    reader = reader_held
+            AND    state = 'A' THEN true END
 RETURNING msg_id

@@ -65,23 +65,23 @@ RETURNING msg_id, kind, priority, created_at, not_before, lease_till, reader, tr
 -- complete: running to done
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch MsgID, 2: batch Tries, 3: batch Reader
 UPDATE /* email94q.Complete */ email_outbox
 SET    state = 'C',
        lease_till = NULL
 FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
-AND    tries = tries_held
-AND    reader = reader_held
-AND    state = 'A'
+AND    CASE WHEN tries = tries_held
+            AND    reader = reader_held
+            AND    state = 'A' THEN true END
 RETURNING msg_id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: error, 3: batch MsgID, 4: batch Tries, 5: batch Reader
 UPDATE /* email94q.Fail */ email_outbox
 SET    state = 'N',
@@ -91,16 +91,16 @@ SET    state = 'N',
        last_error = $2
 FROM   unnest($3::bigint[], $4::integer[], $5::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
-AND    tries = tries_held
-AND    reader = reader_held
-AND    state = 'A'
+AND    CASE WHEN tries = tries_held
+            AND    reader = reader_held
+            AND    state = 'A' THEN true END
 RETURNING msg_id;
 
 -- sql/fail.sql
 -- fail: running to failed
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: error, 2: batch MsgID, 3: batch Tries, 4: batch Reader
 UPDATE /* email94q.Fail */ email_outbox
 SET    state = 'E',
@@ -108,16 +108,16 @@ SET    state = 'E',
        last_error = $1
 FROM   unnest($2::bigint[], $3::integer[], $4::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
-AND    tries = tries_held
-AND    reader = reader_held
-AND    state = 'A'
+AND    CASE WHEN tries = tries_held
+            AND    reader = reader_held
+            AND    state = 'A' THEN true END
 RETURNING msg_id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch MsgID, 3: batch Tries, 4: batch Reader
 UPDATE /* email94q.Requeue */ email_outbox
 SET    state = 'N',
@@ -127,24 +127,24 @@ SET    state = 'N',
        tries = tries - 1
 FROM   unnest($2::bigint[], $3::integer[], $4::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
-AND    tries = tries_held
-AND    reader = reader_held
-AND    state = 'A'
+AND    CASE WHEN tries = tries_held
+            AND    reader = reader_held
+            AND    state = 'A' THEN true END
 RETURNING msg_id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch MsgID, 2: batch Tries, 3: batch Reader
 UPDATE /* email94q.Extend */ email_outbox
 SET    lease_till = now() + interval '5 minutes'
 FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
-AND    tries = tries_held
-AND    reader = reader_held
-AND    state = 'A'
+AND    CASE WHEN tries = tries_held
+            AND    reader = reader_held
+            AND    state = 'A' THEN true END
 RETURNING msg_id, lease_till;
 
 -- sql/recover.sql

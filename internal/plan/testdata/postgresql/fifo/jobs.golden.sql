@@ -93,58 +93,58 @@ RETURNING id, taken, body;
 -- complete: running to done
 -- fence: taken as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch Taken
 UPDATE /* jobsq.Complete */ jobs
 SET    status = 'done'
 FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
 WHERE  id = id_held
-AND    taken = taken_held
-AND    status = 'running'
+AND    CASE WHEN taken = taken_held
+            AND    status = 'running' THEN true END
 RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready
 -- fence: taken as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch Taken
 UPDATE /* jobsq.Fail */ jobs
 SET    status = 'ready',
        taken = NULL
 FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
 WHERE  id = id_held
-AND    taken = taken_held
-AND    status = 'running'
+AND    CASE WHEN taken = taken_held
+            AND    status = 'running' THEN true END
 RETURNING id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: taken as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch Taken
 UPDATE /* jobsq.Requeue */ jobs
 SET    status = 'ready',
        taken = NULL
 FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
 WHERE  id = id_held
-AND    taken = taken_held
-AND    status = 'running'
+AND    CASE WHEN taken = taken_held
+            AND    status = 'running' THEN true END
 RETURNING id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: taken as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch Taken
 UPDATE /* jobsq.Extend */ jobs
 SET    taken = now()
 FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
 WHERE  id = id_held
-AND    taken = taken_held
-AND    status = 'running'
+AND    CASE WHEN taken = taken_held
+            AND    status = 'running' THEN true END
 RETURNING id, taken;
 
 -- sql/recover.sql

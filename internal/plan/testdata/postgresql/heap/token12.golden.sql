@@ -82,33 +82,34 @@ RETURNING at, line, holder;
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch Holder
 DELETE /* token12q.Complete */ FROM log_lines
 WHERE  holder = ANY ($1::uuid[])
-AND    holder IS NOT NULL
+AND    CASE WHEN holder IS NOT NULL THEN true END
 RETURNING holder;
 
 -- sql/fail.sql
 -- fail: running to failed
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch Holder
 DELETE /* token12q.Fail */ FROM log_lines
 WHERE  holder = ANY ($1::uuid[])
-AND    holder IS NOT NULL
+AND    CASE WHEN holder IS NOT NULL THEN true END
 RETURNING holder;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch Holder
 UPDATE /* token12q.Requeue */ log_lines
 SET    holder = NULL
 FROM   unnest($1::uuid[]) AS job (holder_held)
-WHERE  holder = holder_held
-AND    holder IS NOT NULL
+WHERE  holder = ANY ($1::uuid[])
+AND    holder = holder_held
+AND    CASE WHEN holder IS NOT NULL THEN true END
 RETURNING holder_held;
 
 -- sql/enqueue.sql

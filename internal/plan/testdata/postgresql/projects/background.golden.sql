@@ -105,22 +105,22 @@ RETURNING id, task_name, task_params, priority, run_at, queue, attempts, last_er
 -- complete: running to done
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch LockedAt, 3: batch LockedBy
 DELETE /* backgroundq.Complete */ FROM background_task
 USING  unnest($1::integer[], $2::timestamptz[], $3::varchar[]) AS job (id_held, locked_at_held, locked_by_held)
 WHERE  id = id_held
-AND    locked_at = locked_at_held
-AND    locked_by = locked_by_held
-AND    failed_at IS NULL
-AND    locked_at IS NOT NULL
+AND    CASE WHEN locked_at = locked_at_held
+            AND    locked_by = locked_by_held
+            AND    failed_at IS NULL
+            AND    locked_at IS NOT NULL THEN true END
 RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: error, 3: batch ID, 4: batch LockedAt, 5: batch LockedBy
 UPDATE /* backgroundq.Fail */ background_task
 SET    run_at = now() + make_interval(secs => $1),
@@ -130,17 +130,17 @@ SET    run_at = now() + make_interval(secs => $1),
        locked_at = NULL
 FROM   unnest($3::integer[], $4::timestamptz[], $5::varchar[]) AS job (id_held, locked_at_held, locked_by_held)
 WHERE  id = id_held
-AND    locked_at = locked_at_held
-AND    locked_by = locked_by_held
-AND    failed_at IS NULL
-AND    locked_at IS NOT NULL
+AND    CASE WHEN locked_at = locked_at_held
+            AND    locked_by = locked_by_held
+            AND    failed_at IS NULL
+            AND    locked_at IS NOT NULL THEN true END
 RETURNING id;
 
 -- sql/fail.sql
 -- fail: running to failed
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: error, 2: batch ID, 3: batch LockedAt, 4: batch LockedBy
 UPDATE /* backgroundq.Fail */ background_task
 SET    attempts = attempts + 1,
@@ -148,17 +148,17 @@ SET    attempts = attempts + 1,
        last_error = $1
 FROM   unnest($2::integer[], $3::timestamptz[], $4::varchar[]) AS job (id_held, locked_at_held, locked_by_held)
 WHERE  id = id_held
-AND    locked_at = locked_at_held
-AND    locked_by = locked_by_held
-AND    failed_at IS NULL
-AND    locked_at IS NOT NULL
+AND    CASE WHEN locked_at = locked_at_held
+            AND    locked_by = locked_by_held
+            AND    failed_at IS NULL
+            AND    locked_at IS NOT NULL THEN true END
 RETURNING id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch ID, 3: batch LockedAt, 4: batch LockedBy
 UPDATE /* backgroundq.Requeue */ background_task
 SET    run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE run_at END,
@@ -166,26 +166,26 @@ SET    run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE r
        locked_at = NULL
 FROM   unnest($2::integer[], $3::timestamptz[], $4::varchar[]) AS job (id_held, locked_at_held, locked_by_held)
 WHERE  id = id_held
-AND    locked_at = locked_at_held
-AND    locked_by = locked_by_held
-AND    failed_at IS NULL
-AND    locked_at IS NOT NULL
+AND    CASE WHEN locked_at = locked_at_held
+            AND    locked_by = locked_by_held
+            AND    failed_at IS NULL
+            AND    locked_at IS NOT NULL THEN true END
 RETURNING id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch LockedAt, 3: batch LockedBy
 UPDATE /* backgroundq.Extend */ background_task
 SET    locked_at = now()
 FROM   unnest($1::integer[], $2::timestamptz[], $3::varchar[]) AS job (id_held, locked_at_held, locked_by_held)
 WHERE  id = id_held
-AND    locked_at = locked_at_held
-AND    locked_by = locked_by_held
-AND    failed_at IS NULL
-AND    locked_at IS NOT NULL
+AND    CASE WHEN locked_at = locked_at_held
+            AND    locked_by = locked_by_held
+            AND    failed_at IS NULL
+            AND    locked_at IS NOT NULL THEN true END
 RETURNING id, locked_at;
 
 -- sql/redrive.sql

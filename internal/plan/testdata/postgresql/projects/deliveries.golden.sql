@@ -87,34 +87,34 @@ RETURNING id;
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* deliveriesq.Complete */ deliveries
 SET    state = 'C'
 WHERE  id = ANY ($1::bigint[])
-AND    state = 'A'
+AND    CASE WHEN state = 'A' THEN true END
 RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* deliveriesq.Fail */ deliveries
 SET    state = 'N'
 WHERE  id = ANY ($1::bigint[])
-AND    state = 'A'
+AND    CASE WHEN state = 'A' THEN true END
 RETURNING id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* deliveriesq.Requeue */ deliveries
 SET    state = 'N'
 WHERE  id = ANY ($1::bigint[])
-AND    state = 'A'
+AND    CASE WHEN state = 'A' THEN true END
 RETURNING id;
 
 -- sql/purge_done.sql

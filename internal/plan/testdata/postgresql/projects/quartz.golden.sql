@@ -110,7 +110,7 @@ RETURNING qrtz_triggers.sched_name, qrtz_triggers.trigger_name,
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch SchedName, 2: batch TriggerName, 3: batch TriggerGroup
 UPDATE /* quartzq.Complete */ qrtz_triggers
 SET    trigger_state = 'COMPLETE'
@@ -118,13 +118,13 @@ FROM   unnest($1::varchar[], $2::varchar[], $3::varchar[]) AS job (sched_name_he
 WHERE  sched_name = sched_name_held
 AND    trigger_name = trigger_name_held
 AND    trigger_group = trigger_group_held
-AND    trigger_state = 'ACQUIRED'
+AND    CASE WHEN trigger_state = 'ACQUIRED' THEN true END
 RETURNING sched_name, trigger_name, trigger_group;
 
 -- sql/fail.sql
 -- fail: running to failed
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch SchedName, 2: batch TriggerName, 3: batch TriggerGroup
 UPDATE /* quartzq.Fail */ qrtz_triggers
 SET    trigger_state = 'ERROR'
@@ -132,13 +132,13 @@ FROM   unnest($1::varchar[], $2::varchar[], $3::varchar[]) AS job (sched_name_he
 WHERE  sched_name = sched_name_held
 AND    trigger_name = trigger_name_held
 AND    trigger_group = trigger_group_held
-AND    trigger_state = 'ACQUIRED'
+AND    CASE WHEN trigger_state = 'ACQUIRED' THEN true END
 RETURNING sched_name, trigger_name, trigger_group;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch SchedName, 3: batch TriggerName, 4: batch TriggerGroup
 UPDATE /* quartzq.Requeue */ qrtz_triggers
 SET    next_fire_time = CASE WHEN $1 > 0.0 THEN floor((extract(epoch FROM now()) + $1) * 1000)::bigint ELSE next_fire_time END,
@@ -147,7 +147,7 @@ FROM   unnest($2::varchar[], $3::varchar[], $4::varchar[]) AS job (sched_name_he
 WHERE  sched_name = sched_name_held
 AND    trigger_name = trigger_name_held
 AND    trigger_group = trigger_group_held
-AND    trigger_state = 'ACQUIRED'
+AND    CASE WHEN trigger_state = 'ACQUIRED' THEN true END
 RETURNING sched_name, trigger_name, trigger_group;
 
 -- sql/redrive.sql

@@ -52,53 +52,53 @@ FOR    UPDATE SKIP LOCKED;
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* queq.Complete */ que_jobs
 SET    finished_at = now(),
        expired_at = NULL
 WHERE  id = ANY ($1::bigint[])
-AND    finished_at IS NULL
-AND    expired_at IS NULL
+AND    CASE WHEN finished_at IS NULL
+            AND    expired_at IS NULL THEN true END
 RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* queq.Fail */ que_jobs
 SET    run_at = now() + make_interval(secs => $1),
        error_count = error_count + 1
 WHERE  id = ANY ($2::bigint[])
-AND    finished_at IS NULL
-AND    expired_at IS NULL
+AND    CASE WHEN finished_at IS NULL
+            AND    expired_at IS NULL THEN true END
 RETURNING id;
 
 -- sql/fail.sql
 -- fail: running to failed
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* queq.Fail */ que_jobs
 SET    error_count = error_count + 1,
        finished_at = NULL,
        expired_at = now()
 WHERE  id = ANY ($1::bigint[])
-AND    finished_at IS NULL
-AND    expired_at IS NULL
+AND    CASE WHEN finished_at IS NULL
+            AND    expired_at IS NULL THEN true END
 RETURNING id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* queq.Requeue */ que_jobs
 SET    run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE run_at END
 WHERE  id = ANY ($2::bigint[])
-AND    finished_at IS NULL
-AND    expired_at IS NULL
+AND    CASE WHEN finished_at IS NULL
+            AND    expired_at IS NULL THEN true END
 RETURNING id;
 
 -- sql/redrive.sql

@@ -85,34 +85,34 @@ RETURNING id, body;
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* jobsq.Complete */ jobs
 SET    status = 'done'
 WHERE  id = ANY ($1::bigint[])
-AND    status = 'running'
+AND    CASE WHEN status = 'running' THEN true END
 RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* jobsq.Fail */ jobs
 SET    status = 'ready'
 WHERE  id = ANY ($1::bigint[])
-AND    status = 'running'
+AND    CASE WHEN status = 'running' THEN true END
 RETURNING id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* jobsq.Requeue */ jobs
 SET    status = 'ready'
 WHERE  id = ANY ($1::bigint[])
-AND    status = 'running'
+AND    CASE WHEN status = 'running' THEN true END
 RETURNING id;
 
 -- sql/purge_done.sql

@@ -44,12 +44,12 @@ LIMIT  $3;
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* filesq.Complete */ files
 SET    processed = true
 WHERE  id = ANY ($1::bigint[])
-AND    processed = false
+AND    CASE WHEN processed = false THEN true END
 RETURNING id;
 
 -- sql/purge_done.sql

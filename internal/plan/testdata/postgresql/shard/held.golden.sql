@@ -48,12 +48,12 @@ FOR    UPDATE SKIP LOCKED;
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* heldq.Complete */ files
 SET    processed = true
 WHERE  id = ANY ($1::bigint[])
-AND    processed = false
+AND    CASE WHEN processed = false THEN true END
 RETURNING id;
 
 -- sql/purge_done.sql

@@ -66,7 +66,7 @@ RETURNING tenant, move_no, holder;
 -- complete: running to done
 -- fence: holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder Outcome
 UPDATE /* compositeq.Complete */ moves
 SET    state = 'ok',
@@ -80,15 +80,15 @@ FROM   (
        ) AS job
 WHERE  tenant = tenant_held
 AND    move_no = move_no_held
-AND    holder = holder_held
-AND    state = 'busy'
+AND    +(holder = holder_held
+      AND    state = 'busy')
 RETURNING tenant, move_no;
 
 -- sql/retry.sql
 -- retry: running to ready
 -- fence: holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder
 UPDATE /* compositeq.Fail */ moves
 SET    state = 'new',
@@ -101,15 +101,15 @@ FROM   (
        ) AS job
 WHERE  tenant = tenant_held
 AND    move_no = move_no_held
-AND    holder = holder_held
-AND    state = 'busy'
+AND    +(holder = holder_held
+      AND    state = 'busy')
 RETURNING tenant, move_no;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder
 UPDATE /* compositeq.Requeue */ moves
 SET    state = 'new',
@@ -122,8 +122,8 @@ FROM   (
        ) AS job
 WHERE  tenant = tenant_held
 AND    move_no = move_no_held
-AND    holder = holder_held
-AND    state = 'busy'
+AND    +(holder = holder_held
+      AND    state = 'busy')
 RETURNING tenant, move_no;
 
 -- sql/purge_done.sql

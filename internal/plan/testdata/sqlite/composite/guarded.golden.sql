@@ -45,7 +45,7 @@ LIMIT  ?1;
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
 -- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: token Holder, 2: batch_all Tenant MoveNo
 UPDATE /* guardedq.Claim */ moves
 SET    state = 'busy',
@@ -57,14 +57,14 @@ FROM   (
        ) AS job
 WHERE  tenant = tenant_picked
 AND    move_no = move_no_picked
-AND    state = 'new'
+AND    +(state = 'new')
 RETURNING tenant, move_no, holder;
 
 -- sql/complete.sql
 -- complete: running to done
 -- fence: holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder Outcome
 UPDATE /* guardedq.Complete */ moves
 SET    state = 'ok',
@@ -78,15 +78,15 @@ FROM   (
        ) AS job
 WHERE  tenant = tenant_held
 AND    move_no = move_no_held
-AND    holder = holder_held
-AND    state = 'busy'
+AND    +(holder = holder_held
+      AND    state = 'busy')
 RETURNING tenant, move_no;
 
 -- sql/retry.sql
 -- retry: running to ready
 -- fence: holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder
 UPDATE /* guardedq.Fail */ moves
 SET    state = 'new',
@@ -99,15 +99,15 @@ FROM   (
        ) AS job
 WHERE  tenant = tenant_held
 AND    move_no = move_no_held
-AND    holder = holder_held
-AND    state = 'busy'
+AND    +(holder = holder_held
+      AND    state = 'busy')
 RETURNING tenant, move_no;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder
 UPDATE /* guardedq.Requeue */ moves
 SET    state = 'new',
@@ -120,8 +120,8 @@ FROM   (
        ) AS job
 WHERE  tenant = tenant_held
 AND    move_no = move_no_held
-AND    holder = holder_held
-AND    state = 'busy'
+AND    +(holder = holder_held
+      AND    state = 'busy')
 RETURNING tenant, move_no;
 
 -- sql/purge_done.sql

@@ -77,7 +77,7 @@ RETURNING msg_id, kind, created_at, not_before, lease_till, token, tries, last_e
 -- complete: running to done
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MsgID Token
 UPDATE /* emailq.Complete */ email_outbox
 SET    state = 'done',
@@ -88,15 +88,15 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: error, 3: batch_all MsgID Token
 UPDATE /* emailq.Fail */ email_outbox
 SET    state = 'ready',
@@ -110,15 +110,15 @@ FROM   (
            FROM   json_each(?3)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id;
 
 -- sql/fail.sql
 -- fail: running to failed
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: error, 2: batch_all MsgID Token
 UPDATE /* emailq.Fail */ email_outbox
 SET    state = 'failed',
@@ -130,15 +130,15 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all MsgID Token
 UPDATE /* emailq.Requeue */ email_outbox
 SET    state = 'ready',
@@ -152,15 +152,15 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MsgID Token
 UPDATE /* emailq.Extend */ email_outbox
 SET    lease_till = unixepoch() + 300
@@ -170,8 +170,8 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id, lease_till;
 
 -- sql/recover.sql

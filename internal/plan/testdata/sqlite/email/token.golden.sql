@@ -66,7 +66,7 @@ AND    state = 'running';
 -- complete: running to done
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MsgID Token
 UPDATE /* tokenq.Complete */ email_outbox
 SET    state = 'done',
@@ -77,15 +77,15 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: error, 3: batch_all MsgID Token
 UPDATE /* tokenq.Fail */ email_outbox
 SET    state = 'ready',
@@ -99,15 +99,15 @@ FROM   (
            FROM   json_each(?3)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id;
 
 -- sql/fail.sql
 -- fail: running to failed
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: error, 2: batch_all MsgID Token
 UPDATE /* tokenq.Fail */ email_outbox
 SET    state = 'failed',
@@ -119,15 +119,15 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all MsgID Token
 UPDATE /* tokenq.Requeue */ email_outbox
 SET    state = 'ready',
@@ -141,15 +141,15 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MsgID Token
 UPDATE /* tokenq.Extend */ email_outbox
 SET    lease_till = CAST(strftime('%s', 'now') + 300 AS INTEGER)
@@ -159,8 +159,8 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  msg_id = msg_id_held
-AND    token = token_held
-AND    state = 'running'
+AND    +(token = token_held
+      AND    state = 'running')
 RETURNING msg_id, lease_till;
 
 -- sql/recover.sql

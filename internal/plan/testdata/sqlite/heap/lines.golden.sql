@@ -66,36 +66,36 @@ RETURNING rowid, at, due, line;
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all RowID
 UPDATE /* linesq.Complete */ lines
 SET    state = 1
 WHERE  rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    state = 0
+AND    +(state = 0)
 RETURNING rowid;
 
 -- sql/retry.sql
 -- retry: running to ready
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all RowID
 UPDATE /* linesq.Fail */ lines
 SET    due = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', printf('%+.3f seconds', +(?1))),
        state = NULL
 WHERE  rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
-AND    state = 0
+AND    +(state = 0)
 RETURNING rowid;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all RowID
 UPDATE /* linesq.Requeue */ lines
 SET    due = CASE WHEN ?1 > 0.0 THEN strftime('%Y-%m-%dT%H:%M:%fZ', 'now', printf('%+.3f seconds', +(?1))) ELSE due END,
        state = NULL
 WHERE  rowid IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
-AND    state = 0
+AND    +(state = 0)
 RETURNING rowid;
 
 -- sql/purge_done.sql

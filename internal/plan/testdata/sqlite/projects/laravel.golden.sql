@@ -71,21 +71,21 @@ RETURNING id, queue, payload, attempts, reserved_at, available_at, created_at;
 -- complete: running to done
 -- fence: attempts as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Attempts
 DELETE /* laravelq.Complete */ FROM jobs
 WHERE  (id, attempts) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS attempts_held
            FROM   json_each(?1))
-AND    reserved_at IS NOT NULL
+AND    +(reserved_at IS NOT NULL)
 RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- fence: attempts as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all ID Attempts
 UPDATE /* laravelq.Fail */ jobs
 SET    reserved_at = NULL,
@@ -96,15 +96,15 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  id = id_held
-AND    attempts = attempts_held
-AND    reserved_at IS NOT NULL
+AND    +(attempts = attempts_held
+      AND    reserved_at IS NOT NULL)
 RETURNING id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: attempts as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all ID Attempts
 UPDATE /* laravelq.Requeue */ jobs
 SET    attempts = attempts - 1,
@@ -116,15 +116,15 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  id = id_held
-AND    attempts = attempts_held
-AND    reserved_at IS NOT NULL
+AND    +(attempts = attempts_held
+      AND    reserved_at IS NOT NULL)
 RETURNING id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: attempts as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Attempts
 UPDATE /* laravelq.Extend */ jobs
 SET    reserved_at = unixepoch()
@@ -134,8 +134,8 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    attempts = attempts_held
-AND    reserved_at IS NOT NULL
+AND    +(attempts = attempts_held
+      AND    reserved_at IS NOT NULL)
 RETURNING id;
 
 -- sql/enqueue.sql

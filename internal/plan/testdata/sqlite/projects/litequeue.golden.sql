@@ -69,7 +69,7 @@ RETURNING message, message_id, in_time, lock_time;
 -- complete: running to done
 -- fence: lock_time as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Complete */ main."Queue"
 SET    status = 2,
@@ -80,15 +80,15 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  message_id = message_id_held
-AND    lock_time = lock_time_held
-AND    status = 1
+AND    +(lock_time = lock_time_held
+      AND    status = 1)
 RETURNING message_id;
 
 -- sql/fail.sql
 -- fail: running to failed
 -- fence: lock_time as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Fail */ main."Queue"
 SET    status = 3
@@ -98,15 +98,15 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  message_id = message_id_held
-AND    lock_time = lock_time_held
-AND    status = 1
+AND    +(lock_time = lock_time_held
+      AND    status = 1)
 RETURNING message_id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: lock_time as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Requeue */ main."Queue"
 SET    status = 0,
@@ -117,15 +117,15 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  message_id = message_id_held
-AND    lock_time = lock_time_held
-AND    status = 1
+AND    +(lock_time = lock_time_held
+      AND    status = 1)
 RETURNING message_id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: lock_time as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Extend */ main."Queue"
 SET    lock_time = unixepoch()
@@ -135,8 +135,8 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  message_id = message_id_held
-AND    lock_time = lock_time_held
-AND    status = 1
+AND    +(lock_time = lock_time_held
+      AND    status = 1)
 RETURNING message_id, lock_time;
 
 -- sql/recover.sql

@@ -2,7 +2,7 @@
 -- fail: running to failed
 -- fence: status as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* batchkeysqlite.Fail */ jobs
 SET    status = 'error',
        lease_till = NULL
@@ -12,6 +12,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    status = status_held
-AND    status NOT IN ('ready', 'done', 'error')
+AND    +(status = status_held
+      AND    status NOT IN ('ready', 'done', 'error'))
 RETURNING id

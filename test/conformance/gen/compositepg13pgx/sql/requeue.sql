@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* compositepg13pgx.Requeue */ jobs
 SET    status = 'ready',
        token = NULL,
@@ -10,6 +10,6 @@ SET    status = 'ready',
 FROM   unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (region_held, seq_held, token_held)
 WHERE  region = region_held
 AND    seq = seq_held
-AND    token = token_held
-AND    status = 'running'
+AND    CASE WHEN token = token_held
+            AND    status = 'running' THEN true END
 RETURNING region, seq

@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* compositesqlite.Complete */ jobs
 SET    status = 'done',
        lease_till = NULL
@@ -14,6 +14,6 @@ FROM   (
        ) AS job
 WHERE  region = region_held
 AND    seq = seq_held
-AND    token = token_held
-AND    status = 'running'
+AND    +(token = token_held
+      AND    status = 'running')
 RETURNING region, seq

@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* duepg10pgx.Fail */ jobs
 SET    status = 'ready',
        due_at = now() + make_interval(secs => $1),
@@ -12,6 +12,6 @@ SET    status = 'ready',
        last_error = $2
 FROM   unnest($3::bigint[], $4::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
-AND    token = token_held
-AND    status = 'running'
+AND    CASE WHEN token = token_held
+            AND    status = 'running' THEN true END
 RETURNING id

@@ -2,7 +2,7 @@
 -- extend: running stays running, its lease begins anew
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* duesqlite.Extend */ jobs
 SET    lease_till = CAST((julianday('now') - 2440587.5) * 86400000 + 3600 * 1000 AS INTEGER)
 FROM   (
@@ -11,6 +11,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    token = token_held
-AND    status = 'running'
+AND    +(token = token_held
+      AND    status = 'running')
 RETURNING id, lease_till

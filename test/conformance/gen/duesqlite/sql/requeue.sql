@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* duesqlite.Requeue */ jobs
 SET    status = 'ready',
        due_at = CASE WHEN ?1 > 0.0 THEN CAST((julianday('now') - 2440587.5) * 86400000 + ?1 * 1000 AS INTEGER) ELSE due_at END,
@@ -14,6 +14,6 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  id = id_held
-AND    token = token_held
-AND    status = 'running'
+AND    +(token = token_held
+      AND    status = 'running')
 RETURNING id

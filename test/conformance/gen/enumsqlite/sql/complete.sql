@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* enumsqlite.Complete */ jobs
 SET    state = 'done',
        version = version + 1,
@@ -13,6 +13,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    version = version_held
-AND    state = 'running'
+AND    +(version = version_held
+      AND    state = 'running')
 RETURNING id

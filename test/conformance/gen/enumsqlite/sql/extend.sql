@@ -2,7 +2,7 @@
 -- extend: running stays running, its lease begins anew
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* enumsqlite.Extend */ jobs
 SET    version = version + 1,
        lease_till = CAST((julianday('now') - 2440587.5) * 86400000 + 3600 * 1000 AS INTEGER)
@@ -12,6 +12,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    version = version_held
-AND    state = 'running'
+AND    +(version = version_held
+      AND    state = 'running')
 RETURNING id, version, lease_till

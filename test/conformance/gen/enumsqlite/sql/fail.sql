@@ -2,7 +2,7 @@
 -- fail: running to failed
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* enumsqlite.Fail */ jobs
 SET    state = 'failed',
        version = version + 1,
@@ -13,6 +13,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    version = version_held
-AND    state = 'running'
+AND    +(version = version_held
+      AND    state = 'running')
 RETURNING id

@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: tries, worker as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* guardedsqlite.Complete */ jobs
 SET    status = 'done',
        lease_till = NULL,
@@ -14,7 +14,7 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    tries = tries_held
-AND    worker = worker_held
-AND    status = 'running'
+AND    +(tries = tries_held
+      AND    worker = worker_held
+      AND    status = 'running')
 RETURNING id

@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: tries, worker as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* guardedsqlite.Fail */ jobs
 SET    status = 'ready',
        lease_till = NULL,
@@ -15,7 +15,7 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  id = id_held
-AND    tries = tries_held
-AND    worker = worker_held
-AND    status = 'running'
+AND    +(tries = tries_held
+      AND    worker = worker_held
+      AND    status = 'running')
 RETURNING id

@@ -2,14 +2,14 @@
 -- requeue: running to ready, no try used
 -- fence: claimed_at, worker as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* integerpg10pgx.Requeue */ jobs
 SET    state = 0,
        claimed_at = NULL,
        worker = NULL
 FROM   unnest($1::bigint[], $2::timestamptz[], $3::text[]) AS job (id_held, claimed_at_held, worker_held)
 WHERE  id = id_held
-AND    claimed_at = claimed_at_held
-AND    worker = worker_held
-AND    state = 1
+AND    CASE WHEN claimed_at = claimed_at_held
+            AND    worker = worker_held
+            AND    state = 1 THEN true END
 RETURNING id

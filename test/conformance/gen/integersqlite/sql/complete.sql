@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: claimed_at, worker as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* integersqlite.Complete */ jobs
 SET    state = 2
 FROM   (
@@ -12,7 +12,7 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    claimed_at = claimed_at_held
-AND    worker = worker_held
-AND    state = 1
+AND    +(claimed_at = claimed_at_held
+      AND    worker = worker_held
+      AND    state = 1)
 RETURNING id

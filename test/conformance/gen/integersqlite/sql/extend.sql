@@ -2,7 +2,7 @@
 -- extend: running stays running, its lease begins anew
 -- fence: claimed_at, worker as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* integersqlite.Extend */ jobs
 SET    claimed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 FROM   (
@@ -12,7 +12,7 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    claimed_at = claimed_at_held
-AND    worker = worker_held
-AND    state = 1
+AND    +(claimed_at = claimed_at_held
+      AND    worker = worker_held
+      AND    state = 1)
 RETURNING id, claimed_at

@@ -2,7 +2,7 @@
 -- fail: running to failed
 -- fence: claimed_at, worker as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* integersqlite.Fail */ jobs
 SET    state = 9
 FROM   (
@@ -12,7 +12,7 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    claimed_at = claimed_at_held
-AND    worker = worker_held
-AND    state = 1
+AND    +(claimed_at = claimed_at_held
+      AND    worker = worker_held
+      AND    state = 1)
 RETURNING id

@@ -2,12 +2,12 @@
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* leasepg10pgx.Requeue */ jobs
 SET    lease_till = NULL,
        token = NULL
 FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
-AND    token = token_held
-AND    lease_till IS NOT NULL
+AND    CASE WHEN token = token_held
+            AND    lease_till IS NOT NULL THEN true END
 RETURNING id

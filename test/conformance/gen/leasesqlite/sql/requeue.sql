@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* leasesqlite.Requeue */ jobs
 SET    lease_till = NULL,
        token = NULL
@@ -12,6 +12,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    token = token_held
-AND    lease_till IS NOT NULL
+AND    +(token = token_held
+      AND    lease_till IS NOT NULL)
 RETURNING id

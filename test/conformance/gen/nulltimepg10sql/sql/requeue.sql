@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* nulltimepg10sql.Requeue */ jobs
 SET    started_at = NULL,
        finished_at = NULL,
@@ -10,8 +10,8 @@ SET    started_at = NULL,
        tries = tries - 1
 FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
 WHERE  id = id_held
-AND    tries = tries_held
-AND    started_at IS NOT NULL
-AND    finished_at IS NULL
-AND    failed_at IS NULL
+AND    CASE WHEN tries = tries_held
+            AND    started_at IS NOT NULL
+            AND    finished_at IS NULL
+            AND    failed_at IS NULL THEN true END
 RETURNING id

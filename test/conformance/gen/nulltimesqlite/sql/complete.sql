@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* nulltimesqlite.Complete */ jobs
 SET    finished_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
        failed_at = NULL
@@ -12,8 +12,8 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    tries = tries_held
-AND    started_at IS NOT NULL
-AND    finished_at IS NULL
-AND    failed_at IS NULL
+AND    +(tries = tries_held
+      AND    started_at IS NOT NULL
+      AND    finished_at IS NULL
+      AND    failed_at IS NULL)
 RETURNING id

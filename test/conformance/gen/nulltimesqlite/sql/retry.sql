@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* nulltimesqlite.Fail */ jobs
 SET    started_at = NULL,
        finished_at = NULL,
@@ -13,8 +13,8 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    tries = tries_held
-AND    started_at IS NOT NULL
-AND    finished_at IS NULL
-AND    failed_at IS NULL
+AND    +(tries = tries_held
+      AND    started_at IS NOT NULL
+      AND    finished_at IS NULL
+      AND    failed_at IS NULL)
 RETURNING id

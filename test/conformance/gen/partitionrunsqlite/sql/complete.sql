@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* partitionrunsqlite.Complete */ jobs
 SET    status = 'done'
 FROM   (
@@ -11,6 +11,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    tries = tries_held
-AND    status = 'running'
+AND    +(tries = tries_held
+      AND    status = 'running')
 RETURNING id

@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* partitionrunsqlite.Requeue */ jobs
 SET    status = 'ready',
        tries = tries - 1
@@ -12,6 +12,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    tries = tries_held
-AND    status = 'running'
+AND    +(tries = tries_held
+      AND    status = 'running')
 RETURNING id

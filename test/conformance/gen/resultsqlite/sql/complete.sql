@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: owner as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* resultsqlite.Complete */ jobs
 SET    status = 'done',
        answer = answer_held
@@ -13,6 +13,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    owner = owner_held
-AND    status = 'running'
+AND    +(owner = owner_held
+      AND    status = 'running')
 RETURNING id

@@ -7,4 +7,4 @@ WHERE  status = 'ready';
 
 -- serves Complete and the like: the token is what names a claimed row
 CREATE INDEX CONCURRENTLY jobs_rowidpg10pgx_token ON jobs (token)
-WHERE  status = 'running';
+WHERE  token IS NOT NULL;

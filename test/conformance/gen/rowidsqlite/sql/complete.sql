@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* rowidsqlite.Complete */ jobs
 SET    status = 'done'
 FROM   (
@@ -11,6 +11,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  rowid = rowid_held
-AND    token = token_held
-AND    status = 'running'
+AND    +(token = token_held
+      AND    status = 'running')
 RETURNING rowid

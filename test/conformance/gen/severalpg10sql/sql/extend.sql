@@ -2,12 +2,12 @@
 -- extend: running stays running, its lease begins anew
 -- fence: claimed_at as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* severalpg10sql.Extend */ jobs
 SET    claimed_at = now()
 FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, claimed_at_held)
 WHERE  id = id_held
-AND    claimed_at = claimed_at_held
-AND    state = 'N'
-AND    locked = true
+AND    CASE WHEN claimed_at = claimed_at_held
+            AND    state = 'N'
+            AND    locked = true THEN true END
 RETURNING id, claimed_at

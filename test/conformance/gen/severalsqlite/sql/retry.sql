@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: claimed_at as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* severalsqlite.Fail */ jobs
 SET    state = 'N',
        locked = 0,
@@ -14,7 +14,7 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    claimed_at = claimed_at_held
-AND    state = 'N'
-AND    locked = 1
+AND    +(claimed_at = claimed_at_held
+      AND    state = 'N'
+      AND    locked = 1)
 RETURNING id

@@ -2,12 +2,12 @@
 -- extend: running stays running, its lease begins anew
 -- fence: tries, worker as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* singlepg10pgx.Extend */ jobs
 SET    lease_till = now() + interval '1 hour'
 FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, worker_held)
 WHERE  id = id_held
-AND    tries = tries_held
-AND    worker = worker_held
-AND    status = 'running'
+AND    CASE WHEN tries = tries_held
+            AND    worker = worker_held
+            AND    status = 'running' THEN true END
 RETURNING id, lease_till

@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: tries, worker as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* singlepg10sql.Fail */ jobs
 SET    status = 'ready',
        lease_till = NULL,
@@ -10,7 +10,7 @@ SET    status = 'ready',
        last_error = $1
 FROM   unnest($2::bigint[], $3::integer[], $4::text[]) AS job (id_held, tries_held, worker_held)
 WHERE  id = id_held
-AND    tries = tries_held
-AND    worker = worker_held
-AND    status = 'running'
+AND    CASE WHEN tries = tries_held
+            AND    worker = worker_held
+            AND    status = 'running' THEN true END
 RETURNING id

@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: tries, worker as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* singlepg13pgx.Requeue */ jobs
 SET    status = 'ready',
        tries = tries - 1,
@@ -10,7 +10,7 @@ SET    status = 'ready',
        worker = NULL
 FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, worker_held)
 WHERE  id = id_held
-AND    tries = tries_held
-AND    worker = worker_held
-AND    status = 'running'
+AND    CASE WHEN tries = tries_held
+            AND    worker = worker_held
+            AND    status = 'running' THEN true END
 RETURNING id

@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* tokenpg10pgx.Requeue */ jobs
 SET    status = 'ready',
        due_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE due_at END,
@@ -10,6 +10,6 @@ SET    status = 'ready',
        lease_till = NULL
 FROM   unnest($2::bigint[], $3::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
-AND    token = token_held
-AND    status = 'running'
+AND    CASE WHEN token = token_held
+            AND    status = 'running' THEN true END
 RETURNING id

@@ -2,7 +2,7 @@
 -- fail: running to failed
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* tokensqlite.Fail */ jobs
 SET    status = 'failed',
        tries = tries + 1,
@@ -14,6 +14,6 @@ FROM   (
            FROM   json_each(?2)
        ) AS job
 WHERE  id = id_held
-AND    token = token_held
-AND    status = 'running'
+AND    +(token = token_held
+      AND    status = 'running')
 RETURNING id

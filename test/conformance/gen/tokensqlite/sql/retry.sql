@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* tokensqlite.Fail */ jobs
 SET    status = 'ready',
        due_at = CAST((julianday('now') - 2440587.5) * 86400000 + ?1 * 1000 AS INTEGER),
@@ -16,6 +16,6 @@ FROM   (
            FROM   json_each(?3)
        ) AS job
 WHERE  id = id_held
-AND    token = token_held
-AND    status = 'running'
+AND    +(token = token_held
+      AND    status = 'running')
 RETURNING id

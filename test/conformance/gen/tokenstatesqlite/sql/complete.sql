@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: status as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* tokenstatesqlite.Complete */ jobs
 SET    status = 'done',
        lease_till = NULL
@@ -12,6 +12,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    status = status_held
-AND    status NOT IN ('ready', 'done', 'error')
+AND    +(status = status_held
+      AND    status NOT IN ('ready', 'done', 'error'))
 RETURNING id

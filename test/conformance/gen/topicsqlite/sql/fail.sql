@@ -2,7 +2,7 @@
 -- fail: running to failed
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* topicsqlite.Fail */ jobs
 SET    status = 'failed'
 FROM   (
@@ -11,6 +11,6 @@ FROM   (
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held
-AND    tries = tries_held
-AND    status = 'running'
+AND    +(tries = tries_held
+      AND    status = 'running')
 RETURNING id

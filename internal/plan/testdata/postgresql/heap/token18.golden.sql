@@ -1,0 +1,206 @@
+-- Package token18q uses the table log_lines as a queue of jobs on PostgreSQL 18 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> (deleted)
+-- 	running  --Requeue---------> ready
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates log_lines_token18_ready and log_lines_token18_token.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   token        not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      rows have no key by which a candidate could be taken
+--   pop          a taken row is gone, so it must be asked for
+-- note: there is no primary key and no unique key without nulls, so a row is named by its physical place, which is good inside one transaction only
+-- note: rows that are equal in at are taken in any order: the table has no key
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: the table has no key: every claim leaves a fresh value in each row, which names it from then on
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (at) WHERE holder IS NULL
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* token18q.Claim */ log_lines
+SET    holder = gen_random_uuid()
+WHERE  ctid = ANY (ARRAY(
+           SELECT ctid
+           FROM   log_lines
+           WHERE  holder IS NULL
+           ORDER  BY at
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING at, line, holder;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (at) WHERE holder IS NULL
+-- isolation: read committed
+UPDATE /* token18q.Claim */ log_lines
+SET    holder = gen_random_uuid()
+WHERE  ctid = ANY (ARRAY(
+           SELECT ctid
+           FROM   log_lines
+           WHERE  holder IS NULL
+           ORDER  BY at
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING at, line, holder;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (at) WHERE holder IS NULL
+-- isolation: read committed
+UPDATE /* token18q.Claim */ log_lines
+SET    holder = gen_random_uuid()
+WHERE  ctid = ANY (ARRAY(
+           SELECT ctid
+           FROM   log_lines
+           WHERE  holder IS NULL
+           ORDER  BY at
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING at, line, holder;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch Holder
+DELETE /* token18q.Complete */ FROM log_lines
+WHERE  holder = ANY ($1::uuid[])
+AND    CASE WHEN holder IS NOT NULL THEN true END
+RETURNING holder;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch Holder
+DELETE /* token18q.Fail */ FROM log_lines
+WHERE  holder = ANY ($1::uuid[])
+AND    CASE WHEN holder IS NOT NULL THEN true END
+RETURNING holder;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch Holder
+UPDATE /* token18q.Requeue */ log_lines
+SET    holder = NULL
+WHERE  holder = ANY ($1::uuid[])
+AND    CASE WHEN holder IS NOT NULL THEN true END
+RETURNING old.holder;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new At, 2: new Line
+INSERT /* token18q.Enqueue */ INTO log_lines
+       (at, line)
+VALUES (coalesce($1::timestamptz, now()), $2);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch At, 2: new_batch Line
+INSERT /* token18q.EnqueueMany */ INTO log_lines
+       (at, line)
+SELECT coalesce(at_new, now()), line_new
+FROM   unnest($1::timestamptz[], $2::text[]) WITH ORDINALITY AS job (at_new, line_new, job_order)
+ORDER  BY job_order;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* token18q.Stats */
+       count(*) FILTER (WHERE holder IS NULL) AS ready,
+       count(*) FILTER (WHERE holder IS NOT NULL) AS running
+FROM   log_lines;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (at) WHERE holder IS NULL
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* token18q.Peek */
+       at, line
+FROM   log_lines
+WHERE  holder IS NULL
+ORDER  BY at
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* token18q.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 18'
+WHERE  current_setting('server_version_num')::int < 180000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* token18q.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('at', 'timestamptz'),
+               ('line', 'text'),
+               ('holder', 'uuid')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('log_lines')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* token18q.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* token18q.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('log_lines_token18_ready'),
+               ('log_lines_token18_token')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('log_lines')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY log_lines_token18_ready ON log_lines (at)
+WHERE  holder IS NULL;
+
+-- serves Complete and the like: the token is what names a claimed row
+CREATE INDEX CONCURRENTLY log_lines_token18_token ON log_lines (holder)
+WHERE  holder IS NOT NULL;
