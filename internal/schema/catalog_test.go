@@ -75,7 +75,7 @@ func TestDumpReadsLikeItsSource(t *testing.T) {
 
 func TestReadUnknownGrammar(t *testing.T) {
 	_, err := Read("cobol", nil, &source.ErrorList{})
-	if want := `no reader for the grammar "cobol" (have postgresql, sqlite)`; err == nil || err.Error() != want {
+	if want := `no reader for the grammar "cobol" (have ` + strings.Join(Grammars(), ", ") + `)`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -83,11 +83,17 @@ func TestReadUnknownGrammar(t *testing.T) {
 func TestLookup(t *testing.T) {
 	pg, _ := readText(t, "postgresql", `CREATE TABLE jobs (id int); CREATE TABLE app.jobs (id int); CREATE TABLE "Jobs" (id int); CREATE TABLE "a.b" (id int); CREATE TABLE a.b (id int); CREATE TABLE "my.app"."x.y" (id int);`)
 	lite, _ := readText(t, "sqlite", `CREATE TABLE Jobs (ID int); CREATE TABLE aux."x y" (id int);`)
+	my, _ := readText(t, "mysql", "CREATE TABLE Jobs (ID int); CREATE TABLE jobs (id int); CREATE TABLE Mixed (id int); CREATE TABLE a.Mixed (id int);")
 	for _, tt := range []struct {
 		catalog *Catalog
 		name    string
 		want    string
 	}{
+		{my, "jobs", "jobs"},
+		{my, "Jobs", "Jobs"},
+		{my, "JOBS", "Jobs jobs"},
+		{my, "mixed", "Mixed a.Mixed"},
+		{my, "A.MIXED", "a.Mixed"},
 		{pg, "jobs", "jobs app.jobs"},
 		{pg, "JOBS", "jobs app.jobs"},
 		{pg, "Jobs", "Jobs"},
@@ -292,6 +298,16 @@ func TestUnreadableText(t *testing.T) {
 		{"postgresql", "CREATE TABLE t (a int, -- qgen:id\n b\x00 int);", "schema.sql:2:3: cannot read the statement: it holds a NUL byte"},
 		{"sqlite", "CREATE TABLE t (a int, -- qgen:id\n b\x00 int);", "schema.sql:2:3: cannot read the statement: it holds a NUL byte"},
 		{"postgresql", "CREATE TABLE t (a int, -- qgen:id\n \"\xff\" int);", "schema.sql:2:2: cannot read the statement: it is not UTF-8"},
+		{"mysql", "CREATE TABLE t (a int, -- qgen:id\n b\x00 int);", "schema.sql:2:3: cannot read the statement: it holds a NUL byte"},
+		{"mysql", "CREATE TABLE t (a int, -- qgen:id\n `\xff` int);", "schema.sql:2:2: cannot read the statement: it is not UTF-8"},
+		{
+			"mysql", "CREATE TABLE t (a int, " + strings.Repeat("x", 60) + " " + strings.Repeat("ü", 30) + " y); -- qgen:id",
+			`schema.sql:1:116: cannot read the statement: nothing is known of "y" here`,
+		},
+		{
+			"mysql", "CREATE TABLE t (a int " + strings.Repeat("ü", 30) + "); -- qgen:id",
+			`schema.sql:1:23: cannot read the statement: nothing is known of "` + strings.Repeat("ü", 20) + `…" here`,
+		},
 		{
 			"postgresql", "CREATE TABLE t (a int CHECK (" + strings.Repeat("NOT ", 3000) + "true)); -- qgen:id",
 			"schema.sql:1:12006: cannot read the statement: an expression is nested too deep or is too long",
@@ -344,6 +360,8 @@ func TestNonsenseIsReadInTime(t *testing.T) {
 		"quotes":    strings.Repeat("'\n", n+1),
 		"dollars":   strings.Repeat("$a$ $b$;", n+1),
 		"copies":    strings.Repeat("COPY t FROM stdin;\n", n),
+		"keys":      "CREATE TABLE t (id int" + strings.Repeat(", UNIQUE (id)", n/40) + ");",
+		"checks":    "CREATE TABLE t (id int" + strings.Repeat(", CHECK (id > 1)", n/40) + ");",
 		"unread":    strings.Repeat("CREATE TABLE t (id int,, -- qgen:x\n);\n", n/10),
 		"blocks do": strings.Repeat("DO $$ BEGIN CREATE TYPE a AS ENUM ('x'); END $$;\n", n/10),
 	} {

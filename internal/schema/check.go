@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sqlc-dev/meyer/parser"
 )
@@ -11,10 +12,10 @@ import (
 // checkers hold, for each grammar, the parser that reads its DDL, for
 // statements of any kind.
 var checkers = map[string]func(sql string) error{
-	"postgresql": func(sql string) error {
-		_, err := pgParse(sql)
-		return err
-	},
+	"cockroachdb": checkCockroachDB,
+	"mariadb":     checkMariaDB,
+	"mysql":       checkMySQL,
+	"postgresql":  pgCheck,
 	"sqlite": func(sql string) error {
 		_, err := parser.ParseString(sql)
 		return err
@@ -30,6 +31,9 @@ func Check(grammar, sql string) (err error) {
 	}
 	if strings.ContainsRune(sql, 0) {
 		return errors.New("a NUL byte stands in the statement") // the parsers would stop there
+	}
+	if !utf8.ValidString(sql) {
+		return errors.New("the statement is not UTF-8 text")
 	}
 	defer func() {
 		if p := recover(); p != nil {

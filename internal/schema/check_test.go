@@ -14,10 +14,12 @@ func TestCheck(t *testing.T) {
 		{"postgresql", "CREATE INDEX CONCURRENTLY a ON jobs (id);\nCREATE INDEX CONCURRENTLY b ON jobs (id);\n", false},
 		{"postgresql", "UPDATE jobs SET WHERE id = $1", true},
 		{"postgresql", "SELECT 1\x00 garbage", true},
+		{"postgresql", "SELECT '\xff'", true},
 		{"sqlite", "UPDATE /* jobs.Claim */ jobs SET state = 'A' WHERE id IN (SELECT value FROM json_each(?1)) RETURNING id", false},
 		{"sqlite", "-- nothing but a comment\n", false},
 		{"sqlite", "UPDATE jobs SET WHERE id = ?1", true},
 		{"sqlite", "SELECT 1\x00 garbage", true},
+		{"sqlite", "SELECT '\xff'", true},
 		{"cobol", "SELECT 1", true},
 	} {
 		if err := Check(tt.grammar, tt.sql); (err != nil) != tt.wrong {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/qgen-dev/qgen/internal/source"
 )
@@ -27,6 +28,9 @@ type check struct {
 	text    string
 	columns []*Column
 	values  map[string][]string // by column: the only values it allows
+	off     bool                // NOT ENFORCED
+	json    bool                // says of its column that it holds JSON, and nothing else
+	of      *Column             // in whose definition it stands
 }
 
 // drafts is the catalog in the making.
@@ -51,14 +55,24 @@ func key(name string) string { return strings.ToLower(name) }
 
 // add adds a table.
 func (d *drafts) add(table *Table) *draft {
-	t := &draft{Table: table, all: d, notNulls: map[string]*Column{}}
+	t := d.draft(table)
+	d.enter(t)
+	return t
+}
+
+// draft returns a table that is not in the catalog yet.
+func (d *drafts) draft(table *Table) *draft {
+	return &draft{Table: table, all: d, notNulls: map[string]*Column{}}
+}
+
+// enter adds a table that has been read.
+func (d *drafts) enter(t *draft) {
 	if pos, ok := d.early[[2]string{t.Schema, t.Name}]; ok {
 		d.errs.Add(source.Errorf(pos, "table %s is changed before it is created at %s", t.Name, t.Pos).
 			WithHint("Files are read in the order in which they are listed. List them in the order in which they run."))
 	}
 	d.tables = append(d.tables, t)
 	d.byName[key(t.Name)] = append(d.byName[key(t.Name)], t)
-	return t
 }
 
 func (d *drafts) forget(t *draft) {
@@ -279,6 +293,9 @@ func (d *drafts) finish(files []*source.File) *Catalog {
 	}
 	for _, t := range d.tables {
 		for _, k := range t.checks {
+			if k.off {
+				continue
+			}
 			if len(k.columns) == 1 {
 				k.columns[0].Checks = append(k.columns[0].Checks, k.text)
 			} else {
@@ -314,6 +331,21 @@ func narrow(a, b []string) []string {
 		return a
 	}
 	return slices.DeleteFunc(slices.Clone(a), func(v string) bool { return !slices.Contains(b, v) })
+}
+
+// stepOf returns the smallest difference between times with that many digits
+// behind the second, of which no database keeps more than nine.
+func stepOf(digits int) time.Duration {
+	step := time.Second
+	for range min(max(digits, 0), 9) {
+		step /= 10
+	}
+	return step
+}
+
+// removeStored leaves out the comment that the database itself keeps.
+func removeStored(comments []Comment) []Comment {
+	return slices.DeleteFunc(comments, func(c Comment) bool { return c.stored })
 }
 
 func containsMark(comments []Comment) bool {
@@ -380,7 +412,7 @@ func unquote(s string) string {
 	case '"', '`', '\'':
 		return strings.ReplaceAll(s[1:len(s)-1], quote+quote, quote)
 	case '[':
-		return s[1 : len(s)-1]
+		return strings.ReplaceAll(s[1:len(s)-1], "]]", "]")
 	}
 	return s
 }
@@ -400,8 +432,13 @@ func headOf(st *statement) int {
 			return -1
 		}
 		i = st.skip(i+1, "if", "not", "exists")
-	case st.is(0, "alter") && st.is(1, "table"):
-		i = st.skip(st.skip(2, "if", "exists"), "only")
+	case st.is(0, "alter"):
+		for i = 1; st.is(i, "online", "offline", "ignore"); i++ {
+		}
+		if !st.is(i, "table") {
+			return -1
+		}
+		i = st.skip(st.skip(i+1, "if", "exists"), "only")
 	default:
 		return -1
 	}
@@ -448,7 +485,7 @@ func (d *drafts) skipUnread(st *statement, known func(schema, name string) bool,
 			d.unread = append(d.unread, Unread{Table: name, Err: err, Reported: true})
 		}
 	case alters:
-		d.errs.Add(err.WithHint("The statement changes table %s, so it is not skipped. Write it as the database accepts it, or leave the file out if it is not about the schema.", name))
+		d.errs.Add(err.WithHint(changesHint, name))
 	case head >= 0 && st.is(0, "create"):
 		d.unread = append(d.unread, Unread{Table: name, Err: err})
 	}
@@ -496,6 +533,22 @@ func (d *drafts) changedBefore(schema, name string, pos source.Pos) {
 		d.early[[2]string{schema, name}] = pos
 	}
 }
+
+// missingColumn says that a statement names a column that the files do not
+// define.
+func missingColumn(t *draft, column string, pos source.Pos) *source.Error {
+	return source.Errorf(pos, "table %s has no column %s at this point", t.Name, column).
+		WithHint("Files are read in the order in which they are listed. List them in the order in which they run, and list all that make the table.")
+}
+
+// missingTable says that a table is made from one that the files do not define.
+func missingTable(t *draft, from string, pos source.Pos) *source.Error {
+	return source.Errorf(pos, "table %s takes columns from %s, which is not in the files", t.Name, from).
+		WithHint("Let the file that defines %s stand before this one.", from)
+}
+
+// changesHint takes the name of a table.
+const changesHint = "The statement changes table %s, so it is not skipped. Write it as the database accepts it, or leave the file out if it is not about the schema."
 
 const onceHint = "List each definition once: a dump of the schema, or the migrations that lead to it, not both."
 

@@ -15,6 +15,10 @@ import (
 
 func FuzzPostgreSQL(f *testing.F) { fuzz(f, "postgresql") }
 
+func FuzzMySQL(f *testing.F) { fuzz(f, "mysql") }
+
+func FuzzMariaDB(f *testing.F) { fuzz(f, "mariadb") }
+
 func FuzzSQLite(f *testing.F) { fuzz(f, "sqlite") }
 
 // fuzz reads any bytes: nothing may panic, everything stands inside the file,
@@ -22,7 +26,7 @@ func FuzzSQLite(f *testing.F) { fuzz(f, "sqlite") }
 func fuzz(f *testing.F, grammar string) {
 	for _, g := range Grammars() {
 		paths, err := filepath.Glob(filepath.Join("testdata", g, "*.sql"))
-		if err != nil || len(paths) == 0 {
+		if err != nil || g == grammar && len(paths) == 0 {
 			f.Fatal("no seeds", err)
 		}
 		for _, path := range paths {
@@ -50,16 +54,35 @@ func fuzz(f *testing.F, grammar string) {
 	})
 }
 
+// batchLexis is how scripts are made that are cut into batches.
+var batchLexis = lexis{nestedComments: true, prefixes: "n", brackets: true, doubled: true, batches: true}
+
+// GO ends a statement where it stands alone on its line.
+func TestScanBatches(t *testing.T) {
+	const src = "\ufeffgo\nCREATE TABLE [a]]b] (\n  go int,\n  [GO] int DEFAULT 'x\nGO\n' /* \nGO */\n)\r\n  Go 12 \r\nSELECT 1 -- GO\nGO;\nGO1\nGO\nEXEC x"
+	var got []string
+	for _, st := range scan(source.NewFile("f", []byte(src)), batchLexis).statements {
+		got = append(got, fmt.Sprintf("%d:%q", st.pos(0).Line(), unquote(st.text(2))+" "+strings.Join(strings.Fields(st.sql()), " ")))
+	}
+	want := `2:"a]b CREATE TABLE [a]]b] ( go int, [GO] int DEFAULT 'x GO ' )" 10:"GO SELECT 1 GO" 12:" GO1" 14:" EXEC x"`
+	if s := strings.Join(got, " "); s != want {
+		t.Errorf("got\n%s\nwant\n%s", s, want)
+	}
+}
+
 // Tokens and comments tile the file: they stand in order, do not overlap, and
 // leave out nothing but blanks and what is meant for a client.
 func TestScanTiles(t *testing.T) {
-	for _, lex := range []lexis{postgresqlLexis, sqliteLexis} {
+	for _, lex := range []lexis{postgresqlLexis, sqliteLexis, mysqlGrammar.lexis, mariadbGrammar.lexis, batchLexis} {
 		rapid.Check(t, func(t *rapid.T) {
 			pieces := rapid.SliceOf(rapid.OneOf(
 				rapid.SampledFrom([]string{
 					"a", " ", "\n", "'", "''", `"`, "[", "]", "`", "$", "$$", "$a$", "--", "/*", "*/", ";", "(", ")", `\`, "E'", `\'`,
 					"CREATE TRIGGER t BEGIN ", "END", "CREATE FUNCTION BEGIN ATOMIC", "::", "1e-5", "0x", "U&\"", ".", "\r\n", "COPY t FROM stdin;\n", `\.`,
 					"-- +goose Down\n", "-- +goose Up\n", "\x00", "\ufeff", "é",
+					"/*!", "/*!50100 ", "/*M!100100", "/*T![a] ", "/*!999999\\-", "#", "delimiter ;;\n", "\nDELIMITER $$\n", "DELIMITER ;\n", ";;",
+					"CREATE TRIGGER t BEGIN IF 1 THEN ", "END IF", "BEGIN NOT ATOMIC ", "END CASE", "2fa", "$x", "--x",
+					"GO\n", "\nGO 5\n", "]]", "[a",
 				}),
 				rapid.StringN(0, 3, -1),
 			)).Draw(t, "pieces")

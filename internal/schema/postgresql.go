@@ -425,7 +425,7 @@ func (p *postgresql) comment(n *pgCommentStmt) {
 		}
 		return
 	}
-	*target = slices.DeleteFunc(*target, func(c Comment) bool { return c.stored })
+	*target = removeStored(*target)
 	if ok {
 		*target = append(*target, c)
 	}

@@ -13,6 +13,12 @@ import (
 // pgParse parses statements.
 func pgParse(sql string) (*pgParseResult, error) { return parser.Parse(sql) }
 
+// pgCheck parses statements and returns what is wrong.
+func pgCheck(sql string) error {
+	_, err := pgParse(sql)
+	return err
+}
+
 type pgError = failure.Error
 
 type (

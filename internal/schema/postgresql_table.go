@@ -295,8 +295,7 @@ func (p *postgresql) setNotNull(t *draft, column, constraint string, at int) {
 
 // noColumn says that a statement names a column that the files do not define.
 func (p *postgresql) noColumn(t *draft, column string, at int) *source.Error {
-	return source.Errorf(p.st.pos(at), "table %s has no column %s at this point", t.Name, column).
-		WithHint("Files are read in the order in which they are listed. List them in the order in which they run, and list all that make the table.")
+	return missingColumn(t, column, p.st.pos(at))
 }
 
 // constraintPos returns the place of a constraint's name, or of the words that
@@ -446,8 +445,7 @@ func (p *postgresql) parentOf(t *draft, r *pgRangeVar) *draft {
 }
 
 func (p *postgresql) unknownTable(t *draft, r *pgRangeVar) {
-	t.Gaps = append(t.Gaps, source.Errorf(p.st.pos(p.relation(r)), "table %s takes columns from %s, which is not in the files", t.Name, r.GetRelname()).
-		WithHint("Let the file that defines %s stand before this one.", r.GetRelname()))
+	t.Gaps = append(t.Gaps, missingTable(t, r.GetRelname(), p.st.pos(p.relation(r))))
 }
 
 // inherit gives t the columns and checks of its parent.

@@ -6,6 +6,7 @@ package schema
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/qgen-dev/qgen/internal/source"
 )
@@ -27,11 +28,11 @@ var pgBuiltin = map[string]Type{
 	"name":        {Name: "name", Class: Text, Length: maxName},
 	"citext":      {Name: "citext", Class: Text},
 	"bytea":       {Name: "bytea", Class: Bytes},
-	"timestamptz": {Name: "timestamptz", Class: Timestamp, Zone: true},
-	"timestamp":   {Name: "timestamp", Class: Timestamp},
+	"timestamptz": {Name: "timestamptz", Class: Timestamp, Zone: true, Step: time.Microsecond},
+	"timestamp":   {Name: "timestamp", Class: Timestamp, Step: time.Microsecond},
 	"date":        {Name: "date", Class: Date},
-	"time":        {Name: "time", Class: TimeOfDay},
-	"timetz":      {Name: "timetz", Class: TimeOfDay, Zone: true},
+	"time":        {Name: "time", Class: TimeOfDay, Step: time.Microsecond},
+	"timetz":      {Name: "timetz", Class: TimeOfDay, Zone: true, Step: time.Microsecond},
 	"interval":    {Name: "interval", Class: Interval},
 	"uuid":        {Name: "uuid", Class: UUID},
 	"json":        {Name: "json", Class: JSON},
@@ -81,7 +82,8 @@ type pgTypeUse struct {
 	schema, name string
 	path         []string // search_path at that place
 	array        bool
-	length       int // of the first modifier, 0 without
+	length       int  // of the first modifier, 0 without
+	modified     bool // there is one
 }
 
 // use reads a type that stands in the tokens up to end.
@@ -95,7 +97,7 @@ func (p *postgresql) use(n *pgTypeName, end int) *pgTypeUse {
 	u := &pgTypeUse{raw: p.st.written(start, end), path: p.path, array: len(n.GetArrayBounds()) > 0}
 	u.schema, u.name = pgName(n.GetNames())
 	if mods := n.GetTypmods(); len(mods) > 0 {
-		u.length = int(mods[0].GetAConst().GetIval().GetIval())
+		u.length, u.modified = int(mods[0].GetAConst().GetIval().GetIval()), true
 	}
 	return u
 }
@@ -291,6 +293,8 @@ func (p *postgresql) resolve(c *Column, u *pgTypeUse, depth int) {
 			c.Type.Name, c.Type.Length = "char", u.length
 		case u.name == "varchar":
 			c.Type.Length = u.length
+		case builtin.Step > 0 && u.modified:
+			c.Type.Step = stepOf(u.length)
 		}
 		return
 	}

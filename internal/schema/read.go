@@ -16,8 +16,11 @@ type reader func(files []*source.File, errs *source.ErrorList) *Catalog
 // readers holds one reader for each grammar; a dialect names its own in
 // dialect.yaml.
 var readers = map[string]reader{
-	"postgresql": readPostgreSQL,
-	"sqlite":     readSQLite,
+	"cockroachdb": readPostgreSQL,
+	"mariadb":     readMariaDB,
+	"mysql":       readMySQL,
+	"postgresql":  readPostgreSQL,
+	"sqlite":      readSQLite,
 }
 
 // Grammars returns the names of the grammars that can be read.

@@ -6,7 +6,9 @@ package schema
 
 import (
 	"cmp"
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/source"
@@ -15,12 +17,28 @@ import (
 // A lexis says how a database's scripts are made of words.
 type lexis struct {
 	nestedComments bool // /* /* */ */ is one comment
-	dollarQuotes   bool // $tag$ … $tag$ and the prefixes E'' and U&"" exist
-	bracketNames   bool // [name] and `name` are names
+	hashComments   bool // # starts a comment
+	spacedDashes   bool // -- starts a comment only in front of a blank
+	// runs tells which comments /*! … */ are part of the statement; tag is what
+	// stands between "/*" and the text: "!", "!50100", "M!", "T![feature]".
+	runs func(tag string) bool
+
+	dollarQuotes  bool   // $tag$ … $tag$ and the prefixes E'' and U&"" exist
+	doubleStrings bool   // "text" is a string
+	escapes       bool   // a backslash in a string takes the next character along
+	prefixes      string // letters in front of a string that belong to it: x'00'
+	backticks     bool   // `name` is a name
+	brackets      bool   // [name] is a name
+	doubled       bool   // [a]]b] is the name a]b
+	looseNames    bool   // names may start with a digit or a dollar sign
+
 	backslash      bool // \word is a command of the client, up to the end of its line
 	dotCommands    bool // .word at the start of a line is a command of the client
+	delimiters     bool // DELIMITER at the start of a line says what ends a statement
+	batches        bool // GO on a line of its own ends a statement
 	routineBodies  bool // CREATE FUNCTION … BEGIN ATOMIC …; … END
 	triggerBodies  bool // CREATE TRIGGER … BEGIN …; … END
+	compoundBodies bool // CREATE TRIGGER … BEGIN IF … END IF; … END, and other routines
 }
 
 type kind uint8
@@ -30,7 +48,7 @@ const (
 	quoted             // a quoted name
 	text               // a string, dollar quotes included
 	number
-	sign // one character of anything else; "::" is one token
+	sign // one character of anything else; "::" and what DELIMITER names are one token
 )
 
 // A token is a stretch of the file that is neither blank nor comment.
@@ -62,7 +80,8 @@ type script struct {
 	tokens     []token // of all statements, semicolons included
 	remarks    []remark
 	statements []*statement
-	blanks     [][2]int // client commands and data, which parsers must not see
+	blanks     [][2]int // client commands, data, and comments that a server runs
+	unclosed   bool     // the last token is a text or a quoted name without end
 }
 
 type scanner struct {
@@ -74,8 +93,16 @@ type scanner struct {
 	parens    int // parentheses still open in the statement
 	inner     int // index of the first semicolon inside a body, 0 when none
 	flat      bool
-	downSince int // where a migration's way back began, -1 outside
+	running   int          // comments /*! … */ still open
+	ends      []terminator // what DELIMITER said, in order
+	downSince int          // where a migration's way back began, -1 outside
 	downs     [][2]int
+}
+
+// A terminator ends the statements behind an offset.
+type terminator struct {
+	off  int
+	text string
 }
 
 // scan cuts a file up. It never fails: whatever stands open at the end of the
@@ -139,7 +166,26 @@ func (s *scanner) rewind(i int) {
 	if s.downSince >= s.pos {
 		s.downSince = -1
 	}
+	s.ends = slices.DeleteFunc(s.ends, func(t terminator) bool { return t.off >= s.pos })
+	s.running = 0
+	for _, b := range s.blanks {
+		switch mark := s.src[b[0]:b[1]]; {
+		case strings.HasPrefix(mark, "/*") && !strings.HasSuffix(mark, "*/"):
+			s.running++
+		case mark == "*/":
+			s.running--
+		}
+	}
+	s.unclosed = false
 	s.endStatement(s.pos)
+}
+
+// terminator returns what ends a statement here.
+func (s *scanner) terminator() string {
+	if len(s.ends) == 0 {
+		return ";"
+	}
+	return s.ends[len(s.ends)-1].text
 }
 
 func (s *scanner) peek(n int) byte {
@@ -155,32 +201,44 @@ func (s *scanner) step() {
 	switch {
 	case c == ' ' || '\t' <= c && c <= '\r':
 		s.pos++
-	case c == '-' && s.peek(1) == '-':
-		s.lineRemark()
+	case s.terminator() != ";" && strings.HasPrefix(s.src[s.pos:], s.terminator()):
+		s.add(sign, s.pos+len(s.terminator()))
+		s.endStatement(s.pos)
+	case c == '-' && s.peek(1) == '-' && (!s.spacedDashes || s.peek(2) <= ' '):
+		s.lineRemark(2)
+	case c == '#' && s.hashComments:
+		s.lineRemark(1)
 	case c == '/' && s.peek(1) == '*':
 		s.blockRemark()
+	case c == '*' && s.peek(1) == '/' && s.running > 0:
+		s.running--
+		s.blank(s.pos + 2)
+	case s.delimiters && c|0x20 == 'd' && s.delimiterCommand():
+	case s.batches && c|0x20 == 'g' && s.batchEnd():
 	case c == '\\' && s.backslash:
 		s.clientCommand()
 	case c == '.' && s.dotCommands && s.first == len(s.tokens) && s.atLineStart():
 		s.blank(s.lineEnd())
-	case c == '\'':
-		s.until(text, s.pos, '\'', false)
+	case c == '\'', c == '"' && s.doubleStrings:
+		s.until(text, s.pos, c, s.escapes)
 	case c == '"':
 		s.until(quoted, s.pos, '"', false)
-	case c == '`' && s.bracketNames:
+	case c == '`' && s.backticks:
 		s.until(quoted, s.pos, '`', false)
-	case c == '[' && s.bracketNames:
+	case c == '[' && s.brackets && s.doubled:
+		s.until(quoted, s.pos, ']', false)
+	case c == '[' && s.brackets:
 		end := len(s.src)
 		if i := strings.IndexByte(s.src[s.pos:], ']'); i >= 0 {
 			end = s.pos + i + 1
 		}
 		s.add(quoted, end)
 	case c == '$' && s.dollarQuotes && s.dollarQuote():
-	case isWordStart(c):
+	case isWordStart(c), c == '$' && s.looseNames:
 		s.word()
-	case '0' <= c && c <= '9' || c == '.' && isDigit(s.peek(1)):
+	case isDigit(c), c == '.' && isDigit(s.peek(1)) && (!s.looseNames || !s.behindName()):
 		s.number()
-	case c == ';':
+	case c == ';' && s.terminator() == ";":
 		s.semicolon()
 	case c == ':' && s.peek(1) == ':':
 		s.add(sign, s.pos+2)
@@ -219,6 +277,7 @@ func (s *scanner) until(k kind, off int, quote byte, escapes bool) {
 		i++
 	}
 	s.pos = off
+	s.unclosed = true
 	s.add(k, len(s.src))
 }
 
@@ -257,9 +316,9 @@ func (s *scanner) word() {
 			s.until(k, off, s.src[s.pos], false)
 			return
 		}
-	} else if s.src[off]|0x20 == 'x' && s.peek(1) == '\'' {
+	} else if s.peek(1) == '\'' && strings.IndexByte(s.prefixes, s.src[off]|0x20) >= 0 {
 		s.pos++
-		s.until(text, off, '\'', false)
+		s.until(text, off, '\'', s.escapes)
 		return
 	}
 	i := off + 1
@@ -267,7 +326,7 @@ func (s *scanner) word() {
 		i++
 	}
 	s.add(word, i)
-	if s.routineBodies {
+	if s.routineBodies || s.compoundBodies && s.terminator() == ";" {
 		s.countBody()
 	}
 }
@@ -279,7 +338,15 @@ func (s *scanner) countBody() {
 	last := s.textOf(tokens[len(tokens)-1])
 	switch {
 	case len(last) > 6:
-	case strings.EqualFold(last, "begin"), s.depth > 0 && strings.EqualFold(last, "case"):
+	case s.compoundBodies && len(tokens) > 1 && strings.EqualFold(s.textOf(tokens[len(tokens)-2]), "end"):
+		// END CASE has closed a CASE; of IF, LOOP and the like only the END was
+		// seen, which closed too much.
+		switch strings.ToLower(last) {
+		case "if", "loop", "while", "repeat", "for":
+			s.depth++
+		}
+	case strings.EqualFold(last, "begin"), s.depth > 0 && strings.EqualFold(last, "case"),
+		s.compoundBodies && len(tokens) == 3 && strings.EqualFold(last, "atomic"):
 		if s.startsRoutine(tokens) {
 			s.depth++
 		}
@@ -312,8 +379,31 @@ func (s *scanner) leads(tokens []token, words ...string) bool {
 }
 
 func (s *scanner) startsRoutine(tokens []token) bool {
-	return s.leads(tokens, "create", "?or", "?replace", "function|procedure")
+	if !s.compoundBodies {
+		return s.leads(tokens, "create", "?or", "?replace", "function|procedure")
+	}
+	if s.leads(tokens, "begin", "not", "atomic") {
+		return true // a block by itself
+	}
+	if !s.leads(tokens, "create") {
+		return false
+	}
+	for _, t := range tokens[1:min(len(tokens), maxHead)] {
+		switch {
+		case t.kind != word:
+		case s.leads([]token{t}, "trigger|procedure|function|event|package"):
+			return true
+		case s.leads([]token{t}, "table|view|index|database|schema|user|role"):
+			return false
+		}
+	}
+	return false
 }
+
+// maxHead is how many tokens may stand in front of the word that tells what
+// CREATE creates: CREATE OR REPLACE ALGORITHM = MERGE DEFINER = name @ host SQL
+// SECURITY DEFINER VIEW.
+const maxHead = 16
 
 func (s *scanner) number() {
 	i := s.pos
@@ -325,7 +415,42 @@ func (s *scanner) number() {
 		}
 		i++
 	}
+	if s.looseNames {
+		// Behind the dot that follows a name, digits are a name, too.
+		if n := len(s.tokens); n > 0 && s.textOf(s.tokens[n-1]) == "." && s.tokens[n-1].end == s.pos {
+			if dot := strings.IndexByte(s.src[s.pos:i], '.'); dot > 0 {
+				i = s.pos + dot
+			}
+			s.add(word, i)
+			return
+		}
+		if !isNumber(s.src[s.pos:i]) {
+			s.add(word, i)
+			return
+		}
+	}
 	s.add(number, i)
+}
+
+// isNumber tells a number from a name that starts with a digit.
+func isNumber(s string) bool {
+	switch {
+	case len(s) > 2 && s[:2] == "0x":
+		return strings.Trim(s[2:], "0123456789abcdefABCDEF") == ""
+	case len(s) > 2 && s[:2] == "0b":
+		return strings.Trim(s[2:], "01") == ""
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// behindName reports whether a name ends right here.
+func (s *scanner) behindName() bool {
+	if len(s.tokens) == 0 {
+		return false
+	}
+	last := s.tokens[len(s.tokens)-1]
+	return last.end == s.pos && (last.kind == word || last.kind == quoted)
 }
 
 func (s *scanner) semicolon() {
@@ -333,7 +458,7 @@ func (s *scanner) semicolon() {
 	open := false
 	switch {
 	case s.flat:
-	case s.routineBodies:
+	case s.routineBodies, s.compoundBodies:
 		open = s.depth > 0 || s.leads(tokens, "create", "?or", "?replace", "rule") && s.parens > 0
 	case s.triggerBodies && s.leads(tokens, "create", "?temp|temporary", "trigger"):
 		n := len(tokens)
@@ -356,7 +481,7 @@ func (s *scanner) semicolon() {
 // endStatement closes the statement whose last token has been read.
 func (s *scanner) endStatement(end int) {
 	tokens := s.tokens[s.first:]
-	if n := len(tokens); n > 0 && s.textOf(tokens[n-1]) == ";" {
+	if n := len(tokens); n > 0 && s.textOf(tokens[n-1]) == s.terminator() {
 		tokens = tokens[:n-1]
 	} else if n > 0 {
 		end = tokens[n-1].end
@@ -368,300 +493,8 @@ func (s *scanner) endStatement(end int) {
 	s.depth, s.parens, s.inner = 0, 0, 0
 }
 
-// readsData reports whether the lines behind the statement are data.
-func (s *scanner) readsData(tokens []token) bool {
-	return s.backslash && s.leads(tokens, "copy") && s.fromStdin(tokens)
-}
-
-func (s *scanner) fromStdin(tokens []token) bool {
-	for i := range tokens {
-		if s.leads(tokens[i:], "from", "stdin") {
-			return true
-		}
-	}
-	return false
-}
-
-// copyData skips the data of COPY … FROM stdin up to the line \. that ends it.
-func (s *scanner) copyData() {
-	i := s.lineEnd()
-	for i < len(s.src) {
-		line := s.src[i+1:]
-		if j := strings.IndexByte(line, '\n'); j >= 0 {
-			line = line[:j]
-		}
-		i += 1 + len(line)
-		if strings.TrimRight(line, "\r") == `\.` {
-			break
-		}
-	}
-	s.blank(min(i, len(s.src)))
-}
-
-// clientCommand skips a command of psql. Some of them send what stands before
-// them and so end a statement.
-func (s *scanner) clientCommand() {
-	end := s.lineEnd()
-	command := s.src[s.pos+1 : end]
-	name := command
-	if i := strings.IndexAny(command, " \t\r"); i >= 0 {
-		name = command[:i]
-	}
-	switch {
-	case strings.HasPrefix(command, ";"):
-		s.blanks = append(s.blanks, [2]int{s.pos, s.pos + 2})
-		s.pos += 2
-		s.endStatement(s.pos)
-		return
-	case strings.HasPrefix(name, "g"), name == "watch", name == "crosstabview":
-		s.endStatement(s.pos)
-	}
-	s.blank(end)
-	if name == "copy" {
-		sub := &scanner{script: script{src: command}}
-		for sub.pos < len(sub.src) {
-			sub.step()
-		}
-		if sub.fromStdin(sub.tokens) {
-			s.copyData()
-		}
-	}
-}
-
-func (s *scanner) blank(end int) {
-	s.blanks = append(s.blanks, [2]int{s.pos, end})
-	s.pos = end
-}
-
-// lineEnd returns the offset of the line break at or after pos.
-func (s *scanner) lineEnd() int {
-	if i := strings.IndexByte(s.src[s.pos:], '\n'); i >= 0 {
-		return s.pos + i
-	}
-	return len(s.src)
-}
-
-func (s *scanner) atLineStart() bool { return s.pos == 0 || s.src[s.pos-1] == '\n' }
-
-func (s *scanner) lineRemark() {
-	end := s.lineEnd()
-	textEnd := end
-	if textEnd > s.pos && s.src[textEnd-1] == '\r' {
-		textEnd--
-	}
-	r := remark{off: s.pos, end: textEnd, textOff: s.pos + 2, textEnd: textEnd}
-	s.pos = end
-	switch direction(s.src[r.textOff:r.textEnd]) {
-	case down:
-		s.endStatement(r.off)
-		if s.downSince < 0 {
-			s.downSince = r.off
-		}
-	case up:
-		s.endStatement(r.off)
-		if s.downSince >= 0 {
-			s.downs = append(s.downs, [2]int{s.downSince, r.off})
-			s.downSince = -1
-		}
-	}
-	s.remarks = append(s.remarks, r)
-}
-
-const (
-	up   = "up"
-	down = "down"
-)
-
-// direction tells which way of a migration the comment opens, "" when it opens
-// none: the marks of goose, sql-migrate, dbmate and tern.
-func direction(comment string) string {
-	words := strings.Fields(strings.ToLower(comment))
-	switch {
-	case len(words) >= 2 && (words[0] == "+goose" || words[0] == "+migrate") && (words[1] == up || words[1] == down):
-		return words[1]
-	case len(words) >= 1 && words[0] == "migrate:up":
-		return up
-	case len(words) >= 1 && words[0] == "migrate:down":
-		return down
-	case strings.Trim(strings.Join(words, " "), "- ") == "create above / drop below":
-		return down
-	}
-	return ""
-}
-
-func (s *scanner) blockRemark() {
-	r := remark{off: s.pos, textOff: s.pos + 2}
-	depth := 1
-	i := s.pos + 2
-	for i < len(s.src) && depth > 0 {
-		switch {
-		case strings.HasPrefix(s.src[i:], "*/"):
-			depth--
-			i += 2
-		case s.nestedComments && strings.HasPrefix(s.src[i:], "/*"):
-			depth++
-			i += 2
-		default:
-			i++
-		}
-	}
-	r.end, r.textEnd = i, i
-	if depth == 0 {
-		r.textEnd -= 2
-	}
-	s.pos = i
-	s.remarks = append(s.remarks, r)
-}
-
 func isWordStart(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || c >= 0x80
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// sql returns the statement as a parser should see it, as long as the original:
-// comments, which some parsers trip over, and what is meant for a client only
-// are blank.
-func (st *statement) sql() string {
-	s := st.script
-	off, end := st.tokens[0].off, st.tokens[len(st.tokens)-1].end
-	sql := []byte(s.src[off:end])
-	blank := func(from, to int) {
-		for i := max(from, off); i < min(to, end); i++ {
-			if sql[i-off] != '\n' {
-				sql[i-off] = ' '
-			}
-		}
-	}
-	i, _ := slices.BinarySearchFunc(s.remarks, off, func(r remark, off int) int { return cmp.Compare(r.off, off) })
-	for ; i < len(s.remarks) && s.remarks[i].off < end; i++ {
-		blank(s.remarks[i].off, s.remarks[i].end)
-	}
-	i, _ = slices.BinarySearchFunc(s.blanks, off, func(b [2]int, off int) int { return cmp.Compare(b[0], off) })
-	for ; i < len(s.blanks) && s.blanks[i][0] < end; i++ {
-		blank(s.blanks[i][0], s.blanks[i][1])
-	}
-	return string(sql)
-}
-
-// off returns where the statement starts.
-func (st *statement) off() int { return st.tokens[0].off }
-
-// text returns a token as written, "" behind the last one.
-func (st *statement) text(i int) string {
-	if i < 0 || i >= len(st.tokens) {
-		return ""
-	}
-	return st.script.src[st.tokens[i].off:st.tokens[i].end]
-}
-
-// is reports whether token i is one of the words or signs.
-func (st *statement) is(i int, words ...string) bool {
-	if i < 0 || i >= len(st.tokens) || st.tokens[i].kind != word && st.tokens[i].kind != sign {
-		return false
-	}
-	t := st.text(i)
-	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, t) })
-}
-
-// skip returns the index behind words when they stand at i, else i.
-func (st *statement) skip(i int, words ...string) int {
-	for n, w := range words {
-		if !st.is(i+n, w) {
-			return i
-		}
-	}
-	return i + len(words)
-}
-
-// at returns the index of the first token at or behind offset, which counts
-// from the start of the file.
-func (st *statement) at(offset int) int {
-	i, _ := slices.BinarySearchFunc(st.tokens, offset, func(t token, off int) int { return cmp.Compare(t.off, off) })
-	return i
-}
-
-// covering returns the index of the token that covers offset, or of the next.
-func (st *statement) covering(offset int) int {
-	i := st.at(offset)
-	if i > 0 && st.tokens[i-1].end > offset {
-		i--
-	}
-	return i
-}
-
-// pos returns the position of token i; behind the last token, the end of the
-// statement.
-func (st *statement) pos(i int) source.Pos {
-	if i < 0 || i >= len(st.tokens) {
-		last := st.tokens[len(st.tokens)-1]
-		return st.script.file.Pos(last.end, 0)
-	}
-	t := st.tokens[i]
-	return st.script.file.Pos(t.off, t.end-t.off)
-}
-
-// qualified returns the index of the last part of the dotted name at i.
-func (st *statement) qualified(i int) int {
-	for st.is(i+1, ".") && i+2 < len(st.tokens) {
-		i += 2
-	}
-	return i
-}
-
-// closing returns the index of the parenthesis or bracket that closes the one
-// at i, or the number of tokens when none does.
-func (st *statement) closing(i int) int {
-	depth := 0
-	for ; i < len(st.tokens); i++ {
-		switch {
-		case st.is(i, "(", "["):
-			depth++
-		case st.is(i, ")", "]"):
-			if depth--; depth <= 0 {
-				return i
-			}
-		}
-	}
-	return i
-}
-
-// items splits the tokens from i up to end at the commas that stand outside
-// parentheses; each item is a half-open range and never empty.
-func (st *statement) items(i, end int) [][2]int {
-	var items [][2]int
-	start := i
-	for ; i < end; i++ {
-		switch {
-		case st.is(i, "(", "["):
-			i = min(st.closing(i), end-1)
-		case st.is(i, ","):
-			if start < i {
-				items = append(items, [2]int{start, i})
-			}
-			start = i + 1
-		}
-	}
-	if start < end {
-		items = append(items, [2]int{start, end})
-	}
-	return items
-}
-
-// written returns the tokens from i up to end as the user wrote them, on one
-// line and without comments.
-func (st *statement) written(i, end int) string {
-	var b strings.Builder
-	end = min(end, len(st.tokens))
-	for n := i; n < end; n++ {
-		if n > i {
-			gap := st.script.src[st.tokens[n-1].end:st.tokens[n].off]
-			if strings.Trim(gap, " ") != "" {
-				gap = " "
-			}
-			b.WriteString(gap)
-		}
-		b.WriteString(st.text(n))
-	}
-	return b.String()
-}

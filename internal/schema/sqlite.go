@@ -15,7 +15,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
-var sqliteLexis = lexis{bracketNames: true, dotCommands: true, triggerBodies: true}
+var sqliteLexis = lexis{backticks: true, brackets: true, prefixes: "x", dotCommands: true, triggerBodies: true}
 
 // sqlite reads one database.
 type sqlite struct {

@@ -4,7 +4,9 @@
 package schema
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/qgen-dev/qgen/internal/source"
 )
@@ -43,7 +45,10 @@ func (c *Catalog) Lookup(name string, fold func(string) string) []*Table {
 	}
 	for _, n := range []string{name, fold(name)} {
 		if found := pick(func(t *Table) bool { return same(t, t.Name, n) }); len(found) > 0 {
-			return found
+			// Within one schema, case may be all that tells two tables apart.
+			return slices.DeleteFunc(found, func(t *Table) bool {
+				return t.Name != n && slices.ContainsFunc(found, func(o *Table) bool { return o.Name == n && o.Schema == t.Schema })
+			})
 		}
 		// Schema and table may hold dots themselves.
 		for i, r := range n {
@@ -83,8 +88,10 @@ type Table struct {
 
 	Comments []Comment // above CREATE TABLE, inside its parentheses, COMMENT ON TABLE
 
-	// AnyCase: the database takes no notice of case in names, quoted or not.
+	// AnyCase: the database takes no notice of case in names, quoted or not. On
+	// MySQL that is always true of columns, of tables where its system has it so.
 	AnyCase bool
+	Engine  string // MySQL's storage engine as written, "" when the DDL names none
 	// Gaps is what the files leave unknown of the table, such as the columns of
 	// CREATE TABLE AS. For a table with annotations Read has reported them.
 	Gaps []*source.Error
@@ -126,6 +133,8 @@ type Column struct {
 	Identity   bool   // filled by the database: serial, identity, autoincrement, INTEGER PRIMARY KEY
 	Always     bool   // GENERATED ALWAYS AS IDENTITY: must not be written
 	Generated  bool   // computed from other columns: must not be written
+	OnUpdate   bool   // ON UPDATE CURRENT_TIMESTAMP: every change of the row writes it
+	Invisible  bool   // SELECT * leaves it out
 	// Values are the only values allowed, from an enum type, a domain's or the
 	// column's CHECK (c IN (…)); nil when the DDL names none.
 	Values   []string
@@ -162,10 +171,16 @@ type Type struct {
 	Class  Class  // an enum is Text
 	Enum   bool   // an enum type: literals need no cast, parameters do
 	Domain string // the domain's name when the column's type is one
-	Bits   int    // of Int: 16, 32, 64; of Float: 32, 64; 0 unknown
-	Length int    // of Text and Bytes: the longest value in characters; 0 is no limit (always in SQLite)
-	Zone   bool   // of Timestamp and TimeOfDay
-	Array  bool
+	// Bits is 8, 16, 24, 32 or 64 of Int, 32 or 64 of Float, 0 unknown. Of a Bool
+	// that is but a number it is the number's width: MySQL's tinyint(1) and bit(1).
+	Bits     int
+	Unsigned bool // of numbers: none is below zero
+	Length   int  // of Text and Bytes: the longest value in characters; 0 is no limit (always in SQLite)
+	// Zone: the type knows which moment is meant, whatever zone a session is in.
+	Zone bool // of Timestamp and TimeOfDay
+	// Step is the smallest difference that a Timestamp or TimeOfDay keeps, 0 unknown.
+	Step  time.Duration
+	Array bool
 	// Loose: the type is but a name, and the column stores numbers and text alike
 	// (SQLite), so a Timestamp may be kept as either.
 	Loose bool
@@ -188,12 +203,15 @@ type Index struct {
 	Columns []IndexColumn
 	Where   string // predicate as written, "" when there is none
 	Method  string // btree unless the DDL says otherwise; rowid where SQLite's table is the index
+	// Invisible: kept up to date, but no query uses it.
+	Invisible bool
 }
 
 // IndexColumn is one key of an index.
 type IndexColumn struct {
 	Column     *Column // nil for an expression
 	Expr       string  // of an expression, as written
+	Length     int     // of a prefix: how many characters or bytes the index holds; 0 is all
 	Desc       bool
 	NullsFirst bool // as written or as the database defaults
 }

@@ -1,0 +1,124 @@
+package schema
+
+// This file checks whole statements of MySQL and MariaDB with the parser made for
+// MySQL, which knows TiDB's words as well and MariaDB's hardly at all.
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sqlc-dev/marino/parser"
+
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// notMySQL are words that the parser takes and MySQL does not.
+var notMySQL = [][]string{
+	{"update", "wait"}, {"share", "wait"},
+	{"index", "if"}, {"key", "if"}, {"column", "if"}, {"constraint", "if"},
+}
+
+// notMariaDB are words that the parser takes and MariaDB does not.
+var notMariaDB = [][]string{
+	{"for", "update", "of"}, {"for", "share"}, {"-", ">"}, {"member", "of"}, {"values", "row", "("},
+}
+
+// checkMySQL reads statements.
+func checkMySQL(sql string) error {
+	return eachStatement(sql, mysqlGrammar.lexis, notMySQL, func(st *statement) error {
+		return mysqlParse(st.sql())
+	})
+}
+
+// checkMariaDB reads statements. A list behind RETURNING is read by itself, as
+// the list of a SELECT, which it is; definitions in words of MariaDB's own go by
+// the reader of DDL.
+func checkMariaDB(sql string) error {
+	return eachStatement(sql, mariadbGrammar.lexis, notMariaDB, func(st *statement) error {
+		text := st.sql()
+		if at := returning(st); at >= 0 {
+			off := st.tokens[at].off - st.off()
+			list := text[off+len("returning"):]
+			if err := mysqlParse("SELECT " + list + " FROM t"); err != nil {
+				return fmt.Errorf("behind RETURNING: %w", err)
+			}
+			text = text[:off]
+		}
+		err := mysqlParse(text)
+		if err != nil && st.is(0, "create", "alter") && mariadbDefines(st) {
+			return nil
+		}
+		return err
+	})
+}
+
+// eachStatement cuts sql up and checks every statement.
+func eachStatement(sql string, lex lexis, foreign [][]string, check func(*statement) error) error {
+	script := scan(source.NewFile("", []byte(sql)), lex)
+	for _, r := range script.remarks {
+		if text := script.src[r.off:r.end]; strings.HasPrefix(text, "/*") && (len(text) < 4 || !strings.HasSuffix(text, "*/")) {
+			return errors.New("a comment is never closed")
+		}
+	}
+	for _, st := range script.statements {
+		if tooDeep(st) >= 0 {
+			return errors.New("an expression is nested too deep or is too long")
+		}
+		for i := range st.tokens {
+			for _, words := range foreign {
+				if st.skip(i, words...) > i {
+					return fmt.Errorf("line %d: the server does not know %s", st.pos(i).Line(), strings.ToUpper(strings.Join(words, " ")))
+				}
+			}
+		}
+		if err := check(st); err != nil {
+			return fmt.Errorf("statement of line %d: %w", st.pos(0).Line(), err)
+		}
+	}
+	return nil
+}
+
+// returning returns the token RETURNING that ends a statement which changes rows,
+// or -1.
+func returning(st *statement) int {
+	if !st.is(0, "insert", "replace", "update", "delete") {
+		return -1
+	}
+	for i := 0; i < len(st.tokens); i++ {
+		switch {
+		case st.is(i, "("):
+			i = st.closing(i)
+		case st.is(i, "returning"):
+			return i
+		}
+	}
+	return -1
+}
+
+// mysqlParse returns what the parser says against statements.
+func mysqlParse(sql string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser failed: %v", p)
+		}
+	}()
+	_, _, err = parser.New().ParseSQL(sql)
+	return err
+}
+
+// mysqlAccepts reports whether the parser takes a statement.
+func mysqlAccepts(st *statement) bool {
+	return tooDeep(st) < 0 && mysqlParse(st.sql()) == nil
+}
+
+// mariadbDefines reports whether the reader of DDL knows every word of a
+// statement.
+func mariadbDefines(st *statement) bool {
+	r := newTolerant(mariadbGrammar, &source.ErrorList{})
+	if head := headOf(st); head >= 0 && st.is(0, "alter") {
+		r.add(&Table{Schema: r.schemaAt(st, head), Name: r.nameAt(st, head)})
+	}
+	r.read(st)
+	return r.fault == nil && r.strange < 0
+}

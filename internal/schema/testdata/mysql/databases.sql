@@ -1,0 +1,18 @@
+-- FILE a.sql
+CREATE DATABASE app; USE app;
+CREATE TABLE jobs (id INT PRIMARY KEY);
+CREATE TABLE Jobs (ID INT PRIMARY KEY);
+CREATE TABLE `other`.`jobs` (id INT);
+USE `other`;
+ALTER TABLE jobs ADD x INT;
+ALTER TABLE app.jobs ADD y INT;
+ALTER TABLE app.JOBS ADD z INT;
+CREATE TABLE here (id INT);
+CREATE TRIGGER app.on_jobs BEFORE UPDATE ON app.jobs FOR EACH ROW SET @x = 1;
+CREATE TRIGGER app.on_jobs2 BEFORE UPDATE ON Jobs FOR EACH ROW SET @x = 1;
+RENAME TABLE here TO app.there;
+CREATE TABLE gone.a (id INT);
+DROP DATABASE gone;
+-- FILE b.sql
+CREATE TABLE nobody (id INT);
+ALTER TABLE there ADD x INT;

@@ -1,0 +1,115 @@
+package schema
+
+// This file reads names, and finds the tables that they mean.
+
+import (
+	"strings"
+)
+
+// isName reports whether token i may be a name. A text in double quotes is one
+// where the session was told so.
+func (r *tolerant) isName(i int) bool {
+	return r.has(i, word) || r.has(i, quoted) || r.has(i, text) && r.st.text(i)[0] == '"'
+}
+
+// name reads a name and returns it as stored, with its token.
+func (r *tolerant) name() (string, int) {
+	at := r.i
+	if !r.isName(at) {
+		r.fail(at, "a name should stand here")
+		return "", at
+	}
+	r.i++
+	return r.nameAt(r.st, at), at
+}
+
+// A ref names a table.
+type ref struct {
+	schema, name string
+	at           int // the token of the name
+}
+
+// ref reads a name with what may stand in front of it.
+func (r *tolerant) ref() ref {
+	var n ref
+	n.name, n.at = r.name()
+	for r.fault == nil && r.accept(".") {
+		n.schema = n.name
+		n.name, n.at = r.name()
+	}
+	return n
+}
+
+// find returns the table that a name means, nil when there is none or more than
+// one. A name in the same case comes before one in another, and a table of the
+// same database before one of which the database is not known.
+func (r *tolerant) find(schema, name string) *draft {
+	if schema == "" {
+		schema = r.home
+	}
+	var found *draft
+	best, ties := 0, 0
+	for _, t := range r.byName[key(name)] {
+		home := r.homeOf(t)
+		score := 2
+		switch {
+		case strings.EqualFold(home, schema):
+			score = 4
+		case home != "" && schema != "":
+			continue
+		}
+		if t.Name == name {
+			score++
+		}
+		switch {
+		case score > best:
+			found, best, ties = t, score, 0
+		case score == best:
+			ties++
+		}
+	}
+	if ties > 0 {
+		return nil
+	}
+	return found
+}
+
+// homeOf returns the database of a table, "" when the files do not tell.
+func (r *tolerant) homeOf(t *draft) string {
+	if t.Schema != "" {
+		return t.Schema
+	}
+	return r.homes[t]
+}
+
+// same returns the table of exactly that name in the same database.
+func (r *tolerant) same(n ref) *draft {
+	schema := n.schema
+	if schema == "" {
+		schema = r.home
+	}
+	for _, t := range r.byName[key(n.name)] {
+		if t.Name == n.name && r.homeOf(t) == schema {
+			return t
+		}
+	}
+	return nil
+}
+
+// nameHomes writes the database that USE named into the names of tables if the
+// files speak of more than one. Of one, a script is meant for whichever database
+// it is run in.
+func (r *tolerant) nameHomes() {
+	homes := map[string]bool{}
+	for _, t := range r.tables {
+		if home := r.homeOf(t); home != "" {
+			homes[home] = true
+		}
+	}
+	if len(homes) < 2 {
+		return
+	}
+	for t, home := range r.homes {
+		t.Schema = home
+	}
+}
