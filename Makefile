@@ -8,9 +8,6 @@ SHELL := bash
 
 export QGEN_CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/qgen
 
-# Servers that must be there: a test that misses one fails instead of skipping.
-export QGEN_TEST_REQUIRE ?= postgres10,postgres13,postgres15,postgres18,sqlite
-
 GOLANGCI_LINT_VERSION := v2.15.0
 GOLANGCI_LINT := $(QGEN_CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
@@ -26,7 +23,7 @@ generate: ## write example/gen and the packages of the conformance suite
 	cd test/conformance && go run ../../cmd/qgen generate
 
 .PHONY: test
-test: ## run every test against PostgreSQL 10, 13, 15, 18 and SQLite
+test: ## run every test, with the servers that test/servers/with starts
 	test/servers/with go test -timeout 40m ./...
 
 .PHONY: short
@@ -54,6 +51,7 @@ demo: ## generate the example and watch it work through 10,000 jobs
 	go run ./cmd/qgen generate
 	go run ./example
 
+# TMPDIR=/dev/shm leaves the disk out of it.
 .PHONY: bench
 bench: ## measure the generator, beside sqlc on the same schema
 	go test -run '^$$' -bench . -benchtime 5x ./test/bench

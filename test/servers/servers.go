@@ -11,36 +11,83 @@ import (
 	"testing"
 )
 
-// Postgres returns the DSN of the PostgreSQL server of that major version, from
-// QGEN_TEST_POSTGRES<version>. It skips t when there is none, and fails it when
-// QGEN_TEST_REQUIRE lists "postgres<version>".
-func Postgres(t testing.TB, version string) string {
-	t.Helper()
-	name := "QGEN_TEST_POSTGRES" + version
-	dsn := os.Getenv(name)
-	if dsn == "" {
-		if required("postgres" + version) {
-			t.Fatalf("PostgreSQL %s is required, but %s is not set; run the tests with test/servers/with", version, name)
-		}
-		t.Skipf("%s is not set; test/servers/with starts a server", name)
-	}
-	return dsn
+// names are the servers that "with" knows, by kind, oldest version first.
+var names = []string{
+	"postgres10", "postgres13", "postgres15", "postgres18",
+	"mysql56", "mysql97", "mariadb105", "mariadb1011", "mariadb118",
+	"galera", "groupreplication",
 }
 
-// PostgresVersions returns the major versions for which a DSN is set or which
-// QGEN_TEST_REQUIRE lists, oldest first.
+// unseen are servers that "with" cannot start; somebody else has to, and to set
+// their variables.
+var unseen = []string{"cockroach", "yugabyte", "tidb"}
+
+// Names returns the servers of which a DSN is set or which QGEN_TEST_REQUIRE
+// lists, by kind, oldest version first.
+func Names() []string {
+	var present []string
+	for _, name := range slices.Concat(names, unseen) {
+		if os.Getenv(variable(name)) != "" || required(name) {
+			present = append(present, name)
+		}
+	}
+	return present
+}
+
+// DSN returns the DSN of the server of that name, such as "mysql97", from
+// QGEN_TEST_<NAME>; of a cluster, that of its first node. It skips t when there is
+// none, and fails it when QGEN_TEST_REQUIRE lists the server. The DSN of a server
+// of the MySQL family is one of github.com/go-sql-driver/mysql for the database
+// "qgen", with parseTime and without multiStatements; its user may do everything.
+func DSN(t testing.TB, name string) string {
+	t.Helper()
+	return Nodes(t, name)[0]
+}
+
+// Nodes returns the DSNs of all nodes of the cluster of that name, "galera" or
+// "groupreplication"; of a single server, its only one. It skips and fails as
+// [DSN] does.
+func Nodes(t testing.TB, name string) []string {
+	t.Helper()
+	if !slices.Contains(names, name) && !slices.Contains(unseen, name) {
+		t.Fatalf("no server has the name %q", name)
+	}
+	nodes := list(os.Getenv(variable(name)))
+	if len(nodes) == 0 {
+		if required(name) {
+			t.Fatalf("%s is required, but %s is not set; run the tests with test/servers/with", name, variable(name))
+		}
+		t.Skipf("%s is not set; test/servers/with starts a server", variable(name))
+	}
+	return nodes
+}
+
+// Postgres returns the DSN of the PostgreSQL server of that major version, as
+// [DSN] does.
+func Postgres(t testing.TB, version string) string {
+	t.Helper()
+	return DSN(t, "postgres"+version)
+}
+
+// PostgresVersions returns the major versions of the PostgreSQL servers among
+// [Names], oldest first.
 func PostgresVersions() []string {
 	var versions []string
-	for _, v := range []string{"10", "13", "15", "18"} {
-		if os.Getenv("QGEN_TEST_POSTGRES"+v) != "" || required("postgres"+v) {
-			versions = append(versions, v)
+	for _, name := range Names() {
+		if version, ok := strings.CutPrefix(name, "postgres"); ok {
+			versions = append(versions, version)
 		}
 	}
 	return versions
 }
 
-func required(server string) bool {
-	return slices.Contains(strings.FieldsFunc(os.Getenv("QGEN_TEST_REQUIRE"), func(r rune) bool {
-		return r == ',' || r == ' '
-	}), server)
+func variable(name string) string { return "QGEN_TEST_" + strings.ToUpper(name) }
+
+func required(name string) bool {
+	return slices.Contains(list(os.Getenv("QGEN_TEST_REQUIRE")), name)
+}
+
+// list splits a value at commas and spaces. No DSN of the tests holds either.
+func list(value string) []string {
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
 }
