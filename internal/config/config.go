@@ -57,6 +57,7 @@ type Queue struct {
 	Schema   []String   // files, globs, folders; relative to the config file
 	Engine   String
 	Server   String
+	Cluster  Flag // several nodes take writes at once
 	Table    String
 	Name     String
 	MinFence String

@@ -37,25 +37,37 @@ const (
 	Unhex         Capability = "unhex"          // hexadecimal text to bytes
 	DomainArrays  Capability = "domain_arrays"  // an array may hold values of a domain
 	JSONAppend    Capability = "json_append"    // a value can be added to a JSON array
+	NullsOrder    Capability = "nulls_order"    // ORDER BY … NULLS FIRST and NULLS LAST
+	DescIndex     Capability = "desc_index"     // an index can hold a column in falling order
+	LastInsertID  Capability = "last_insert_id" // the driver tells the number that a new row was given
+	ReturningOld  Capability = "returning_old"  // RETURNING gives a column as it was
+	LocksSorted   Capability = "locks_sorted"   // a read that sorts and locks, locks all that it sorts
+	OrderedUpdate Capability = "ordered_update" // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
 )
 
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, OnlineIndex, RandomUUID, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
+	NullsOrder, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
 }
 
 // Dialect is one folder of templates.
 type Dialect struct {
 	Name string `yaml:"-"` // of the folder
 
-	Title        string   `yaml:"title"`
-	Engines      []string `yaml:"engines"` // the words that users write
-	Grammar      string   `yaml:"grammar"` // which DDL reader
-	Minimum      Version  `yaml:"minimum"` // nothing is generated for older servers
-	Default      Version  `yaml:"default"` // when the user names none
-	Drivers      []string `yaml:"drivers"` // Go database APIs that can talk to it, the default first
-	Isolation    string   `yaml:"isolation"`
-	SingleWriter bool     `yaml:"single_writer"` // a statement that writes excludes all others
+	// Base is the folder of which this one says only what differs.
+	Base      string   `yaml:"base"`
+	Title     string   `yaml:"title"`
+	Engines   []string `yaml:"engines"` // the words that users write
+	Grammar   string   `yaml:"grammar"` // which DDL reader
+	Minimum   Version  `yaml:"minimum"` // nothing is generated for older servers
+	Default   Version  `yaml:"default"` // when the user names none
+	Drivers   []string `yaml:"drivers"` // Go database APIs that can talk to it, the default first
+	Isolation string   `yaml:"isolation"`
+	// Cluster is a kind of cluster of these servers whose nodes take writes at
+	// once and lock rows each for itself, "" when there is none.
+	Cluster      string `yaml:"cluster"`
+	SingleWriter bool   `yaml:"single_writer"` // a statement that writes excludes all others
 
 	Identifiers struct {
 		Quote    [2]string `yaml:"quote"`
@@ -68,33 +80,57 @@ type Dialect struct {
 	CastForm    string            `yaml:"cast"`
 	Literals    map[string]string `yaml:"literals"`
 	NullsLow    bool              `yaml:"nulls_low"` // NULL sorts before every value
-	Batches     string            `yaml:"batches"`   // arrays or json
+	Counted     string            `yaml:"counted"`   // what count counts where its rows are filtered: * or 1
+	Batches     string            `yaml:"batches"`   // arrays, json, or lists
 	// TypesAsWritten: the catalog keeps a column's type as the DDL wrote it.
 	TypesAsWritten bool                   `yaml:"types_as_written"`
 	Capabilities   map[Capability]Version `yaml:"capabilities"`
-	ClaimLadder    []int                  `yaml:"claim_ladder"`
-	RowIdentity    struct {
+	// Absent are capabilities of the base that this server does not have.
+	Absent      []Capability `yaml:"absent"`
+	ClaimLadder []int        `yaml:"claim_ladder"`
+	RowIdentity struct {
 		Column      string `yaml:"column"`
 		Type        string `yaml:"type"`
 		Stable      bool   `yaml:"stable"`      // for the life of the row, not only of the transaction
 		Partitioned string `yaml:"partitioned"` // second column where a table has partitions
 	} `yaml:"row_identity"`
-	Composite string               `yaml:"composite"` // join or tuple
-	KeyOnly   string               `yaml:"key_only"`  // how statements over a batch keep the planner to the key, for their head comments
-	Fragments map[string]Versioned `yaml:"fragments"`
-	Clocks    map[string][]Clock   `yaml:"clocks"`
-	Text      TextFormat           `yaml:"text_format"`
-	Types     map[string]TypeRule  `yaml:"types"`
-	Classes   map[string]TypeRule  `yaml:"classes"`
-	Transient struct {
+	Composite string `yaml:"composite"` // join, tuple, or always: one column is joined, too
+	// PrimaryIndex is what the index of a primary key is called, where every one is
+	// called the same.
+	PrimaryIndex string               `yaml:"primary_index"`
+	KeyOnly      string               `yaml:"key_only"` // how statements over a batch keep the planner to the key, for their head comments
+	Fragments    map[string]Versioned `yaml:"fragments"`
+	Clocks       map[string][]Clock   `yaml:"clocks"`
+	Text         TextFormat           `yaml:"text_format"`
+	Types        map[string]TypeRule  `yaml:"types"`
+	Classes      map[string]TypeRule  `yaml:"classes"`
+	Transient    struct {
 		RolledBack []string `yaml:"rolled_back"`
 		Unknown    []string `yaml:"unknown"`
 		Codes      []int    `yaml:"codes"`
 		Messages   []string `yaml:"messages"`
+		// LostMessages are the same as Unknown by parts of their text.
+		LostMessages []string `yaml:"lost_messages"`
+		// Numbers and LostNumbers are the same as the numbers of the driver's own
+		// error type, where that has no methods to ask.
+		Numbers     []int       `yaml:"numbers"`
+		LostNumbers []int       `yaml:"lost_numbers"`
+		Error       DriverError `yaml:"error"`
 	} `yaml:"transient"`
 
 	reserved  map[string]bool
 	templates *template.Template
+}
+
+// DriverError is the error type of a driver that tells its number in a field.
+type DriverError struct {
+	Import string `yaml:"import"`
+	Type   string `yaml:"type"`
+	Field  string `yaml:"field"`
+	// NumberType is the Go type of the field, Lost the driver's error for a
+	// connection that is gone.
+	NumberType string `yaml:"number_type"`
+	Lost       string `yaml:"lost"`
 }
 
 // Clock is how one kind of column tells the time. Slots: {sign} is + or -,
@@ -120,6 +156,10 @@ type TypeRule struct {
 	Read  string `yaml:"read"`  // slot {column}
 	Write string `yaml:"write"` // slots {arg} and {type}
 	Cast  string `yaml:"cast"`  // the type's name in casts, where its own means something else there
+	// Codec and Layout say how a time.Time travels that read and write turn into
+	// something else: epoch_us, or text in a Go layout.
+	Codec  string `yaml:"codec"`
+	Layout string `yaml:"layout"`
 }
 
 // Versioned is a text that may depend on the server's version.
@@ -172,15 +212,25 @@ var load = sync.OnceValues(func() (map[string]*Dialect, error) {
 
 // read loads one folder, refusing keys and capabilities that nothing reads.
 func read(fsys fs.FS, name string) (*Dialect, error) {
-	text, err := fs.ReadFile(fsys, path.Join(name, "dialect.yaml"))
-	if err != nil {
+	d := &Dialect{Name: name}
+	if err := d.readFacts(fsys, name); err != nil {
 		return nil, err
 	}
-	d := &Dialect{Name: name}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(d); err != nil {
-		return nil, fmt.Errorf("dialect.yaml: %w", err)
+	d.templates = template.New(name).Funcs(functions)
+	folders := []string{name}
+	if d.Base != "" {
+		folders = []string{d.Base, name}
+		for _, folder := range folders {
+			if err := d.readFacts(fsys, folder); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, c := range d.Absent {
+		if _, ok := d.Capabilities[c]; !ok {
+			return nil, fmt.Errorf("dialect.yaml: %s does not have the capability %q anyway", d.Base, c)
+		}
+		delete(d.Capabilities, c)
 	}
 	for c := range d.Capabilities {
 		if !slices.Contains(capabilities, c) {
@@ -191,8 +241,30 @@ func read(fsys fs.FS, name string) (*Dialect, error) {
 	for _, word := range strings.Fields(d.Identifiers.Reserved) {
 		d.reserved[word] = true
 	}
-	d.templates, err = template.New(name).Funcs(functions).ParseFS(fsys, path.Join(name, "*.sql.tmpl"))
-	return d, err
+	for _, folder := range folders {
+		files, err := fs.Glob(fsys, path.Join(folder, "*.sql.tmpl"))
+		if err != nil || len(files) == 0 {
+			continue
+		}
+		if _, err := d.templates.ParseFS(fsys, files...); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// readFacts reads the facts of a folder over those that d holds.
+func (d *Dialect) readFacts(fsys fs.FS, folder string) error {
+	text, err := fs.ReadFile(fsys, path.Join(folder, "dialect.yaml"))
+	if err != nil {
+		return err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(d); err != nil {
+		return fmt.Errorf("dialect.yaml: %w", err)
+	}
+	return nil
 }
 
 // All returns the dialects by folder name.

@@ -26,10 +26,42 @@ var functions = template.FuncMap{
 	"both": func(n int, items []string) string {
 		return strings.Join(items, "\n"+strings.Repeat(" ", n)+"AND    ")
 	},
+	// ranged writes the order of columns out, rising where they do not say it.
+	"ranged": func(columns []string) []string {
+		texts := slices.Clone(columns)
+		for i, c := range texts {
+			if !strings.HasSuffix(c, " DESC") && !strings.Contains(c, " NULLS ") && !strings.Contains(c, " DESC ") {
+				texts[i] = c + " ASC"
+			}
+		}
+		return texts
+	},
 	// concat appends lists.
 	"concat": func(lists ...[]string) []string { return slices.Concat(lists...) },
 	// cols joins names on one line.
 	"cols": func(items []string) string { return strings.Join(items, ", ") },
+	// tuples writes rows as they stand behind VALUES.
+	"tuples": func(rows [][]string) []string {
+		texts := make([]string, len(rows))
+		for i, row := range rows {
+			texts[i] = "(" + strings.Join(row, ", ") + ")"
+		}
+		return texts
+	},
+	// selects writes rows as queries that UNION ALL joins; names are those of the columns.
+	"selects": func(n int, rows [][]string, names ...string) string {
+		texts := make([]string, len(rows))
+		for i, row := range rows {
+			cells := slices.Clone(row)
+			for k := range cells {
+				if i == 0 {
+					cells[k] += " AS " + names[k]
+				}
+			}
+			texts[i] = "SELECT " + strings.Join(cells, ", ")
+		}
+		return strings.Join(texts, " UNION ALL\n"+strings.Repeat(" ", n))
+	},
 	// tuple is one name, or several in parentheses.
 	"tuple": func(items []string) string {
 		if len(items) == 1 {
@@ -60,10 +92,16 @@ var functions = template.FuncMap{
 
 // The marks around the number of an argument in an unfinished text. They
 // cannot occur in a name: no server stores a NUL or these control characters.
-const argOpen, argEnd = "\x01", "\x02"
+const argOpen, argText, argEnd = "\x01", "\x03", "\x02"
 
 // Mark returns the mark of argument i for use in a template's values.
 func Mark(i int) string { return argOpen + strconv.Itoa(i) + argEnd }
+
+// MarkText is Mark for an argument that is written as text instead of a
+// placeholder: it holds placeholders of its own.
+func MarkText(i int, text string) string {
+	return argOpen + strconv.Itoa(i) + argText + text + argEnd
+}
 
 // Has reports whether the dialect has a template of that name.
 func (d *Dialect) Has(name string) bool {
@@ -95,7 +133,8 @@ func (d *Dialect) number(text string) (string, []int, error) {
 		if !ok {
 			return out.String(), args, nil
 		}
-		digits, after, ok := strings.Cut(rest, argEnd)
+		mark, after, ok := strings.Cut(rest, argEnd)
+		digits, own, isText := strings.Cut(mark, argText)
 		i, err := strconv.Atoi(digits)
 		if !ok || err != nil {
 			return "", nil, fmt.Errorf("a name holds a control character")
@@ -105,7 +144,11 @@ func (d *Dialect) number(text string) (string, []int, error) {
 			args = append(args, i)
 			numbers[i] = len(args)
 		}
-		out.WriteString(Fill(d.Placeholder, "n", strconv.Itoa(numbers[i])))
+		if isText {
+			out.WriteString(own)
+		} else {
+			out.WriteString(Fill(d.Placeholder, "n", strconv.Itoa(numbers[i])))
+		}
 		text = after
 	}
 }

@@ -66,6 +66,9 @@ func (d *Dialect) Shorten(name string) string {
 
 // Quote returns text as a string literal.
 func (d *Dialect) Quote(text string) string {
+	if escaped := d.Literals["backslash"]; escaped != "" {
+		text = strings.ReplaceAll(text, `\`, escaped)
+	}
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
 }
 
@@ -89,11 +92,26 @@ func (d *Dialect) Cast(arg, sqlType string) string {
 
 // Fill replaces {name} slots; pairs are a name and its text.
 func Fill(form string, pairs ...string) string {
-	replace := make([]string, len(pairs))
-	for i := 0; i < len(pairs); i += 2 {
-		replace[i], replace[i+1] = "{"+pairs[i]+"}", pairs[i+1]
+	var filled strings.Builder
+	for {
+		before, rest, open := strings.Cut(form, "{")
+		filled.WriteString(before)
+		if !open {
+			return filled.String()
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		i := 0
+		for i < len(pairs) && pairs[i] != name {
+			i += 2
+		}
+		if closed && i < len(pairs) {
+			filled.WriteString(pairs[i+1])
+			form = after
+		} else {
+			filled.WriteByte('{')
+			form = rest
+		}
 	}
-	return strings.NewReplacer(replace...).Replace(form)
 }
 
 // Format turns a Go time layout into a quoted format of the server; false when

@@ -31,6 +31,9 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	}
 	b.serverVersion(q, errs)
 	b.packageFacts(q, errs)
+	if b.cluster = q.Cluster.Value; b.cluster && d.Cluster == "" {
+		errs.Errorf(q.Cluster.Pos, "%s has no cluster whose nodes lock rows each for itself", d.Title).WithHint("Leave cluster: out.")
+	}
 	b.buildFields(q, errs)
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
@@ -56,6 +59,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.buildVerify()
 	b.attempts()
 	b.fuse()
+	b.checkConformance(q, errs)
 	b.buildDoc()
 	b.buildExplain()
 	if errs.Len() > before {
@@ -82,7 +86,8 @@ func (b *builder) serverVersion(q *config.Queue, errs *source.ErrorList) {
 	b.pkg.Engine = b.d.Title + " " + b.version.String()
 	b.pkg.Transient = Transient{
 		RolledBack: b.d.Transient.RolledBack, Unknown: b.d.Transient.Unknown,
-		Codes: b.d.Transient.Codes, Messages: b.d.Transient.Messages,
+		Codes: b.d.Transient.Codes, Messages: b.d.Transient.Messages, LostMessages: b.d.Transient.LostMessages,
+		Numbers: b.d.Transient.Numbers, LostNumbers: b.d.Transient.LostNumbers, Error: DriverError(b.d.Transient.Error),
 	}
 	b.pkg.Isolation = b.d.Isolation
 }
@@ -203,6 +208,15 @@ func (b *builder) checkFence(errs *source.ErrorList) {
 	}
 	errs.Errorf(pos, "the fence is at level %q, below the wanted %q", b.pkg.Guarantee, b.spec.MinFence).
 		WithHint("For %q add a column: qgen:token (a random value per claim), qgen:attempts up on=claim or qgen:version (a counter), or qgen:claimed with qgen:worker.", b.spec.MinFence)
+}
+
+// checkConformance complains when the test of the package is asked for and no
+// jobs can be added for it.
+func (b *builder) checkConformance(q *config.Queue, errs *source.ErrorList) {
+	if b.pkg.Conformance && b.pkg.Enqueue == nil {
+		errs.Errorf(q.Gen.Go.Conformance.Pos, "conformance: true is not possible here: %s", b.noEnqueue).
+			WithHint("The test adds jobs of its own with Enqueue. Make that possible, or leave conformance out.")
+	}
 }
 
 // statusType names the states of a single status column in Go.

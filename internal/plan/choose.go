@@ -51,6 +51,9 @@ var strategies = []strategy{
 		case !b.tests(queue.Ready):
 			return false, "nothing tells finished rows from new ones", "Name the states with qgen:status ready=… done=…."
 		}
+		if len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "" {
+			return false, "rows have no key, and " + b.d.Title + " gives them no identity of their own", "Add a primary key, or mark unique columns with qgen:id."
+		}
 		return true, "no running state and a shard column: every worker reads its own share", ""
 	}},
 	{name: "returning", possible: func(b *builder) (bool, string, string) {
@@ -60,6 +63,8 @@ var strategies = []strategy{
 		switch {
 		case !b.can(dialect.Returning):
 			return false, b.d.Title + " " + b.version.String() + " cannot return the rows of an UPDATE", b.sinceMend(dialect.Returning)
+		case b.can(dialect.OrderedUpdate):
+			return true, "UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again", ""
 		case b.can(dialect.SkipLocked):
 			return true, "the server passes over locked rows and UPDATE returns what it changed", ""
 		case b.d.SingleWriter:
@@ -71,10 +76,31 @@ var strategies = []strategy{
 		if ok, why, mend := b.canMark(); !ok {
 			return false, why, mend
 		}
+		if ok, why, mend := b.canLockInOrder(); !ok {
+			return false, why, mend
+		}
 		if b.spec.Token == nil {
 			return false, "no column can hold the key of a batch", "Mark a column with qgen:token, or say running=token on qgen:status."
 		}
 		return true, "the token column holds the key of the batch, by which it is read back", ""
+	}},
+	{name: "lock_update", possible: func(b *builder) (bool, string, string) {
+		if ok, why, mend := b.canMark(); !ok {
+			return false, why, mend
+		}
+		switch {
+		case !b.can(dialect.RowLocks):
+			return false, b.d.Title + " locks the whole database, not rows", ""
+		case !b.can(dialect.SkipLocked):
+			return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
+		}
+		if ok, why, mend := b.canLockInOrder(); !ok {
+			return false, why, mend
+		}
+		if len(b.spec.Key) == 0 {
+			return false, "rows have no key by which a locked row could be written", "Add a primary key, or mark unique columns with qgen:id."
+		}
+		return true, "ready rows are locked, passing over locked ones, and then written by their keys", ""
 	}},
 	{name: "advisory", possible: func(b *builder) (bool, string, string) {
 		if ok, why, mend := b.canMark(); !ok {
@@ -95,7 +121,7 @@ var strategies = []strategy{
 		return true, "the old state is compared when a row is taken", ""
 	}},
 	{name: "pop", asked: "a taken row is gone, so it must be asked for", possible: func(b *builder) (bool, string, string) {
-		if !b.can(dialect.Returning) {
+		if !b.can(dialect.Returning) && (!b.can(dialect.RowLocks) || len(b.spec.Key) == 0) {
 			return false, b.d.Title + " " + b.version.String() + " cannot return the rows of a DELETE", b.sinceMend(dialect.Returning)
 		}
 		return true, "a taken row is deleted at once", ""
@@ -223,11 +249,40 @@ func (b *builder) canMark() (bool, string, string) {
 		return false, "the table has no running state that a claim could write",
 			"Add running=<value> to qgen:status, or a column for qgen:lease or qgen:token."
 	}
+	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable && !b.can(dialect.Returning) {
+		return false, "rows have no key, and " + b.d.Title + " gives them no identity of their own",
+			"Add a primary key, or mark unique columns with qgen:id."
+	}
 	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable && b.spec.Token == nil {
 		return false, "rows have no key, and their physical identity does not outlive the transaction",
 			"Add a primary key or a column for qgen:token; or leave out what marks a running row, then the row lock is the claim."
 	}
 	return true, "", ""
+}
+
+// canLockInOrder reports whether ready rows can be locked without locking all of
+// them.
+func (b *builder) canLockInOrder() (bool, string, string) {
+	if b.can(dialect.LocksSorted) && !b.inOrder() {
+		return false, "no index can give this order, and rows that are sorted are all locked first",
+			"Order by columns, all rising or all falling."
+	}
+	return true, "", ""
+}
+
+// inOrder reports whether an index can give rows in the order of the queue.
+func (b *builder) inOrder() bool {
+	if !b.can(dialect.LocksSorted) {
+		return true
+	}
+	mixed := false
+	for _, o := range b.spec.Order {
+		if o.Random || o.Column == nil {
+			return false
+		}
+		mixed = mixed || o.Desc != b.spec.Order[0].Desc
+	}
+	return !mixed || b.can(dialect.DescIndex)
 }
 
 // canHold reports whether a row lock can be the claim.
@@ -238,6 +293,14 @@ func (b *builder) canHold() (bool, string, string) {
 			"Add a running state or a lease column, which a claim can write."
 	case !b.can(dialect.SkipLocked):
 		return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
+	case !b.inOrder():
+		return b.canLockInOrder()
+	case b.cluster:
+		return false, "of a cluster each node knows its own row locks only, so that two workers would hold one row until one of them commits",
+			"Add a running state or a lease column, which a claim can write; or have all workers use one node and leave cluster: out."
+	case len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "":
+		return false, "rows have no key, and " + b.d.Title + " gives them no identity of their own",
+			"Add a primary key, or mark unique columns with qgen:id."
 	case b.spec.Table.View:
 		return false, "a view has no rows of its own to lock", "Name the table behind it."
 	}

@@ -40,6 +40,9 @@ func (b *builder) buildClaim() {
 		for _, write := range w.Writes {
 			if write.Value.Kind == queue.Token {
 				c.Token = b.tokenKind(write.Column)
+				if c.Token == "bytes" {
+					c.TokenLen = tokenBytes(write.Column)
+				}
 			}
 		}
 	}
@@ -58,11 +61,21 @@ func (b *builder) buildClaim() {
 		c.Statement = b.takeStatement("claim", "update_some", 0)
 		c.Statement.Rows = nil
 		c.Read = b.readBack()
+	case "lock_update":
+		c.Flow = LockTake
+		c.Lock = b.lockStatement(b.pkg.Key, "claim: locks ready rows, which claim.sql then takes")
+		b.takeLocked(c, nil)
 	case "guarded":
 		c.Flow = PickTake
 		c.Pick = b.pickStatement()
-		c.Statement = b.guardedTake()
+		b.takeLocked(c, b.newScope().ready())
 	case "pop":
+		if !b.can(dialect.Returning) {
+			c.Flow = LockTake
+			c.Lock = b.lockStatement(b.pkg.Fields, "claim: locks and reads ready rows, which claim.sql then deletes")
+			c.Statement = b.deleteLocked()
+			break
+		}
 		c.Flow = OneStatement
 		c.Statement = b.takeStatement("claim", "delete_some", 0)
 	case "hold":
@@ -117,11 +130,24 @@ func (b *builder) tokenKind(c *schema.Column) string {
 		return "uuid"
 	case schema.Int:
 		return "int"
+	case schema.Bytes:
+		if c.Type.Length > 0 {
+			return "bytes"
+		}
 	}
 	if c.Type.Length >= 36 && strings.Contains(c.Name, "uuid") {
 		return "uuid"
 	}
 	return "text"
+}
+
+// tokenBytes is how long a token of bytes is. A column of a fixed length, of
+// which there is none above 255, would fill up a shorter one, and so change it.
+func tokenBytes(c *schema.Column) int {
+	if c.Type.Length > 255 {
+		return queue.TokenBytes
+	}
+	return c.Type.Length
 }
 
 // claimParams plans the arguments that narrow a claim.
@@ -211,26 +237,18 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 		v.Returning = s.read(rows)
 	}
 	head := []string{"claim: ready to running", "locks: the rows it takes, until commit; passes over rows that are locked"}
-	switch {
-	case template == "delete_some":
+	switch template {
+	case "delete_some":
 		head = []string{"claim: ready to gone", "locks: the rows it deletes, until commit; passes over rows that are locked"}
-	case template == "advisory":
+	case "advisory":
 		head[1] = "locks: the rows it takes, and a number for each, until commit; passes over numbers that are locked"
-	case b.d.SingleWriter:
-		head[1] = "locks: the database for writing, while the statement runs"
-	case !b.can(dialect.SkipLocked):
-		head[1] = "locks: the rows it takes, until commit; waits for rows that are locked"
 	}
 	return s.statement(name, template+suffix, v, rows, append(head, b.heads()...)...)
 }
 
 // heads are the last lines of a claim's head comment.
 func (b *builder) heads() []string {
-	lines := []string{"index: " + b.indexText(b.claimIndex())}
-	if b.d.Isolation != "" {
-		lines = append(lines, "isolation: "+b.d.Isolation)
-	}
-	return lines
+	return []string{"index: " + b.indexText(b.claimIndex())}
 }
 
 // readBack reads the rows that a token marks.
@@ -262,16 +280,54 @@ func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *S
 	return s.statement(name, "select", v, fields, append(head, b.heads()...)...)
 }
 
-// guardedTake takes picked rows that are still ready.
-func (b *builder) guardedTake() *Statement {
+// lockStatement reads ready rows and locks them.
+func (b *builder) lockStatement(fields []*Field, head string) *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	v.Where = s.ready()
+	v.Order = s.order()
+	s.limit(&v, 0)
+	v.Returning = s.read(fields)
+	return s.statement("claim_lock", "select_lock", v, fields, append([]string{
+		head, "locks: the rows it returns, until commit; passes over rows that are locked"}, b.heads()...)...)
+}
+
+// takeLocked plans how rows that were found are taken, by their keys. Of those
+// that were found without a lock, guarded tells the ones that are still ready.
+func (b *builder) takeLocked(c *Claim, guarded []string) {
 	s, v := b.newScope(), b.base("Claim")
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
-	v.Where = s.ready()
+	locks := "locks: the rows it takes, until commit"
+	head := "claim: ready to running, of the rows that claim_lock.sql locked"
+	if guarded != nil {
+		head = "claim: ready to running, of the rows that claim_pick.sql named and nobody took since"
+		locks += "; waits for rows that are locked"
+		v.Where = s.ready()
+	}
 	v.Set = s.sets(b.spec.Transitions[queue.Claim].Writes)
-	v.Returning = s.read(b.pkg.Fields)
-	return s.statement("claim", "update_batch", v, b.pkg.Fields,
-		"claim: ready to running, of the rows that claim_pick.sql named and nobody took since",
-		"locks: the rows it takes, until commit; waits for rows that are locked", b.keyHead(v))
+	if b.can(dialect.Returning) {
+		v.Returning = s.read(b.pkg.Fields)
+		c.Statement = s.statement("claim", "update_batch", v, b.pkg.Fields, head, locks, b.keyHead(v))
+		return
+	}
+	if guarded != nil {
+		l, lv := b.newScope(), b.base("Claim")
+		lv.Batch = l.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+		lv.Where, v.Where = l.ready(), nil
+		lv.Returning = l.read(b.pkg.Key)
+		c.Lock = l.statement("claim_lock", "lock_batch", lv, b.pkg.Key,
+			"claim: locks those of the rows that claim_pick.sql named which are still ready", locks, b.keyHead(lv))
+		head = "claim: ready to running, of the rows that claim_lock.sql locked"
+	}
+	c.Statement = s.statement("claim", "update_batch", v, nil, head, "locks: the rows it takes, until commit", b.keyHead(v))
+	c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads back the rows that were taken")
+}
+
+// deleteLocked deletes rows that are locked, by their keys.
+func (b *builder) deleteLocked() *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+	return s.statement("claim", "delete_batch", v, nil, "claim: ready to gone, of the rows that claim_lock.sql locked",
+		"locks: the rows it deletes, until commit", b.keyHead(v))
 }
 
 // holdStatement locks rows and writes nothing.
@@ -280,7 +336,9 @@ func (b *builder) holdStatement() *Statement {
 	v.Where = s.ready()
 	// A transaction is not stopped by its own locks: leave out what it holds.
 	held := s.batchOf(ArgHeld, ArgHeldAll, b.pkg.Key, nil, nil, "_held")
-	if held.Only {
+	if b.d.Batches == "lists" {
+		v.Excluded = held.List
+	} else if held.Only {
 		v.Where = append(v.Where, dialect.Fill(b.d.Fragments["list_not"].At(b.version), "column", held.Column, "arg", held.Arg))
 	} else {
 		v.Where = append(v.Where, fmt.Sprintf("(%s) NOT IN (SELECT %s FROM unnest(%s) AS %s (%s))", strings.Join(held.Own, ", "),

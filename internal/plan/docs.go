@@ -24,6 +24,9 @@ func (b *builder) docClaim(c *Claim) {
 		what = "Claim reads up to limit ready jobs of one shard and writes nothing: the shard keeps workers apart, so two workers with the same shard get the same jobs. They come in queue order; when nothing is ready it returns no jobs and a nil error."
 	}
 	c.Doc = []string{what}
+	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
+		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
+	}
 	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash)
 }
 
@@ -41,10 +44,15 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It locks the rows it takes and a number for each until it commits, and passes over numbers that others hold."
 	case p.Strategy == "guarded":
 		p.Locks = "It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other."
+	case b.can(dialect.OrderedUpdate):
+		p.Locks = "It locks the rows it takes until it commits; of two claims that meet, one is undone and made again."
 	case b.can(dialect.SkipLocked):
 		p.Locks = "It locks the rows it takes until it commits and passes over rows that others hold."
 	default:
 		p.Locks = "It locks the rows it takes until it commits; another claimer waits for it."
+	}
+	if b.cluster && b.writesClaim() {
+		p.Locks += " The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again."
 	}
 	switch {
 	case p.Strategy == "pop":
@@ -94,11 +102,27 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		s.Doc = append(s.Doc, "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease.")
 	}
 	if b.pkg.Hold {
-		s.Doc = append(s.Doc, "It takes effect when the transaction commits.")
-	} else {
-		s.Doc = append(s.Doc, "It acts only on the claim that a job came from: when jobs were claimed by others since, or are settled already, it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys. It may be called again after an error.")
+		s.Doc = append(s.Doc, "It takes effect when the transaction commits, and needs no locks but those of Claim. A crash before that undoes it and gives the jobs back.")
+		return
 	}
+	s.Doc = append(s.Doc, "It acts only on the claim that a job came from: when jobs were claimed by others since, or are settled already, it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys.",
+		b.locksOfWrite("It locks the rows it changes until it commits.")+" "+whole+" After an error it may be called again.")
 }
+
+// whole says what a crash leaves of one statement.
+const whole = "A crash leaves it done as a whole or not at all."
+
+// locksOfWrite says what an operation that writes locks: rows, as told, or on a
+// server that lets one statement write at a time everything.
+func (b *builder) locksOfWrite(rows string) string {
+	if b.d.SingleWriter {
+		return "It locks the database for writing while it runs."
+	}
+	return rows
+}
+
+// reads says what an operation that only reads locks and leaves.
+const reads = "It takes no locks and changes nothing, so a crash leaves nothing behind."
 
 // causeText says what becomes of the cause that Fail is given.
 func (b *builder) causeText() string {
@@ -124,10 +148,18 @@ func (b *builder) docSweep(s *Sweep, op string) {
 			s.Doc[0] = "Purge deletes up to limit finished rows that are older than olderThan, by the database's clock, and returns how many. Call it in batches of some thousand until it returns less than limit."
 		}
 	}
-	s.Doc = append(s.Doc, "It locks the rows it changes until it commits.")
-	if !b.d.SingleWriter {
-		s.Doc[1] = "It locks the rows it changes until it commits and passes over rows that others hold."
+	crash := whole
+	if len(s.Statements) > 1 {
+		crash = "A crash leaves each of its statements done as a whole or not at all."
 	}
+	locks := "It locks the rows it changes until it commits and passes over rows that others hold."
+	switch {
+	case b.can(dialect.OrderedUpdate):
+		locks = "It locks the rows it changes until it commits; of two statements that meet, one is undone and made again."
+	case !b.can(dialect.SkipLocked):
+		locks = "It locks the rows it changes until it commits and waits for rows that others hold."
+	}
+	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash)
 }
 
 func (b *builder) docEnqueue(e *Enqueue) {
@@ -137,6 +169,10 @@ func (b *builder) docEnqueue(e *Enqueue) {
 		e.Doc[0] = "Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job appears when that commits."
 		e.ManyDoc[0] = "EnqueueMany adds jobs. Either all are added or none."
 	}
+	locks := b.locksOfWrite("It locks nothing that others wait for.")
+	const unknown = " When the connection breaks before the answer comes, they may have been added all the same."
+	e.Doc = append(e.Doc, locks+" A crash leaves the job added or not."+strings.Replace(unknown, "they", "it", 1))
+	e.ManyDoc = append(e.ManyDoc, locks+" A crash leaves all of the jobs added or none."+unknown)
 }
 
 // buildDoc writes the package comment.

@@ -31,6 +31,9 @@ type builder struct {
 	// nullsFirst: the first term of the order says NULLS FIRST, which a primary key
 	// cannot serve, so that the planner takes the index of the queue.
 	nullsFirst bool
+	// noEnqueue says why there is no Enqueue, "" when there is one.
+	noEnqueue string
+	cluster   bool // several nodes lock rows each for itself
 	// complain reports what the user asks of a column and the server cannot do.
 	complain func(c *schema.Column, hint, format string, args ...any)
 	// fail reports a contradiction within the generator.

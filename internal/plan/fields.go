@@ -17,7 +17,7 @@ import (
 // buildFields gives every column that is read a Go field.
 func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
 	overrides, renames := b.byColumn(q, errs)
-	seen := map[string]*schema.Column{}
+	seen, keys := map[string]*schema.Column{}, map[string]bool{"row_id": true, "row_table": true}
 	for _, c := range b.spec.Columns {
 		b.roles[c.Column] = c
 		if c.Ignored {
@@ -42,6 +42,13 @@ func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
 			continue
 		}
 		seen[f.Name] = c.Column
+		if f.JSON == "" {
+			f.JSON = snake(f.Name)
+		}
+		for keys[f.JSON] {
+			f.JSON += "_"
+		}
+		keys[f.JSON] = true
 		if o, ok := overrides[c.Name]; ok {
 			b.override(f, o)
 		}
@@ -89,10 +96,7 @@ func (b *builder) byColumn(q *config.Queue, errs *source.ErrorList) (map[string]
 
 // field returns the field of a column.
 func (b *builder) field(c *queue.Column) *Field {
-	rule := b.d.Type(c.Type.Name, string(c.Type.Class))
-	if c.Type.Array {
-		rule = b.d.Classes[""]
-	}
+	rule := b.rule(c.Column)
 	f := &Field{
 		Column:  c.Name,
 		SQLType: plainText(c.Type.Raw),
@@ -111,6 +115,8 @@ func (b *builder) field(c *queue.Column) *Field {
 		f.GoType, f.Codec = "time.Time", Codec(c.As)
 	case rule.Go == "json.RawMessage":
 		f.Codec = JSONBytes
+	case rule.Codec != "":
+		f.Codec, f.Layout = Codec(rule.Codec), rule.Layout
 	}
 	f.UTC = c.Clock != "local"
 	if c.Type.Class == schema.Text && c.Type.Enum {
@@ -134,6 +140,9 @@ func (b *builder) castType(t schema.Type) string {
 // typeName names a type in the dialect's words as the catalog has it.
 func (b *builder) typeName(t schema.Type) string {
 	name := t.Name
+	if unsigned := t.Name + " unsigned"; b.ruleName(t) == unsigned {
+		name = unsigned
+	}
 	if t.Enum || b.d.Types[t.Name].Go == "" && t.Schema != "" {
 		name = b.d.Qualified(t.Schema, t.Name)
 	}
@@ -216,7 +225,21 @@ func (b *builder) rule(c *schema.Column) dialect.TypeRule {
 	if c.Type.Array {
 		return b.d.Classes[""]
 	}
-	return b.d.Type(c.Type.Name, string(c.Type.Class))
+	return b.d.Type(b.ruleName(c.Type), string(c.Type.Class))
+}
+
+// ruleName is the name of the rule of a type: its own, or with what else is
+// said of it where the dialect has a rule for that.
+func (b *builder) ruleName(t schema.Type) string {
+	for _, more := range []struct {
+		word string
+		has  bool
+	}{{"unsigned", t.Unsigned}, {"bool", t.Class == schema.Bool}} {
+		if name := t.Name + " " + more.word; more.has && b.d.Types[name].Go != "" {
+			return name
+		}
+	}
+	return t.Name
 }
 
 // write wraps an argument for a column, where its type needs it.

@@ -138,9 +138,16 @@ func annotatedTables(t *testing.T, c tableCase) []string {
 	return names
 }
 
+// made is a plan and what it was made of.
+type made struct {
+	*Package
+	spec *queue.Spec
+	d    *dialect.Dialect
+}
+
 // plans returns the packages that one qgen.yaml makes of a case; what is not
 // possible is left out, for it has a golden elsewhere.
-func (c tableCase) plans(t *testing.T, text string) []*Package {
+func (c tableCase) plans(t *testing.T, text string) []made {
 	t.Helper()
 	var errs source.ErrorList
 	cfg := config.Parse(source.NewFile("qgen.yaml", []byte(text)), &errs)
@@ -148,11 +155,11 @@ func (c tableCase) plans(t *testing.T, text string) []*Package {
 		t.Fatal(errs.Detail())
 	}
 	d, _ := dialect.Lookup(c.engine)
-	var packages []*Package
+	var packages []made
 	for _, q := range cfg.Queues {
 		for _, spec := range queue.Bind(readCase(t, c), q, d.Fold, &errs) {
 			if p := Build(spec, d, q, &errs); p != nil {
-				packages = append(packages, p)
+				packages = append(packages, made{p, spec, d})
 			}
 		}
 	}
@@ -161,9 +168,9 @@ func (c tableCase) plans(t *testing.T, text string) []*Package {
 
 // variants returns the packages of a case for the versions and every strategy,
 // by what makes them differ.
-func (c tableCase) variants(t *testing.T, versions []string) map[string]*Package {
+func (c tableCase) variants(t *testing.T, versions []string) map[string]made {
 	t.Helper()
-	packages := map[string]*Package{}
+	packages := map[string]made{}
 	if c.entries == nil {
 		for _, p := range c.plans(t, c.config) {
 			packages[p.Queue] = p
@@ -203,7 +210,7 @@ func TestStatementsOnPostgreSQL(t *testing.T) {
 
 // preparePostgres makes the table in a transaction that is rolled back, and has
 // the server plan every statement there.
-func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages map[string]*Package) {
+func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages map[string]made) {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {

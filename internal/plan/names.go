@@ -144,10 +144,13 @@ func packageName(queue string) string {
 	return b.String() + "q"
 }
 
-// jsonName returns the JSON key of a column: the name itself where it is
-// harmless inside a struct tag, else its words.
+// jsonName returns the JSON key of a column: the name itself where
+// encoding/json takes it in a struct tag, else its words.
 func jsonName(column string) string {
-	if strings.ContainsAny(column, "`\"\\,:\n\r\t ") || column == "-" || column == "" {
+	odd := strings.ContainsFunc(column, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./;<=>?@[]^_{|}~", r)
+	})
+	if odd || column == "-" || column == "" {
 		list := words(column)
 		for i := range list {
 			list[i] = strings.ToLower(list[i])

@@ -181,6 +181,14 @@ const (
 	ArgNewAll   ArgKind = "new_all"   // JSON: an array of arrays of Batch fields over the NewJobs
 	ArgHeld     ArgKind = "held"      // array of the key Field over the jobs held by this transaction
 	ArgHeldAll  ArgKind = "held_all"  // JSON of the same
+
+	// Lists are written into the text: what stands there once, stands there for
+	// each element. See Arg.First.
+	ArgList      ArgKind = "list"       // Batch fields of each job
+	ArgNewList   ArgKind = "new_list"   // Batch fields of each NewJob
+	ArgHeldList  ArgKind = "held_list"  // the key of each job held by this transaction
+	ArgParamList ArgKind = "param_list" // each element of Param
+	ArgParamNil  ArgKind = "param_nil"  // bool: Param, a list, is nil
 )
 
 // Arg is one argument of a statement.
@@ -190,7 +198,16 @@ type Arg struct {
 	Batch []*Field // of ArgBatchAll, ArgNewAll, ArgHeldAll: the columns of each inner array
 	Param *Param   // of ArgParam
 	Max   int      // of ArgError and ArgWorker: longest text in characters, 0 is no limit
+	// First of a list is what stands in the text, with a placeholder for each
+	// value of the first element; More is added behind it for each further one,
+	// and None stands in its place when there is none.
+	First, More, None string
+	// Pad: the last element may be written again, so that there are few texts.
+	Pad bool
 }
+
+// IsList reports whether the argument is a list that is written into the text.
+func (a Arg) IsList() bool { return a.First != "" }
 
 // Param is an argument of Claim that narrows it.
 type Param struct {
@@ -210,6 +227,7 @@ const (
 	OneStatement ClaimFlow = "one"  // Statement returns the rows
 	MarkRead     ClaimFlow = "mark" // Statement stamps rows with a token, Read reads them, in one transaction
 	PickTake     ClaimFlow = "pick" // Pick reads candidates, Statement takes those that are still free; bounded retry
+	LockTake     ClaimFlow = "lock" // Lock reads and locks rows, Statement writes them, Read reads them, in one transaction
 	ReadOnly     ClaimFlow = "read" // Statement reads (and, with Hold, locks) and writes nothing
 )
 
@@ -219,14 +237,19 @@ type Claim struct {
 	Flow      ClaimFlow
 	Statement *Statement
 	Ladder    []Rung // statements for fixed sizes, smallest first
-	Read      *Statement
 	Pick      *Statement
-	Params    []*Param
-	Shard     bool
-	LeaseArg  bool // Claim takes lease time.Duration
-	Low       *Low
-	Order     []SortTerm // of the returned rows
-	Token     string     // Go kind of the token: "uuid", "text", "int"; "" when none is stamped
+	// Lock, of LockTake, and of PickTake where Statement returns no rows: what
+	// it locks is then written. The jobs are what the last statement returns that
+	// returns the fields of Job.
+	Lock     *Statement
+	Read     *Statement
+	Params   []*Param
+	Shard    bool
+	LeaseArg bool // Claim takes lease time.Duration
+	Low      *Low
+	Order    []SortTerm // of the returned rows
+	Token    string     // Go kind of the token: "uuid", "text", "int", "bytes"; "" when none is stamped
+	TokenLen int        // of "bytes": how many
 }
 
 // Rung is the claim for one fixed size, with the size as a literal.
@@ -254,6 +277,11 @@ type SortTerm struct {
 type Settle struct {
 	Doc       []string
 	Statement *Statement
+	// Lock reads and locks the keys of the rows that Statement then changes, in
+	// one transaction; nil when Statement returns them itself.
+	Lock *Statement
+	// Read reads Refreshes back by the key, behind Lock and Statement.
+	Read      *Statement
 	Delay     bool     // takes a delay (Requeue)
 	Result    *Field   // Complete takes a result per job
 	LeaseArg  bool     // Extend takes lease time.Duration
@@ -274,6 +302,7 @@ type Enqueue struct {
 	Many         *Statement // returns keys in input order, or nothing as One; nil: One is run for each, in one transaction
 	Fields       []*Field   // of NewJob
 	KeyGiven     bool       // the caller provides the key, or a part of it
+	AutoKey      bool       // the driver tells the key, a number that the database gave
 }
 
 // Stats counts rows.
@@ -337,6 +366,21 @@ type Transient struct {
 	Codes []int
 	// Messages are parts of the text of errors of drivers that have neither.
 	Messages []string
+	// LostMessages are parts of the text of errors that are as Unknown.
+	LostMessages []string
+	// Numbers, LostNumbers: as RolledBack and Unknown, by the number in a field
+	// of the driver's error type.
+	Numbers, LostNumbers []int
+	Error                DriverError
+}
+
+// DriverError is the error type of a driver that tells its number in a field.
+type DriverError struct {
+	Import     string
+	Type       string
+	Field      string // holds the number
+	NumberType string // of the field
+	Lost       string // the driver's error for a connection that is gone
 }
 
 // Index is one advised index.

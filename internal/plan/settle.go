@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
 )
@@ -60,13 +61,16 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		return !f.RowID && b.writes(name, b.spec.Table.Column(f.Column))
 	})
 	// What names the row changes, and what named it is what has to come back.
-	was := b.d.Fragments["was"].At(b.version)
+	was := ""
+	if b.can(dialect.ReturningOld) {
+		was = b.d.Fragments["was"].At(b.version)
+	}
 	if strings.EqualFold(b.spec.Table.Name+".", was) {
 		was = ""
 	}
 	s.settle.joined = moved && was == ""
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
-	if len(extra) > 0 {
+	if len(extra) > 0 && s.settle.result == "" {
 		s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
 	}
 	s.settle.delay = name == queue.Release
@@ -76,6 +80,10 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		template = "delete_batch"
 	} else {
 		v.Set = s.sets(t.Writes)
+	}
+	if !b.can(dialect.Returning) {
+		b.lockedSettle(st, s, v, template, name, file, op, moves, held)
+		return st
 	}
 	rows := slices.Clone(b.pkg.Key)
 	if name == queue.Renew {
@@ -103,6 +111,40 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v))
 	b.docSettle(st, name)
 	return st
+}
+
+// lockedSettle plans an operation over claimed jobs where a statement that
+// writes cannot return what it wrote: the rows are locked and their keys read
+// first.
+func (b *builder) lockedSettle(st *Settle, s *scope, v values, template string, name queue.TransitionName, file, op, moves string, held []*Field) {
+	l, lv := b.newScope(), b.base(op)
+	lv.Batch = l.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
+	lv.Where = l.tests(b.leaving(b.spec.Transitions[name]))
+	lv.Returning = l.read(b.pkg.Key)
+	st.Lock = l.statement(file+"_lock", "lock_batch", lv, b.pkg.Key,
+		file+": locks the rows of jobs whose claims are still theirs, which "+file+".sql then writes", b.fenceHead(),
+		"locks: the rows it returns, until commit", b.keyHead(lv))
+	st.Statement = s.statement(file, template, v, nil,
+		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v))
+	if name == queue.Renew {
+		for _, w := range b.spec.Transitions[name].Writes {
+			if f := b.fields[w.Column]; slices.Contains(b.pkg.Fields, f) && (slices.Contains(b.pkg.Fence, f) || b.pkg.Lease != nil && b.pkg.Lease.Field == f) {
+				st.Refreshes = append(st.Refreshes, f)
+			}
+		}
+		if len(st.Refreshes) > 0 {
+			st.Read = b.readByKey(file+"_read", op, slices.Concat(b.pkg.Key, st.Refreshes), file+": reads back what it wrote")
+		}
+	}
+	b.docSettle(st, name)
+}
+
+// readByKey reads rows of a batch.
+func (b *builder) readByKey(file, op string, fields []*Field, head string) *Statement {
+	s, v := b.newScope(), b.base(op)
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
+	v.Returning = s.read(fields)
+	return s.statement(file, "select_batch", v, fields, head, "locks: none", "index: the key")
 }
 
 // fenceHead says in a head comment what keeps a late worker out.
@@ -163,11 +205,12 @@ func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves 
 	} else {
 		v.Set = s.sets(t.Writes)
 	}
-	locks := "locks: the rows it writes, until commit; passes over rows that are locked"
-	if b.d.SingleWriter {
-		locks = "locks: the database for writing, while the statement runs"
+	index := "index: none; it reads the table until it has found enough"
+	if w, ok := b.expiredIndex(); ok && len(more) > 0 {
+		index = "index: " + b.indexText(w)
 	}
-	return s.statement(file, template+suffix, v, nil, file+": "+moves, locks)
+	return s.statement(file, template+suffix, v, nil, file+": "+moves,
+		"locks: the rows it writes, until commit; passes over rows that are locked", index)
 }
 
 // buildPurge plans Purge: finished rows that are old enough.
@@ -232,6 +275,7 @@ func (b *builder) writes(name queue.TransitionName, c *schema.Column) bool {
 func (b *builder) buildEnqueue() {
 	t := b.spec.Transitions[queue.Enqueue]
 	if t == nil || b.spec.Table.View {
+		b.noEnqueue = "rows cannot be added to a view"
 		return
 	}
 	e := &Enqueue{}
@@ -253,7 +297,8 @@ func (b *builder) buildEnqueue() {
 		}
 		if f == nil {
 			if c.NotNull && !c.HasDefault && !c.Identity {
-				b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("there is no Enqueue: column %q is ignored, and a new row needs a value in it", c.Name))
+				b.noEnqueue = fmt.Sprintf("column %q is ignored, and a new row needs a value in it", c.Name)
+				b.pkg.Notes = append(b.pkg.Notes, "there is no Enqueue: "+b.noEnqueue)
 				return
 			}
 			continue
@@ -287,7 +332,11 @@ func (b *builder) buildEnqueue() {
 		}
 		lot := ""
 		if together {
-			lot = many.batchValue(en.field, mv.Batch.Names[slices.Index(e.Fields, en.field)])
+			lot = "?"
+			if len(mv.Batch.Names) > 0 {
+				lot = mv.Batch.Names[slices.Index(e.Fields, en.field)]
+			}
+			lot = many.batchValue(en.field, lot)
 		}
 		one := b.write(en.column, s.arg(Arg{Kind: ArgNew, Field: en.field}))
 		if otherwise := fallback(en.column); otherwise != "" {
@@ -312,8 +361,16 @@ func (b *builder) buildEnqueue() {
 		keys = nil
 	}
 	v.Returning, mv.Returning = s.read(keys), many.read(keys)
+	if !b.can(dialect.Returning) {
+		e.AutoKey = len(keys) == 1 && !e.KeyGiven && b.spec.Key[0].Identity && b.can(dialect.LastInsertID)
+		keys, v.Returning, mv.Returning = nil, nil, nil
+	}
 	e.One = s.statement("enqueue", "insert_one", v, keys, "enqueue: a new ready row", "locks: nothing that others wait for")
-	if together {
+	if together && b.d.Batches == "lists" {
+		row := "(" + strings.Join(mv.Values, ", ") + ")"
+		mv.Batch.List = many.list(Arg{Kind: ArgNewList, Batch: e.Fields, First: row, More: ",\n       " + row})
+	}
+	if together && !e.AutoKey {
 		e.Many = many.statement("enqueue_many", "insert_many", mv, keys, "enqueue: new ready rows, in the order given", "locks: nothing that others wait for")
 	}
 	b.pkg.Enqueue = e
@@ -359,16 +416,17 @@ func (b *builder) buildStats() {
 		st.Fields = append(st.Fields, StatsField{Name: name, GoType: goType, Doc: doc})
 		v.Figures = append(v.Figures, sql+" AS "+b.d.Ident(snake(name)))
 	}
-	filter := func(call string, where []string) string {
+	filter := func(function, expr string, where []string) string {
 		if len(where) == 0 {
-			return call
+			return function + "(" + cmp.Or(expr, "*") + ")"
 		}
-		return call + " FILTER (WHERE " + strings.Join(where, " AND ") + ")"
+		return dialect.Fill(b.d.Fragments["filtered"].At(b.version), "function", function,
+			"expr", cmp.Or(expr, b.d.Counted), "where", strings.Join(where, " AND "))
 	}
 	states := map[queue.StateName][]string{}
 	for _, name := range queue.StateNames {
 		if state := b.spec.States[name]; state != nil && (len(state.Tests) > 0 || name == queue.Ready) {
-			states[name] = s.tests(state.Tests)
+			states[name] = s.tests(withoutArguments(state.Tests))
 		}
 	}
 	docs := map[queue.StateName]string{
@@ -377,25 +435,25 @@ func (b *builder) buildStats() {
 	}
 	for _, name := range queue.StateNames {
 		if where, ok := states[name]; ok && (name != queue.Running || b.hasRunning()) {
-			add(exported(string(name)), "int64", docs[name], filter("count(*)", where))
+			add(exported(string(name)), "int64", docs[name], filter("count", "", where))
 		}
 	}
 	if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
 		base := b.withoutTime(queue.Ready)
 		base = append(base, s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
-		add("Delayed", "int64", "rows whose due time has not come", filter("count(*)", base))
+		add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
 	}
 	if len(b.spec.Expired) > 0 && b.hasRunning() {
 		// The state itself may look at the clock; what its holder leaves does not.
 		if held := s.tests(b.spec.Transitions[queue.Finish].Tests); len(held) > 0 {
-			add("Expired", "int64", "rows whose claim ran out", filter("count(*)", slices.Concat(held, s.tests(b.spec.Expired))))
+			add("Expired", "int64", "rows whose claim ran out", filter("count", "", slices.Concat(held, s.tests(b.spec.Expired))))
 		}
 	}
 	oldest := func(name, doc string, c *schema.Column, where []string) {
 		if c == nil {
 			return
 		}
-		call := func(column string) string { return filter("min("+column+")", where) }
+		call := func(column string) string { return filter("min", column, where) }
 		if age := s.age(c, nil, call); age != "" {
 			add(name, "time.Duration", doc, age)
 		}
@@ -411,7 +469,7 @@ func (b *builder) buildStats() {
 			return
 		}
 		if age := s.age(from, to, func(column string) string { return column }); age != "" {
-			add(name, "time.Duration", doc, filter("avg("+age+")", where))
+			add(name, "time.Duration", doc, filter("avg", age, where))
 		}
 	}
 	if done, ok := states[queue.Done]; ok {
@@ -423,7 +481,8 @@ func (b *builder) buildStats() {
 	}
 	st.Statement = s.statement("stats", "stats", v, nil, "stats: counts rows by state", "locks: none", "index: none; it reads the whole table")
 	st.Doc = []string{
-		"Stats counts rows by state and measures waits, as far as the table's columns tell. It reads the whole table and takes no locks: call it for dashboards, not in loops.",
+		"Stats counts rows by state and measures waits, as far as the table's columns tell. It reads the whole table: call it for dashboards, not in loops.",
+		reads,
 	}
 	b.pkg.Stats = st
 }
@@ -486,6 +545,7 @@ func (b *builder) buildPeek() {
 	b.pkg.Peek = &Peek{Statement: b.readyRows("peek", "Peek", fields, "peek: ready rows, as a claim would take them", "locks: none")}
 	b.pkg.Peek.Doc = []string{
 		"Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at any time, so what it returns is for people to look at, not to work on.",
+		reads,
 	}
 }
 
@@ -493,6 +553,7 @@ func (b *builder) buildPeek() {
 func (b *builder) buildVerify() {
 	verify := &Verify{Doc: []string{
 		"Verify asks the database whether it still is what this package was generated for: the columns and their types, the server's version, the isolation level and the index that Claim needs. Call it when the program starts. It returns nil or an error that lists everything that differs, each with what to do.",
+		reads,
 	}}
 	check := func(name, mend string, fill func(s *scope, v *values)) {
 		if !b.d.Has(name) {
@@ -516,9 +577,10 @@ func (b *builder) buildVerify() {
 			if b.d.TypesAsWritten {
 				name = c.Type.Raw
 			}
-			v.Wanted = append(v.Wanted, "("+b.d.Quote(c.Name)+", "+b.d.Quote(name)+")")
+			v.Wanted = append(v.Wanted, []string{b.d.Quote(c.Name), b.d.Quote(name)})
 		}
 	})
+	check("verify_settings", "see the message; claims need it", func(*scope, *values) {})
 	if b.d.Isolation != "" {
 		check("verify_isolation", "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet", func(*scope, *values) {})
 	}
@@ -528,7 +590,7 @@ func (b *builder) buildVerify() {
 	}
 	check("verify_index", "create it with schema/indexes.sql; without it every claim reads more rows than it takes", func(s *scope, v *values) {
 		for _, ix := range b.pkg.Indexes {
-			v.Wanted = append(v.Wanted, "("+b.d.Quote(cmp.Or(ix.Have, ix.Name))+")")
+			v.Wanted = append(v.Wanted, []string{b.d.Quote(cmp.Or(ix.Have, ix.Name))})
 		}
 	})
 	b.pkg.Verify = verify

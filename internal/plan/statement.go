@@ -12,14 +12,14 @@ func (p *Package) Statements() []*Statement {
 		}
 	}
 	if c := p.Claim; c != nil {
-		add(c.Pick, c.Statement, c.Read)
+		add(c.Pick, c.Lock, c.Statement, c.Read)
 		for _, r := range c.Ladder {
 			add(r.Statement)
 		}
 	}
 	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
 		if s != nil {
-			add(s.Statement)
+			add(s.Lock, s.Statement, s.Read)
 		}
 	}
 	for _, s := range []*Sweep{p.Recover, p.Redrive, p.Purge} {

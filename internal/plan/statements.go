@@ -34,15 +34,25 @@ type values struct {
 	Joined    []string // picked rows joined to the table
 	KeyText   string   // the key as one text, to be hashed
 	Returning []string
-	Columns   []string // of an insert, or the keys of an index
-	Values    []string // of an insert
-	Figures   []string // of statistics
-	Wanted    []string // rows that a check compares
+	Columns   []string   // of an insert, or the keys of an index
+	Values    []string   // of an insert
+	Figures   []string   // of statistics
+	Wanted    [][]string // rows that a check compares
+	KeyIndex  string     // the index by which rows of a batch are found, where the server must be told
+	Outside   string     // a column that the key index does not hold, so that reading the index alone is no choice
+	Served    string     // the table's index that gives the order of the queue
+	Passed    string     // the index that looks like the order and is not the queue's, where the server must be told
+	Excluded  string     // conditions, each with its AND, that keep out what is held
 	Batch     batch
 	Names     names
 	Index     string
 	Version   dialect.Version
 	Can       map[string]bool
+	// Hold: a row lock is what holds a job.
+	Hold bool
+	// OneOfMany is a condition that holds where the server is one of several that
+	// take writes.
+	OneOfMany string
 	// Partitioned: the table has partitions.
 	Partitioned bool
 }
@@ -75,6 +85,7 @@ type batch struct {
 	Match   []string // key column = column of the batch
 	Held    []string // the same of the columns that must be as the batch says
 	Own     []string // the columns of the table that are matched
+	List    string   // condition that names the rows, of batches that are written out; of an insert, its rows
 }
 
 // settleScope is what a statement over claimed jobs has besides.
@@ -108,7 +119,36 @@ func (b *builder) base(op string) values {
 	for c := range b.d.Capabilities {
 		v.Can[string(c)] = b.can(c)
 	}
+	if ix := b.serving(b.claimIndex()); ix != nil {
+		v.Served = b.d.Ident(ix.Name)
+	}
+	v.Passed = b.passed()
+	v.KeyIndex, v.Hold = b.keyIndex(), b.pkg.Strategy == "hold"
+	if i := slices.IndexFunc(b.spec.Table.Columns, func(c *schema.Column) bool { return !slices.Contains(b.spec.Key, c) }); i >= 0 {
+		v.Outside = b.d.Ident(b.spec.Table.Columns[i].Name)
+	}
+	v.OneOfMany = b.d.Fragments["one_of_many"].At(b.version)
 	return v
+}
+
+// keyIndex names the index that holds the key and nothing else.
+func (b *builder) keyIndex() string {
+	same := func(columns []*schema.Column) bool {
+		return len(columns) == len(b.spec.Key) && !slices.ContainsFunc(columns, func(c *schema.Column) bool { return !slices.Contains(b.spec.Key, c) })
+	}
+	if pk := b.spec.Table.PrimaryKey; pk != nil && same(pk.Columns) && b.d.PrimaryIndex != "" {
+		return b.d.PrimaryIndex
+	}
+	for _, ix := range b.spec.Table.Indexes {
+		var columns []*schema.Column
+		for _, c := range ix.Columns {
+			columns = append(columns, c.Column)
+		}
+		if ix.Unique && ix.Name != "" && same(columns) {
+			return b.d.Ident(ix.Name)
+		}
+	}
+	return ""
 }
 
 // statement renders a template and files the statement under its name.
@@ -117,11 +157,36 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 	if err != nil {
 		s.fail(fmt.Errorf("%s: %w", name, err))
 	}
-	st := &Statement{Name: name, Var: statementVar(name), Head: slices.DeleteFunc(head, func(l string) bool { return l == "" }), SQL: sql, Rows: rows}
+	st := &Statement{Name: name, Var: statementVar(name), Head: s.head(template, head), SQL: sql, Rows: rows}
 	for _, i := range order {
 		st.Args = append(st.Args, s.args[i])
 	}
 	return st
+}
+
+// head completes the head comment of a statement by what the server does with
+// it. A server that lets one statement write at a time locks everything for it;
+// one that cannot pass over locked rows waits for them; and where there are
+// levels of isolation, statements that look for rows of the queue want one.
+func (b *builder) head(template string, lines []string) []string {
+	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
+	starts := func(word string) int {
+		return slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, word+": ") })
+	}
+	if i := starts("locks"); i >= 0 && !strings.HasPrefix(lines[i], "locks: none") {
+		switch {
+		case b.d.SingleWriter:
+			lines[i] = "locks: the database for writing, while the statement runs"
+		case b.can(dialect.OrderedUpdate):
+			lines[i] = strings.Replace(lines[i], "passes over rows that are locked", "of two that meet one is undone and made again", 1)
+		case !b.can(dialect.SkipLocked):
+			lines[i] = strings.Replace(lines[i], "passes over rows", "waits for rows", 1)
+		}
+	}
+	if b.d.Isolation != "" && starts("index") >= 0 && template != "stats" {
+		lines = append(lines, "isolation: "+b.d.Isolation)
+	}
+	return lines
 }
 
 // statementVar names the Go variable of a statement: claimOneSQL.
@@ -141,6 +206,8 @@ func (s *scope) sets(writes []queue.Write) []string {
 func (s *scope) assigned(w queue.Write) string {
 	v := w.Value
 	switch {
+	case v.Kind == queue.Arg && v.Name == queue.ArgResult && s.d.Batches == "lists":
+		return s.settle.result // written out with the values in it
 	case v.Kind == queue.Arg && v.Name == queue.ArgResult:
 		return s.batchValue(s.fields[w.Column], s.settle.result)
 	case s.settle.delay && v.Kind == queue.Now && v.Shift != nil && v.Shift.Arg == queue.ArgDelay:
@@ -164,6 +231,10 @@ func (s *scope) order() []string {
 			text += " DESC"
 		}
 		switch {
+		case o.Nulls != "" && !s.can(dialect.NullsOrder):
+			if o.Column == nil || !o.Column.NotNull && (o.Nulls == "first") != (s.d.NullsLow != o.Desc) {
+				s.fail(fmt.Errorf("%s cannot put nulls %s in this order; leave nulls= out", s.d.Title, o.Nulls))
+			}
 		case o.Nulls != "":
 			text += " NULLS " + strings.ToUpper(o.Nulls)
 		case i == 0 && s.nullsFirst:
@@ -174,17 +245,28 @@ func (s *scope) order() []string {
 	return texts
 }
 
+// passed returns the index of the primary key where the order begins like it
+// and the queue's own index does not: the server may then walk the primary key
+// through all finished rows.
+func (b *builder) passed() string {
+	pk, own := b.spec.Table.PrimaryKey, b.claimIndex().columns
+	if pk == nil || len(b.spec.Order) == 0 || len(own) == 0 || b.spec.Order[0].Column != pk.Columns[0] || own[0].column == pk.Columns[0] {
+		return ""
+	}
+	return b.d.PrimaryIndex
+}
+
 // pick sets what names a picked row and how it is joined back; it returns the
 // template's suffix for the form that the dialect needs.
 func (s *scope) pick(v *values) string {
 	table := s.spec.Table
 	identity := s.d.RowIdentity
 	switch {
-	case len(s.spec.Key) > 0 && (len(s.spec.Key) == 1 && s.listable(s.spec.Key[0]) || s.d.Composite == "tuple" && (table.NoRowIdentity || !identity.Stable)):
+	case len(s.spec.Key) > 0 && s.d.Composite != "always" && (len(s.spec.Key) == 1 && s.listable(s.spec.Key[0]) || s.d.Composite == "tuple" && (table.NoRowIdentity || !identity.Stable)):
 		for _, c := range s.spec.Key {
 			v.Pick = append(v.Pick, s.d.Ident(c.Name))
 		}
-	case len(s.spec.Key) > 0 && s.d.Composite == "join":
+	case len(s.spec.Key) > 0 && s.d.Composite != "tuple":
 		for _, c := range s.spec.Key {
 			name := s.d.Ident(c.Name)
 			v.Pick = append(v.Pick, name)
@@ -260,6 +342,10 @@ func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix str
 			b.Held = append(b.Held, match)
 		}
 	}
+	if s.d.Batches == "lists" {
+		s.writeOut(&b, one, keys, held, extra)
+		return b
+	}
 	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined && !s.isArray(fields[0])
 	if s.d.Batches == "json" {
 		if b.Only {
@@ -290,6 +376,38 @@ func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix str
 		b.Match = append([]string{dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", b.Column, "arg", b.Arg)}, b.Match...)
 	}
 	return b
+}
+
+// writeOut lays out a batch as a list that is written into the text: the
+// condition that names its rows or, of new ones, the rows themselves.
+func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
+	all := func(terms []string) string { return strings.Join(terms, " AND ") }
+	switch one {
+	case ArgHeld:
+		held := "\nAND    NOT (" + all(b.Match) + ")"
+		b.List = s.list(Arg{Kind: ArgHeldList, Batch: keys, First: held, More: held, Pad: true})
+	case ArgNewBatch:
+	default:
+		if len(extra) > 0 {
+			when := " WHEN " + all(b.Match) + " THEN " + s.write(s.spec.Table.Column(extra[0].Column), "?")
+			s.settle.result = "CASE" + s.list(Arg{Kind: ArgList, Batch: slices.Concat(keys, extra), First: when, More: when}) + " END"
+		}
+		// An IN of a thousand values becomes a sub-query on some servers, and then a
+		// scan that waits for rows that others hold.
+		if len(keys) == 1 && len(held) == 0 {
+			b.List = s.list(Arg{Kind: ArgList, Batch: keys, First: "(" + b.Match[0], More: " OR " + b.Match[0], Pad: true}) + ")"
+			return
+		}
+		row := "(" + all(slices.Concat(b.Match, b.Held)) + ")"
+		b.List = "(" + s.list(Arg{Kind: ArgList, Batch: slices.Concat(keys, held), First: row, More: "\n       OR " + row, Pad: true}) + ")"
+	}
+}
+
+// list records a list and returns its mark.
+func (s *scope) list(a Arg) string {
+	mark := s.arg(a)
+	i, _ := strconv.Atoi(strings.Trim(mark, "\x01\x02"))
+	return dialect.MarkText(i, a.First)
 }
 
 // batchable reports whether values of the fields can travel together.
@@ -323,7 +441,10 @@ func (s *scope) fieldWrite(f *Field) string {
 
 // batchValue returns a column of the batch as a value for the table's column.
 func (s *scope) batchValue(f *Field, name string) string {
-	if f.RowID || s.d.Batches == "json" {
+	switch {
+	case s.d.Batches == "lists":
+		name = "?"
+	case f.RowID || s.d.Batches == "json":
 		return name
 	}
 	return s.write(s.spec.Table.Column(f.Column), name)
@@ -353,10 +474,7 @@ func (s *scope) params(c *Claim) []string {
 	var texts []string
 	for i, p := range s.spec.Params {
 		if p.Kind == queue.Argument {
-			if p.SQL != "" {
-				texts = append(texts, s.raw(p.SQL))
-			}
-			continue
+			continue // stands in a test of ready rows
 		}
 		texts = append(texts, s.param(p, c.Params[i]))
 	}
@@ -375,7 +493,11 @@ func (s *scope) params(c *Claim) []string {
 
 func (s *scope) param(p *queue.Param, gp *Param) string {
 	column := s.column(p.Column)
-	arg := s.arg(Arg{Kind: ArgParam, Param: gp})
+	written := gp.List && s.d.Batches == "lists"
+	arg := ""
+	if !written {
+		arg = s.arg(Arg{Kind: ArgParam, Param: gp})
+	}
 	plain := arg
 	typed := s.d.Cast(arg, s.castOf(gp.Field))
 	list := arg
@@ -389,8 +511,18 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 	var text string
 	switch p.Kind {
 	case queue.List:
+		if written {
+			in, value := column+" IN (", s.write(p.Column, "?")
+			text = s.list(Arg{Kind: ArgParamList, Param: gp, First: in + value, More: ", " + value, None: in + "NULL", Pad: true}) + ")"
+			break
+		}
 		text = dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", column, "arg", list)
 	case queue.Except:
+		if written {
+			not := " AND " + column + " <> " + s.write(p.Column, "?")
+			text = column + " IS NOT NULL" + s.list(Arg{Kind: ArgParamList, Param: gp, First: not, More: not, Pad: true})
+			break
+		}
 		text = dialect.Fill(s.d.Fragments["list_not"].At(s.version), "column", column, "arg", list)
 	case queue.Minimum:
 		text = column + " >= " + plain
@@ -406,7 +538,11 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 		if p.Kind == queue.List || p.Kind == queue.Except {
 			typed = list
 		}
-		alternatives = append(alternatives, typed+" IS NULL")
+		if written {
+			alternatives = append(alternatives, s.arg(Arg{Kind: ArgParamNil, Param: gp}))
+		} else {
+			alternatives = append(alternatives, typed+" IS NULL")
+		}
 	}
 	alternatives = append(alternatives, text)
 	if len(p.Any) > 0 {
@@ -424,7 +560,14 @@ func (b *builder) leaving(t *queue.Transition) []queue.Test {
 		return t.Tests
 	}
 	if state := b.spec.States[queue.Ready]; state != nil {
-		return state.Tests // nothing marks a job that runs: it is still as it was claimed
+		return withoutArguments(state.Tests) // nothing marks a job that runs: it is still as it was claimed
 	}
 	return nil
+}
+
+// withoutArguments leaves out the tests that need an argument of Claim.
+func withoutArguments(tests []queue.Test) []queue.Test {
+	return slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool {
+		return t.Op == queue.Raw && strings.Contains(t.SQL, "{arg:")
+	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
-// A case is testdata/NAME.sql, for SQLite NAME.sqlite.sql, with NAME.yaml
+// A case is testdata/NAME.sql, for another engine NAME.ENGINE.sql, with NAME.yaml
 // beside it or without; NAME.golden is what Bind makes of it, or every
 // complaint. Without a configuration each annotated table is bound for itself.
 // UPDATE_GOLDEN=1 writes the goldens.
@@ -65,8 +65,10 @@ func bindFile(t *testing.T, path string) string {
 func bindPath(t testing.TB, path string) ([]*Spec, *source.ErrorList) {
 	t.Helper()
 	engine := "postgresql"
-	if strings.HasSuffix(path, ".sqlite.sql") {
-		engine = "sqlite"
+	for e := range folds {
+		if strings.HasSuffix(path, "."+e+".sql") {
+			engine = e
+		}
 	}
 	ddl, err := os.ReadFile(path)
 	if err != nil {
@@ -95,6 +97,7 @@ func bindPath(t testing.TB, path string) ([]*Spec, *source.ErrorList) {
 var folds = map[string]func(string) string{
 	"postgresql": strings.ToLower,
 	"sqlite":     func(name string) string { return name },
+	"mysql":      func(name string) string { return name },
 }
 
 func read(t testing.TB, engine, ddl string, errs *source.ErrorList) *schema.Catalog {

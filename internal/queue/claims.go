@@ -234,7 +234,11 @@ func (b *binding) holdsToken(c *schema.Column, pos source.Pos) bool {
 	case c.Type.Array:
 		why = "is " + c.Type.Raw
 	case c.Type.Class == schema.UUID, c.Type.Class == schema.Unknown:
-	case c.Type.Class == schema.Text, c.Type.Class == schema.Bytes:
+	case c.Type.Class == schema.Bytes:
+		if n := c.Type.Length; n > 0 && n < TokenBytes {
+			why = fmt.Sprintf("is %s, which is too short for a token of %d bytes", c.Type.Raw, TokenBytes)
+		}
+	case c.Type.Class == schema.Text:
 		if n := c.Type.Length; n > 0 && n < TokenLength {
 			why = fmt.Sprintf("is %s, which is too short for a token of %d characters", c.Type.Raw, TokenLength)
 		}
@@ -246,7 +250,7 @@ func (b *binding) holdsToken(c *schema.Column, pos source.Pos) bool {
 		return true
 	}
 	b.errorf(pos, "column %q cannot hold a token: it %s", c.Name, why).
-		WithHint("A token is a random value for each claim. It needs a uuid, a text of at least %d characters, or a number of 64 bits.", TokenLength)
+		WithHint("A token is a random value for each claim. It needs a uuid, a text of at least %d characters, %d bytes, or a number of 64 bits.", TokenLength, TokenBytes)
 	return false
 }
 

@@ -6,6 +6,7 @@ package queue
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/qgen-dev/qgen/internal/schema"
 )
@@ -69,7 +70,7 @@ func (b *binding) wholeSeconds(c *schema.Column) bool {
 	case as != "":
 		return as == epoch
 	}
-	return strings.Contains(c.Type.Raw, "(0)")
+	return c.Type.Step >= time.Second
 }
 
 // marking are the strategies that mark a row while somebody has it.

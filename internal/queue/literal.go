@@ -77,7 +77,7 @@ func fit(c *schema.Column, text string) (fitted, wrong string) {
 	case schema.Bool:
 		if text == "0" || text == "1" {
 			// Where the table itself writes truth as numbers, users do so, too.
-			if c.Default != "0" && c.Default != "1" && !slices.Contains(c.Values, text) {
+			if c.Type.Bits == 0 && c.Default != "0" && c.Default != "1" && !slices.Contains(c.Values, text) {
 				return "", mismatch
 			}
 			return strconv.FormatBool(text == "1"), ""
@@ -91,6 +91,9 @@ func fit(c *schema.Column, text string) (fitted, wrong string) {
 			bits = 64
 		}
 		_, err := strconv.ParseInt(text, 10, bits)
+		if c.Type.Unsigned {
+			_, err = strconv.ParseUint(text, 10, bits)
+		}
 		ok = err == nil && !strings.HasPrefix(text, "+")
 	case schema.Float, schema.Decimal:
 		_, err := strconv.ParseFloat(text, 64)

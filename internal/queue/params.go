@@ -181,7 +181,7 @@ func (b *binding) macro(l literal, offset, length int, args bool) string {
 	case m[2] != "" && !goTypeForm.MatchString(m[2]):
 		b.errorf(pos, "%q is no Go type", m[2]).WithHint("Write {arg:%s int}.", m[1])
 	default:
-		b.argument(&Param{Name: m[1], Kind: Argument, GoType: m[2], SQL: l.text, Pos: pos})
+		b.argument(&Param{Name: m[1], Kind: Argument, GoType: m[2], Pos: pos})
 		return "{arg:" + m[1] + "}"
 	}
 	return ""

@@ -183,6 +183,10 @@ const (
 // random bits as hexadecimal digits.
 const TokenLength = 32
 
+// TokenBytes is the number of bytes of a token in a column of bytes whose
+// length is declared: at least 128 random bits.
+const TokenBytes = 16
+
 // The arguments of transitions that a Value or a Shift may name.
 const (
 	ArgDelay  = "delay"  // wait until a row is due again: Requeue's argument, Fail's backoff
@@ -233,7 +237,7 @@ const (
 	Minimum  ParamKind = "min"      // the column is at least the value
 	Maximum  ParamKind = "max"      // the column is at most the value
 	Prefix   ParamKind = "prefix"   // the column starts with the value
-	Argument ParamKind = "argument" // stands in SQL as {arg:name}
+	Argument ParamKind = "argument" // stands in a test of ready rows as {arg:name}
 )
 
 // Param is an argument of Claim.
@@ -243,8 +247,7 @@ type Param struct {
 	Kind     ParamKind
 	Optional bool    // a zero value does not narrow
 	Any      []Value // a row that has one of these suits every caller
-	GoType   string  // of Argument, as written
-	SQL      string  // of Argument: the predicate it stands in
+	GoType   string  // of Argument, as written; the tests of ready rows name it
 	Pos      source.Pos
 }
 

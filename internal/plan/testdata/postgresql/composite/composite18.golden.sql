@@ -24,6 +24,7 @@
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
 --   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -101,6 +102,7 @@ RETURNING part_moves.tenant, part_moves.move_no, part_moves."Order", part_moves.
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch Tenant, 2: batch MoveNo, 3: batch Version, 4: batch Outcome
 UPDATE /* composite18q.Complete */ warehouse.part_moves
 SET    state = 'ok',
@@ -118,6 +120,7 @@ RETURNING tenant, move_no;
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch Tenant, 2: batch MoveNo, 3: batch Version
 UPDATE /* composite18q.Fail */ warehouse.part_moves
 SET    state = 'bad',
@@ -134,6 +137,7 @@ RETURNING tenant, move_no;
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch Tenant, 2: batch MoveNo, 3: batch Version
 UPDATE /* composite18q.Requeue */ warehouse.part_moves
 SET    state = 'new',
@@ -148,6 +152,8 @@ RETURNING tenant, move_no;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 WITH /* composite18q.Redrive */ picked AS MATERIALIZED (
     SELECT tenant, move_no
@@ -166,6 +172,8 @@ AND    part_moves.move_no = picked.move_no;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 WITH /* composite18q.Purge */ picked AS MATERIALIZED (
     SELECT tenant, move_no
@@ -182,6 +190,8 @@ AND    part_moves.move_no = picked.move_no;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 WITH /* composite18q.Purge */ picked AS MATERIALIZED (
     SELECT tenant, move_no

@@ -24,6 +24,7 @@
 --   partition    no shard column
 --   returning    PostgreSQL 9.4 cannot pass over locked rows
 --   token        no column can hold the key of a batch
+--   lock_update  PostgreSQL 9.4 cannot pass over locked rows
 -- * advisory     locks on numbers keep claimers apart without waiting
 --   guarded      not needed: advisory comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -62,6 +63,7 @@ RETURNING part_moves.tenant, part_moves.move_no, part_moves."Order", part_moves.
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch Tenant, 2: batch MoveNo, 3: batch Version, 4: batch Outcome
 UPDATE /* composite94q.Complete */ warehouse.part_moves
 SET    state = 'ok',
@@ -79,6 +81,7 @@ RETURNING tenant, move_no;
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch Tenant, 2: batch MoveNo, 3: batch Version
 UPDATE /* composite94q.Fail */ warehouse.part_moves
 SET    state = 'bad',
@@ -95,6 +98,7 @@ RETURNING tenant, move_no;
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch Tenant, 2: batch MoveNo, 3: batch Version
 UPDATE /* composite94q.Requeue */ warehouse.part_moves
 SET    state = 'new',
@@ -108,7 +112,9 @@ RETURNING tenant, move_no;
 
 -- sql/redrive.sql
 -- redrive: failed to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 WITH /* composite94q.Redrive */ picked AS (
     SELECT tenant, move_no
@@ -126,7 +132,9 @@ AND    part_moves.move_no = picked.move_no;
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 WITH /* composite94q.Purge */ picked AS (
     SELECT tenant, move_no
@@ -142,7 +150,9 @@ AND    part_moves.move_no = picked.move_no;
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 WITH /* composite94q.Purge */ picked AS (
     SELECT tenant, move_no

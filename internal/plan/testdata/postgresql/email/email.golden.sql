@@ -27,6 +27,7 @@
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
 --   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -105,6 +106,7 @@ RETURNING msg_id, kind, priority, created_at, not_before, lease_till, reader, tr
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch MsgID, 2: batch Tries, 3: batch Reader
 UPDATE /* emailq.Complete */ email_outbox
 SET    state = 'C',
@@ -121,6 +123,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: error, 3: batch MsgID, 4: batch Tries, 5: batch Reader
 UPDATE /* emailq.Fail */ email_outbox
 SET    state = 'N',
@@ -140,6 +143,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: error, 2: batch MsgID, 3: batch Tries, 4: batch Reader
 UPDATE /* emailq.Fail */ email_outbox
 SET    state = 'E',
@@ -157,6 +161,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: batch MsgID, 3: batch Tries, 4: batch Reader
 UPDATE /* emailq.Requeue */ email_outbox
 SET    state = 'N',
@@ -176,6 +181,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch MsgID, 2: batch Tries, 3: batch Reader
 UPDATE /* emailq.Extend */ email_outbox
 SET    lease_till = now() + interval '5 minutes'
@@ -189,6 +195,8 @@ RETURNING msg_id, lease_till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'N',
@@ -206,6 +214,8 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'E',
@@ -222,6 +232,8 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* emailq.Redrive */ email_outbox
 SET    state = 'N',
@@ -238,6 +250,8 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* emailq.Purge */ FROM email_outbox
 WHERE  msg_id = ANY (ARRAY(
@@ -251,6 +265,8 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* emailq.Purge */ FROM email_outbox
 WHERE  msg_id = ANY (ARRAY(

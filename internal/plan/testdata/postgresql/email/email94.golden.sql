@@ -27,6 +27,7 @@
 --   partition    no shard column
 --   returning    PostgreSQL 9.4 cannot pass over locked rows
 --   token        no column can hold the key of a batch
+--   lock_update  PostgreSQL 9.4 cannot pass over locked rows
 -- * advisory     locks on numbers keep claimers apart without waiting
 --   guarded      not needed: advisory comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -66,6 +67,7 @@ RETURNING msg_id, kind, priority, created_at, not_before, lease_till, reader, tr
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch MsgID, 2: batch Tries, 3: batch Reader
 UPDATE /* email94q.Complete */ email_outbox
 SET    state = 'C',
@@ -82,6 +84,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: error, 3: batch MsgID, 4: batch Tries, 5: batch Reader
 UPDATE /* email94q.Fail */ email_outbox
 SET    state = 'N',
@@ -101,6 +104,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: error, 2: batch MsgID, 3: batch Tries, 4: batch Reader
 UPDATE /* email94q.Fail */ email_outbox
 SET    state = 'E',
@@ -118,6 +122,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: batch MsgID, 3: batch Tries, 4: batch Reader
 UPDATE /* email94q.Requeue */ email_outbox
 SET    state = 'N',
@@ -137,6 +142,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch MsgID, 2: batch Tries, 3: batch Reader
 UPDATE /* email94q.Extend */ email_outbox
 SET    lease_till = now() + interval '5 minutes'
@@ -149,7 +155,9 @@ RETURNING msg_id, lease_till;
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* email94q.Recover */ email_outbox
 SET    state = 'N',
@@ -166,7 +174,9 @@ WHERE  msg_id = ANY (ARRAY(
 
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* email94q.Recover */ email_outbox
 SET    state = 'E',
@@ -182,7 +192,9 @@ WHERE  msg_id = ANY (ARRAY(
 
 -- sql/redrive.sql
 -- redrive: failed to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* email94q.Redrive */ email_outbox
 SET    state = 'N',
@@ -198,7 +210,9 @@ WHERE  msg_id = ANY (ARRAY(
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* email94q.Purge */ FROM email_outbox
 WHERE  msg_id = ANY (ARRAY(
@@ -211,7 +225,9 @@ WHERE  msg_id = ANY (ARRAY(
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* email94q.Purge */ FROM email_outbox
 WHERE  msg_id = ANY (ARRAY(

@@ -27,6 +27,7 @@
 --   partition    strategy=guarded is asked for
 --   returning    strategy=guarded is asked for
 --   token        strategy=guarded is asked for
+--   lock_update  strategy=guarded is asked for
 --   advisory     strategy=guarded is asked for
 -- * guarded      strategy=guarded is asked for
 --   pop          strategy=guarded is asked for
@@ -50,6 +51,7 @@ LIMIT  $2;
 -- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: worker Reader, 2: batch MsgID, 3: param kind string
 UPDATE /* guardedq.Claim */ email_outbox
 SET    state = 'A',
@@ -68,6 +70,7 @@ RETURNING msg_id, kind, priority, created_at, not_before, lease_till, reader, tr
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch MsgID, 2: batch Tries, 3: batch Reader
 UPDATE /* guardedq.Complete */ email_outbox
 SET    state = 'C',
@@ -84,6 +87,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: error, 3: batch MsgID, 4: batch Tries, 5: batch Reader
 UPDATE /* guardedq.Fail */ email_outbox
 SET    state = 'N',
@@ -103,6 +107,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: error, 2: batch MsgID, 3: batch Tries, 4: batch Reader
 UPDATE /* guardedq.Fail */ email_outbox
 SET    state = 'E',
@@ -120,6 +125,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: batch MsgID, 3: batch Tries, 4: batch Reader
 UPDATE /* guardedq.Requeue */ email_outbox
 SET    state = 'N',
@@ -139,6 +145,7 @@ RETURNING msg_id;
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch MsgID, 2: batch Tries, 3: batch Reader
 UPDATE /* guardedq.Extend */ email_outbox
 SET    lease_till = now() + interval '5 minutes'
@@ -152,6 +159,8 @@ RETURNING msg_id, lease_till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ email_outbox
 SET    state = 'N',
@@ -169,6 +178,8 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ email_outbox
 SET    state = 'E',
@@ -185,6 +196,8 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Redrive */ email_outbox
 SET    state = 'N',
@@ -201,6 +214,8 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* guardedq.Purge */ FROM email_outbox
 WHERE  msg_id = ANY (ARRAY(
@@ -214,6 +229,8 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* guardedq.Purge */ FROM email_outbox
 WHERE  msg_id = ANY (ARRAY(

@@ -24,3 +24,9 @@ CREATE TABLE exprs (
     state int NOT NULL DEFAULT 0, -- qgen:status ready=0 done=1
     label text -- qgen:on done set "label ||"
 );
+CREATE TABLE secrets (
+    id     bigint PRIMARY KEY,
+    state  int NOT NULL DEFAULT 0, -- qgen:status ready=0 running=1 done=2
+    secret text NOT NULL -- qgen:ignore
+);
+CREATE VIEW open_tasks AS SELECT id, state FROM tasks;

@@ -25,6 +25,7 @@
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
 --   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -94,6 +95,7 @@ RETURNING id, taken, body;
 -- fence: taken as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Taken
 UPDATE /* jobsq.Complete */ jobs
 SET    status = 'done'
@@ -108,6 +110,7 @@ RETURNING id;
 -- fence: taken as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Taken
 UPDATE /* jobsq.Fail */ jobs
 SET    status = 'ready',
@@ -123,6 +126,7 @@ RETURNING id;
 -- fence: taken as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Taken
 UPDATE /* jobsq.Requeue */ jobs
 SET    status = 'ready',
@@ -138,6 +142,7 @@ RETURNING id;
 -- fence: taken as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Taken
 UPDATE /* jobsq.Extend */ jobs
 SET    taken = now()
@@ -150,6 +155,8 @@ RETURNING id, taken;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (taken) WHERE status = 'running'
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ jobs
 SET    status = 'ready',
@@ -165,6 +172,8 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* jobsq.Purge */ FROM jobs
 WHERE  id = ANY (ARRAY(

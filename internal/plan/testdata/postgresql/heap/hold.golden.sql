@@ -22,6 +22,7 @@
 --   partition    no shard column
 --   returning    the table has no running state that a claim could write
 --   token        the table has no running state that a claim could write
+--   lock_update  the table has no running state that a claim could write
 --   advisory     the table has no running state that a claim could write
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
@@ -46,6 +47,7 @@ FOR    UPDATE SKIP LOCKED;
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key
+-- isolation: read committed
 -- arguments: 1: batch RowID
 DELETE /* holdq.Complete */ FROM inbox
 WHERE  ctid = ANY ($1::tid[])

@@ -19,6 +19,7 @@
 --   partition    strategy=pop is asked for
 --   returning    strategy=pop is asked for
 --   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
 --   advisory     strategy=pop is asked for
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for

@@ -22,6 +22,7 @@
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
 --   token        not needed: returning comes first
+--   lock_update  rows have no key by which a locked row could be written
 --   advisory     not needed: returning comes first
 --   guarded      rows have no key by which a candidate could be taken
 --   pop          a taken row is gone, so it must be asked for
@@ -83,6 +84,7 @@ RETURNING at, line, holder;
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch Holder
 DELETE /* token12q.Complete */ FROM log_lines
 WHERE  holder = ANY ($1::uuid[])
@@ -93,6 +95,7 @@ RETURNING holder;
 -- fail: running to failed
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch Holder
 DELETE /* token12q.Fail */ FROM log_lines
 WHERE  holder = ANY ($1::uuid[])
@@ -103,6 +106,7 @@ RETURNING holder;
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch Holder
 UPDATE /* token12q.Requeue */ log_lines
 SET    holder = NULL

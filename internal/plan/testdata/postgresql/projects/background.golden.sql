@@ -26,6 +26,7 @@
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
 --   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -106,6 +107,7 @@ RETURNING id, task_name, task_params, priority, run_at, queue, attempts, last_er
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID, 2: batch LockedAt, 3: batch LockedBy
 DELETE /* backgroundq.Complete */ FROM background_task
 USING  unnest($1::integer[], $2::timestamptz[], $3::varchar[]) AS job (id_held, locked_at_held, locked_by_held)
@@ -121,6 +123,7 @@ RETURNING id;
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: error, 3: batch ID, 4: batch LockedAt, 5: batch LockedBy
 UPDATE /* backgroundq.Fail */ background_task
 SET    run_at = now() + make_interval(secs => $1),
@@ -141,6 +144,7 @@ RETURNING id;
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: error, 2: batch ID, 3: batch LockedAt, 4: batch LockedBy
 UPDATE /* backgroundq.Fail */ background_task
 SET    attempts = attempts + 1,
@@ -159,6 +163,7 @@ RETURNING id;
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: batch ID, 3: batch LockedAt, 4: batch LockedBy
 UPDATE /* backgroundq.Requeue */ background_task
 SET    run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE run_at END,
@@ -177,6 +182,7 @@ RETURNING id;
 -- fence: locked_at, locked_by as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID, 2: batch LockedAt, 3: batch LockedBy
 UPDATE /* backgroundq.Extend */ background_task
 SET    locked_at = now()
@@ -191,6 +197,8 @@ RETURNING id, locked_at;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* backgroundq.Redrive */ background_task
 SET    attempts = 0,
@@ -207,6 +215,8 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* backgroundq.Purge */ FROM background_task
 WHERE  id = ANY (ARRAY(

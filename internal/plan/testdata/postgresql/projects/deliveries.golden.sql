@@ -22,6 +22,7 @@
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
 --   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -88,6 +89,7 @@ RETURNING id;
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* deliveriesq.Complete */ deliveries
 SET    state = 'C'
@@ -99,6 +101,7 @@ RETURNING id;
 -- retry: running to ready
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* deliveriesq.Fail */ deliveries
 SET    state = 'N'
@@ -110,6 +113,7 @@ RETURNING id;
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* deliveriesq.Requeue */ deliveries
 SET    state = 'N'
@@ -120,6 +124,8 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 DELETE /* deliveriesq.Purge */ FROM deliveries
 WHERE  id = ANY (ARRAY(

@@ -24,6 +24,7 @@
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
 --   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -111,6 +112,7 @@ RETURNING qrtz_triggers.sched_name, qrtz_triggers.trigger_name,
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch SchedName, 2: batch TriggerName, 3: batch TriggerGroup
 UPDATE /* quartzq.Complete */ qrtz_triggers
 SET    trigger_state = 'COMPLETE'
@@ -125,6 +127,7 @@ RETURNING sched_name, trigger_name, trigger_group;
 -- fail: running to failed
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch SchedName, 2: batch TriggerName, 3: batch TriggerGroup
 UPDATE /* quartzq.Fail */ qrtz_triggers
 SET    trigger_state = 'ERROR'
@@ -139,6 +142,7 @@ RETURNING sched_name, trigger_name, trigger_group;
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: batch SchedName, 3: batch TriggerName, 4: batch TriggerGroup
 UPDATE /* quartzq.Requeue */ qrtz_triggers
 SET    next_fire_time = CASE WHEN $1 > 0.0 THEN floor((extract(epoch FROM now()) + $1) * 1000)::bigint ELSE next_fire_time END,
@@ -153,6 +157,8 @@ RETURNING sched_name, trigger_name, trigger_group;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 WITH /* quartzq.Redrive */ picked AS MATERIALIZED (
     SELECT sched_name, trigger_name, trigger_group
@@ -171,6 +177,8 @@ AND    qrtz_triggers.trigger_group = picked.trigger_group;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 WITH /* quartzq.Purge */ picked AS MATERIALIZED (
     SELECT sched_name, trigger_name, trigger_group
@@ -188,6 +196,8 @@ AND    qrtz_triggers.trigger_group = picked.trigger_group;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 WITH /* quartzq.Purge */ picked AS MATERIALIZED (
     SELECT sched_name, trigger_name, trigger_group

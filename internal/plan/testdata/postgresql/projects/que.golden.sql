@@ -27,6 +27,7 @@
 --   partition    no shard column
 --   returning    the table has no running state that a claim could write
 --   token        the table has no running state that a claim could write
+--   lock_update  the table has no running state that a claim could write
 --   advisory     the table has no running state that a claim could write
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
@@ -53,6 +54,7 @@ FOR    UPDATE SKIP LOCKED;
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* queq.Complete */ que_jobs
 SET    finished_at = now(),
@@ -66,6 +68,7 @@ RETURNING id;
 -- retry: running to ready, one try used
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* queq.Fail */ que_jobs
 SET    run_at = now() + make_interval(secs => $1),
@@ -79,6 +82,7 @@ RETURNING id;
 -- fail: running to failed
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* queq.Fail */ que_jobs
 SET    error_count = error_count + 1,
@@ -93,6 +97,7 @@ RETURNING id;
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* queq.Requeue */ que_jobs
 SET    run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE run_at END
@@ -104,6 +109,8 @@ RETURNING id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* queq.Redrive */ que_jobs
 SET    error_count = 0,
@@ -120,6 +127,8 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* queq.Purge */ FROM que_jobs
 WHERE  id = ANY (ARRAY(
@@ -134,6 +143,8 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* queq.Purge */ FROM que_jobs
 WHERE  id = ANY (ARRAY(

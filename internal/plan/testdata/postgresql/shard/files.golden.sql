@@ -21,6 +21,7 @@
 -- * partition    no running state and a shard column: every worker reads its own share
 --   returning    the table has no running state that a claim could write
 --   token        the table has no running state that a claim could write
+--   lock_update  the table has no running state that a claim could write
 --   advisory     the table has no running state that a claim could write
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
@@ -45,6 +46,7 @@ LIMIT  $3;
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* filesq.Complete */ files
 SET    processed = true
@@ -55,6 +57,8 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 DELETE /* filesq.Purge */ FROM files
 WHERE  id = ANY (ARRAY(

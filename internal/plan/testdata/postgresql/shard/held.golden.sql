@@ -23,6 +23,7 @@
 --   partition    strategy=hold is asked for
 --   returning    strategy=hold is asked for
 --   token        strategy=hold is asked for
+--   lock_update  strategy=hold is asked for
 --   advisory     strategy=hold is asked for
 --   guarded      strategy=hold is asked for
 --   pop          strategy=hold is asked for
@@ -49,6 +50,7 @@ FOR    UPDATE SKIP LOCKED;
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* heldq.Complete */ files
 SET    processed = true
@@ -59,6 +61,8 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
 -- arguments: 1: limit
 DELETE /* heldq.Purge */ FROM files
 WHERE  id = ANY (ARRAY(

@@ -23,6 +23,7 @@
 --   partition    no shard column
 -- * returning    one statement writes at a time and returns what it changed
 --   token        not needed: returning comes first
+--   lock_update  SQLite locks the whole database, not rows
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -65,7 +66,7 @@ RETURNING tenant, move_no, holder;
 -- sql/complete.sql
 -- complete: running to done
 -- fence: holder as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder Outcome
 UPDATE /* compositeq.Complete */ moves
@@ -87,7 +88,7 @@ RETURNING tenant, move_no;
 -- sql/retry.sql
 -- retry: running to ready
 -- fence: holder as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder
 UPDATE /* compositeq.Fail */ moves
@@ -108,7 +109,7 @@ RETURNING tenant, move_no;
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: holder as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder
 UPDATE /* compositeq.Requeue */ moves
@@ -129,6 +130,7 @@ RETURNING tenant, move_no;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 DELETE /* compositeq.Purge */ FROM moves
 WHERE  (tenant, move_no) IN (
@@ -139,7 +141,7 @@ WHERE  (tenant, move_no) IN (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new Tenant, 2: new MoveNo
 INSERT /* compositeq.Enqueue */ INTO moves
        (tenant, move_no)
@@ -148,7 +150,7 @@ RETURNING tenant, move_no;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Tenant MoveNo
 INSERT /* compositeq.EnqueueMany */ INTO moves
        (tenant, move_no)

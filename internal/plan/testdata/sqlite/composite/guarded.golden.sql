@@ -23,6 +23,7 @@
 --   partition    strategy=guarded is asked for
 --   returning    strategy=guarded is asked for
 --   token        strategy=guarded is asked for
+--   lock_update  strategy=guarded is asked for
 --   advisory     strategy=guarded is asked for
 -- * guarded      strategy=guarded is asked for
 --   pop          strategy=guarded is asked for
@@ -44,7 +45,7 @@ LIMIT  ?1;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
--- locks: the rows it takes, until commit; waits for rows that are locked
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: token Holder, 2: batch_all Tenant MoveNo
 UPDATE /* guardedq.Claim */ moves
@@ -63,7 +64,7 @@ RETURNING tenant, move_no, holder;
 -- sql/complete.sql
 -- complete: running to done
 -- fence: holder as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder Outcome
 UPDATE /* guardedq.Complete */ moves
@@ -85,7 +86,7 @@ RETURNING tenant, move_no;
 -- sql/retry.sql
 -- retry: running to ready
 -- fence: holder as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder
 UPDATE /* guardedq.Fail */ moves
@@ -106,7 +107,7 @@ RETURNING tenant, move_no;
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: holder as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all Tenant MoveNo Holder
 UPDATE /* guardedq.Requeue */ moves
@@ -127,6 +128,7 @@ RETURNING tenant, move_no;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 DELETE /* guardedq.Purge */ FROM moves
 WHERE  (tenant, move_no) IN (
@@ -137,7 +139,7 @@ WHERE  (tenant, move_no) IN (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new Tenant, 2: new MoveNo
 INSERT /* guardedq.Enqueue */ INTO moves
        (tenant, move_no)
@@ -146,7 +148,7 @@ RETURNING tenant, move_no;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Tenant MoveNo
 INSERT /* guardedq.EnqueueMany */ INTO moves
        (tenant, move_no)

@@ -27,6 +27,7 @@
 --   partition    no shard column
 -- * returning    one statement writes at a time and returns what it changed
 --   token        not needed: returning comes first
+--   lock_update  SQLite locks the whole database, not rows
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -76,7 +77,7 @@ RETURNING msg_id, kind, created_at, not_before, lease_till, token, tries, last_e
 -- sql/complete.sql
 -- complete: running to done
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MsgID Token
 UPDATE /* emailq.Complete */ email_outbox
@@ -95,7 +96,7 @@ RETURNING msg_id;
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: error, 3: batch_all MsgID Token
 UPDATE /* emailq.Fail */ email_outbox
@@ -117,7 +118,7 @@ RETURNING msg_id;
 -- sql/fail.sql
 -- fail: running to failed
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: error, 2: batch_all MsgID Token
 UPDATE /* emailq.Fail */ email_outbox
@@ -137,7 +138,7 @@ RETURNING msg_id;
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all MsgID Token
 UPDATE /* emailq.Requeue */ email_outbox
@@ -159,7 +160,7 @@ RETURNING msg_id;
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MsgID Token
 UPDATE /* emailq.Extend */ email_outbox
@@ -177,6 +178,7 @@ RETURNING msg_id, lease_till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
+-- index: (lease_till) WHERE state = 'running'
 -- arguments: 1: limit
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'ready',
@@ -193,6 +195,7 @@ WHERE  msg_id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
+-- index: (lease_till) WHERE state = 'running'
 -- arguments: 1: limit
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'failed',
@@ -208,6 +211,7 @@ WHERE  msg_id IN (
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 UPDATE /* emailq.Redrive */ email_outbox
 SET    state = 'ready',
@@ -223,6 +227,7 @@ WHERE  msg_id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: older, 2: limit
 DELETE /* emailq.Purge */ FROM email_outbox
 WHERE  msg_id IN (
@@ -235,6 +240,7 @@ WHERE  msg_id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: older, 2: limit
 DELETE /* emailq.Purge */ FROM email_outbox
 WHERE  msg_id IN (
@@ -246,7 +252,7 @@ WHERE  msg_id IN (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new Kind, 2: new NotBefore, 3: new Body
 INSERT /* emailq.Enqueue */ INTO email_outbox
        (kind, created_at, not_before, body)
@@ -255,7 +261,7 @@ RETURNING msg_id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Kind NotBefore Body
 INSERT /* emailq.EnqueueMany */ INTO email_outbox
        (kind, created_at, not_before, body)

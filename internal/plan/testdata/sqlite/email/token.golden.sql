@@ -27,6 +27,7 @@
 --   partition    strategy=token is asked for
 --   returning    strategy=token is asked for
 -- * token        strategy=token is asked for
+--   lock_update  strategy=token is asked for
 --   advisory     strategy=token is asked for
 --   guarded      strategy=token is asked for
 --   pop          strategy=token is asked for
@@ -65,7 +66,7 @@ AND    state = 'running';
 -- sql/complete.sql
 -- complete: running to done
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MsgID Token
 UPDATE /* tokenq.Complete */ email_outbox
@@ -84,7 +85,7 @@ RETURNING msg_id;
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: error, 3: batch_all MsgID Token
 UPDATE /* tokenq.Fail */ email_outbox
@@ -106,7 +107,7 @@ RETURNING msg_id;
 -- sql/fail.sql
 -- fail: running to failed
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: error, 2: batch_all MsgID Token
 UPDATE /* tokenq.Fail */ email_outbox
@@ -126,7 +127,7 @@ RETURNING msg_id;
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all MsgID Token
 UPDATE /* tokenq.Requeue */ email_outbox
@@ -148,7 +149,7 @@ RETURNING msg_id;
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: token as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MsgID Token
 UPDATE /* tokenq.Extend */ email_outbox
@@ -166,6 +167,7 @@ RETURNING msg_id, lease_till;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
+-- index: (lease_till) WHERE state = 'running'
 -- arguments: 1: limit
 UPDATE /* tokenq.Recover */ email_outbox
 SET    state = 'ready',
@@ -182,6 +184,7 @@ WHERE  msg_id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
+-- index: (lease_till) WHERE state = 'running'
 -- arguments: 1: limit
 UPDATE /* tokenq.Recover */ email_outbox
 SET    state = 'failed',
@@ -197,6 +200,7 @@ WHERE  msg_id IN (
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 UPDATE /* tokenq.Redrive */ email_outbox
 SET    state = 'ready',
@@ -212,6 +216,7 @@ WHERE  msg_id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: older, 2: limit
 DELETE /* tokenq.Purge */ FROM email_outbox
 WHERE  msg_id IN (
@@ -224,6 +229,7 @@ WHERE  msg_id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: older, 2: limit
 DELETE /* tokenq.Purge */ FROM email_outbox
 WHERE  msg_id IN (
@@ -235,7 +241,7 @@ WHERE  msg_id IN (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new Kind, 2: new NotBefore, 3: new Body
 INSERT /* tokenq.Enqueue */ INTO email_outbox
        (kind, created_at, not_before, body)
@@ -244,7 +250,7 @@ RETURNING msg_id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Kind NotBefore Body
 INSERT /* tokenq.EnqueueMany */ INTO email_outbox
        (kind, created_at, not_before, body)

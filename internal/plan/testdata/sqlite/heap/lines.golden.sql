@@ -23,6 +23,7 @@
 --   partition    no shard column
 -- * returning    one statement writes at a time and returns what it changed
 --   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -65,7 +66,7 @@ RETURNING rowid, at, due, line;
 
 -- sql/complete.sql
 -- complete: running to done
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all RowID
 UPDATE /* linesq.Complete */ lines
@@ -76,7 +77,7 @@ RETURNING rowid;
 
 -- sql/retry.sql
 -- retry: running to ready
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all RowID
 UPDATE /* linesq.Fail */ lines
@@ -88,7 +89,7 @@ RETURNING rowid;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all RowID
 UPDATE /* linesq.Requeue */ lines
@@ -101,6 +102,7 @@ RETURNING rowid;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: older, 2: limit
 DELETE /* linesq.Purge */ FROM lines
 WHERE  rowid IN (
@@ -112,7 +114,7 @@ WHERE  rowid IN (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new Due, 2: new Line
 INSERT /* linesq.Enqueue */ INTO lines
        (at, due, line)

@@ -19,6 +19,7 @@
 --   partition    strategy=pop is asked for
 --   returning    strategy=pop is asked for
 --   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
 --   advisory     strategy=pop is asked for
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
@@ -30,7 +31,7 @@
 
 -- sql/claim.sql
 -- claim: ready to gone
--- locks: the rows it deletes, until commit; passes over rows that are locked
+-- locks: the database for writing, while the statement runs
 -- index: (at) WHERE state IS NULL
 -- arguments: 1: limit
 DELETE /* popq.Claim */ FROM lines
@@ -45,7 +46,7 @@ RETURNING rowid, at, due, line;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new Due, 2: new Line
 INSERT /* popq.Enqueue */ INTO lines
        (at, due, line)

@@ -23,6 +23,7 @@
 --   partition    no shard column
 -- * returning    one statement writes at a time and returns what it changed
 --   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -70,7 +71,7 @@ RETURNING id, queue, payload, attempts, reserved_at, available_at, created_at;
 -- sql/complete.sql
 -- complete: running to done
 -- fence: attempts as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Attempts
 DELETE /* laravelq.Complete */ FROM jobs
@@ -84,7 +85,7 @@ RETURNING id;
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- fence: attempts as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all ID Attempts
 UPDATE /* laravelq.Fail */ jobs
@@ -103,7 +104,7 @@ RETURNING id;
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: attempts as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch_all ID Attempts
 UPDATE /* laravelq.Requeue */ jobs
@@ -123,7 +124,7 @@ RETURNING id;
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: attempts as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Attempts
 UPDATE /* laravelq.Extend */ jobs
@@ -140,7 +141,7 @@ RETURNING id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new Queue, 2: new Payload, 3: new AvailableAt
 INSERT /* laravelq.Enqueue */ INTO jobs
        (queue, payload, attempts, available_at, created_at)
@@ -149,7 +150,7 @@ RETURNING id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Queue Payload AvailableAt
 INSERT /* laravelq.EnqueueMany */ INTO jobs
        (queue, payload, attempts, available_at, created_at)

@@ -26,6 +26,7 @@
 --   partition    no shard column
 -- * returning    one statement writes at a time and returns what it changed
 --   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
@@ -68,7 +69,7 @@ RETURNING message, message_id, in_time, lock_time;
 -- sql/complete.sql
 -- complete: running to done
 -- fence: lock_time as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Complete */ main."Queue"
@@ -87,7 +88,7 @@ RETURNING message_id;
 -- sql/fail.sql
 -- fail: running to failed
 -- fence: lock_time as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Fail */ main."Queue"
@@ -105,7 +106,7 @@ RETURNING message_id;
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: lock_time as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Requeue */ main."Queue"
@@ -124,7 +125,7 @@ RETURNING message_id;
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: lock_time as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Extend */ main."Queue"
@@ -142,6 +143,7 @@ RETURNING message_id, lock_time;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
+-- index: (lock_time) WHERE status = 1
 -- arguments: 1: limit
 UPDATE /* litequeue.Recover */ main."Queue"
 SET    status = 0,
@@ -156,6 +158,7 @@ WHERE  message_id IN (
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 UPDATE /* litequeue.Redrive */ main."Queue"
 SET    status = 0,
@@ -169,6 +172,7 @@ WHERE  message_id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: older, 2: limit
 DELETE /* litequeue.Purge */ FROM main."Queue"
 WHERE  message_id IN (
@@ -181,6 +185,7 @@ WHERE  message_id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: older, 2: limit
 DELETE /* litequeue.Purge */ FROM main."Queue"
 WHERE  message_id IN (
@@ -192,7 +197,7 @@ WHERE  message_id IN (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new Message, 2: new MessageID
 INSERT /* litequeue.Enqueue */ INTO main."Queue"
        (message, message_id, status, in_time)
@@ -201,7 +206,7 @@ RETURNING message_id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
+-- locks: the database for writing, while the statement runs
 -- arguments: 1: new_all Message MessageID
 INSERT /* litequeue.EnqueueMany */ INTO main."Queue"
        (message, message_id, status, in_time)

@@ -1,0 +1,116 @@
+package plan
+
+import (
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/test/servers"
+)
+
+// Every statement of the MySQL family is one that its servers accept: those that a
+// package is for and newer ones, with the tables, indexes and settings there are.
+func TestStatementsOnMySQL(t *testing.T) {
+	texts := map[string][]string{
+		"mysql":   {"5.6", "5.7", "8.0.1", "8.4"},
+		"mariadb": {"10.5", "10.6", "10.11"},
+	}
+	for _, live := range []struct{ name, engine, version string }{
+		{"mysql56", "mysql", "5.6"}, {"mysql97", "mysql", "9.7"},
+		{"mariadb105", "mariadb", "10.5"}, {"mariadb1011", "mariadb", "10.11"}, {"mariadb118", "mariadb", "11.8"},
+	} {
+		t.Run(live.name, func(t *testing.T) {
+			dsn := servers.DSN(t, live.name)
+			for _, c := range tableCases(t) {
+				if c.engine == live.engine {
+					t.Run(c.name, func(t *testing.T) { prepareMySQL(t, dsn, live.version, c, c.variants(t, texts[live.engine])) })
+				}
+			}
+		})
+	}
+}
+
+// prepareMySQL makes the tables in a database of their own and has the server
+// plan every statement there.
+func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[string]made) {
+	config, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(database string) *sql.DB {
+		own := config.Clone()
+		own.DBName, own.MultiStatements = database, true
+		db, err := sql.Open("mysql", own.FormatDSN())
+		if err != nil {
+			t.Fatal(err)
+		}
+		db.SetMaxOpenConns(1)
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	run := func(db *sql.DB, text string) {
+		t.Helper()
+		if _, err := db.Exec(text); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+	}
+	place := fmt.Sprintf("qgen_plan_%08x", rand.Uint32())
+	admin := open(config.DBName)
+	run(admin, "CREATE DATABASE "+place)
+	t.Cleanup(func() { run(admin, "DROP DATABASE "+place) })
+	db := open(place)
+	live, err := dialect.ParseVersion(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(db, "SET SESSION sql_mode = ''") // zero dates are among the defaults of real tables
+	ddl := c.ddl
+	if version == "5.6" {
+		ddl = strings.ReplaceAll(ddl, " json ", " longtext ") // there is no JSON yet
+		ddl = strings.ReplaceAll(ddl, "varchar(255)", "varchar(191)")
+	}
+	run(db, ddl)
+	prepared, passed := map[string]bool{}, 0
+	for what, p := range packages {
+		if oldest, err := dialect.ParseVersion(p.Engine[strings.LastIndexByte(p.Engine, ' ')+1:]); err != nil {
+			t.Fatal(err)
+		} else if live.Less(oldest) {
+			passed++
+			continue
+		}
+		for _, st := range p.Statements() {
+			if prepared[st.SQL] {
+				continue
+			}
+			prepared[st.SQL] = true
+			prep, err := db.Prepare(st.SQL)
+			if err != nil {
+				t.Errorf("%s, %s: %v\n%s", what, st.Name, err, st.SQL)
+				continue
+			}
+			_ = prep.Close()
+		}
+		for _, ix := range p.Indexes {
+			if ix.Have == "" && !prepared[ix.DDL] {
+				prepared[ix.DDL] = true
+				if _, err := db.Exec(ix.DDL); err != nil {
+					t.Errorf("%s: %v\n%s", what, err, ix.DDL)
+				}
+			}
+		}
+		for _, check := range p.Verify.Checks {
+			var wrong string
+			if err := db.QueryRow(check.Statement.SQL).Scan(&wrong); err != sql.ErrNoRows && version != "5.6" {
+				t.Errorf("%s, %s: %q, %v\n%s", what, check.Statement.Name, wrong, err, check.Statement.SQL)
+			}
+		}
+	}
+	if len(prepared) == 0 && passed == 0 {
+		t.Error("no statement was seen")
+	}
+}

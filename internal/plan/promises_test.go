@@ -1,0 +1,702 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// This file holds what the statements of every plan keep to, whatever the table
+// is: each test reads it off the plans for all tables of the tests, with every
+// strategy that they allow and for every version at which a text may change.
+// CONTRIBUTING.md lists the promises.
+
+// everyPlan runs a test over every plan.
+func everyPlan(t *testing.T, test func(t *testing.T, m made)) {
+	t.Helper()
+	planOnce.Do(func() {
+		for _, c := range tableCases(t) {
+			d, _ := dialect.Lookup(c.engine)
+			for what, m := range c.variants(t, versionsOf(d)) {
+				if planned[c.engine+" "+c.name] == nil {
+					planned[c.engine+" "+c.name] = map[string]made{}
+				}
+				planned[c.engine+" "+c.name][what] = m
+			}
+		}
+	})
+	seen := 0
+	for _, name := range slices.Sorted(maps.Keys(planned)) {
+		t.Run(name, func(t *testing.T) {
+			for _, what := range slices.Sorted(maps.Keys(planned[name])) {
+				seen++
+				if !t.Run(what, func(t *testing.T) { test(t, planned[name][what]) }) {
+					return // the others say the same
+				}
+			}
+		})
+	}
+	if seen < 200 && !t.Failed() {
+		t.Errorf("only %d plans were seen", seen)
+	}
+}
+
+// planned are the plans by case and by what makes them differ.
+var (
+	planOnce sync.Once
+	planned  = map[string]map[string]made{}
+)
+
+// versionsOf returns the versions at which the texts of a dialect may change.
+func versionsOf(d *dialect.Dialect) []string {
+	versions := []string{d.Minimum.String(), d.Default.String()}
+	for _, v := range d.Capabilities {
+		if d.Minimum.Less(v) {
+			versions = append(versions, v.String())
+		}
+	}
+	slices.Sort(versions)
+	return slices.Compact(versions)
+}
+
+// texts writes tests as the statements of the plan do, with prefix before every
+// column. Those that need an argument are left out.
+func (m made) texts(t *testing.T, prefix string, tests []queue.Test) []string {
+	t.Helper()
+	s := m.scope(t)
+	s.prefix = prefix
+	return slices.DeleteFunc(s.tests(tests), func(text string) bool {
+		return strings.Contains(text, dialect.Mark(0)[:1])
+	})
+}
+
+// scope returns what the statements of the plan were written with.
+func (m made) scope(t *testing.T) *scope {
+	t.Helper()
+	version, err := dialect.ParseVersion(strings.TrimPrefix(m.Engine, m.d.Title+" "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &builder{
+		spec: m.spec, d: m.d, version: version, pkg: m.Package,
+		roles: map[*schema.Column]*queue.Column{}, fields: map[*schema.Column]*Field{},
+	}
+	for _, c := range m.spec.Columns {
+		b.roles[c.Column] = c
+	}
+	return b.newScope()
+}
+
+// settles returns what settles claims, by the transition that it carries out.
+func (m made) settles() map[queue.TransitionName]*Settle {
+	all := map[queue.TransitionName]*Settle{
+		queue.Finish: m.Complete, queue.Retry: m.Retry, queue.Fail: m.Fail, queue.Release: m.Requeue, queue.Renew: m.Extend,
+	}
+	maps.DeleteFunc(all, func(_ queue.TransitionName, s *Settle) bool { return s == nil })
+	return all
+}
+
+// claims returns the statements by which a claim may find rows and keep others
+// from them.
+func (m made) claims() []*Statement {
+	if m.Claim.Lock != nil {
+		return []*Statement{m.Claim.Lock} // what takes the rows then goes by their keys
+	}
+	all := []*Statement{m.Claim.Statement}
+	for _, r := range m.Claim.Ladder {
+		all = append(all, r.Statement)
+	}
+	return all
+}
+
+// finds returns the statement that decides which jobs an operation settles.
+func (s *Settle) finds() *Statement {
+	if s.Lock != nil {
+		return s.Lock // what writes the rows then goes by their keys
+	}
+	return s.Statement
+}
+
+// carries reports whether a statement has the values of a field, one for each
+// job, among its arguments.
+func carries(s *Statement, f *Field) bool {
+	return slices.ContainsFunc(s.Args, func(a Arg) bool {
+		return a.Kind == ArgBatch && a.Field == f || (a.Kind == ArgBatchAll || a.Kind == ArgList) && slices.Contains(a.Batch, f)
+	})
+}
+
+// outside returns a statement less what stands in parentheses and quotes: the
+// words of the statement itself, without those of its sub-selects.
+func outside(sql string) string {
+	var b strings.Builder
+	depth := 0
+	var quote rune
+	for _, r := range sql {
+		switch {
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+			continue
+		case r == '\'' || r == '"' || r == '`':
+			quote = r
+			continue
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case depth == 0:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// What settles a job compares the key and every column of the fence with the
+// values that the claim left in the job.
+func TestSettlesCompareTheFence(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		if m.Guarantee > queue.FenceStatus && len(m.Fence) == 0 && !slices.ContainsFunc(m.Key, func(k *Field) bool {
+			return slices.ContainsFunc(m.spec.Fence.Columns, func(c *schema.Column) bool { return c.Name == k.Column })
+		}) {
+			t.Errorf("the level is %s, and no column is compared", m.Guarantee)
+		}
+		for _, settle := range m.settles() {
+			s := settle.finds()
+			for _, f := range slices.Concat(m.Key, m.Fence) {
+				if !carries(s, f) {
+					t.Errorf("%s does not send %s of its jobs", s.Name, f.Name)
+				}
+				column := f.Column
+				if !f.RowID {
+					column = m.d.Ident(f.Column)
+				}
+				compared := regexp.MustCompile(`(?s)WHERE.*` + regexp.QuoteMeta(column) + `( = |[^=]*\)? IN \()`)
+				if !compared.MatchString(s.SQL) {
+					t.Errorf("%s does not compare %s:\n%s", s.Name, column, s.SQL)
+				}
+			}
+		}
+	})
+}
+
+// Of the columns that could fence a claim the strongest does: a token before a
+// counter before the time of the claim before the state alone.
+func TestStrongestFenceIsTaken(t *testing.T) {
+	columns := []struct {
+		ddl    string
+		level  queue.FenceLevel
+		fenced string
+	}{
+		{"mark uuid -- qgen:token", queue.FenceToken, "mark"},
+		{"tries int NOT NULL -- qgen:attempts up on=claim max=3", queue.FenceAttempt, "tries"},
+		{"taken timestamptz -- qgen:claimed timeout=5m", queue.FenceClaimed, "taken"},
+		{"note text", queue.FenceStatus, ""},
+	}
+	for i, want := range columns {
+		var ddl strings.Builder
+		ddl.WriteString("-- qgen:queue jobs\nCREATE TABLE jobs (\n")
+		for _, c := range columns[i:] { // without those that are stronger
+			code, words, _ := strings.Cut(c.ddl, " -- ")
+			fmt.Fprintf(&ddl, "    %s, -- %s\n", code, words)
+		}
+		ddl.WriteString("    state text NOT NULL, -- qgen:status ready=new running=busy done=done failed=dead\n    id bigint PRIMARY KEY\n);\n")
+		c := tableCase{engine: "postgresql", ddl: ddl.String()}
+		packages := c.plans(t, "version: \"1\"\nqueues:\n  - {schema: [x], engine: postgresql, gen: {go: {out: x}}}\n")
+		if len(packages) != 1 {
+			t.Fatalf("%d plans for\n%s", len(packages), ddl.String())
+		}
+		p := packages[0]
+		if p.Guarantee != want.level {
+			t.Errorf("the level is %s, want %s, for\n%s", p.Guarantee, want.level, ddl.String())
+		}
+		if want.fenced != "" && !slices.ContainsFunc(p.Fence, func(f *Field) bool { return f.Column == want.fenced }) {
+			t.Errorf("%s is not part of the fence", want.fenced)
+		}
+		if text := strings.Join(p.Doc, "\n"); !strings.Contains(text, "at level "+want.level.String()+":") {
+			t.Errorf("the package comment does not say that the level is %s:\n%s", want.level, text)
+		}
+	}
+}
+
+// Values of states stand in the statements as literals, and what an advised
+// index is limited to stands word for word in the statements that it serves: a
+// partial index is not used for a parameter.
+func TestStatesAreLiterals(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		for name, s := range m.spec.States {
+			tests := slices.DeleteFunc(slices.Clone(s.Tests), func(t queue.Test) bool { return !constant(t) })
+			for _, test := range tests {
+				if len(m.texts(t, "", []queue.Test{test})) == 0 {
+					t.Errorf("%s is told by an argument", name)
+				}
+			}
+		}
+		for _, ix := range m.Indexes {
+			_, where, limited := strings.Cut(ix.DDL, "\nWHERE  ")
+			if !limited {
+				continue
+			}
+			for condition := range strings.SplitSeq(where, "\nAND    ") {
+				for _, s := range m.servedBy(t, ix) {
+					if !strings.Contains(s.SQL, condition) && !impliedByKey(s, condition) {
+						t.Errorf("the index %s has %q, which %s does not say:\n%s", ix.Name, condition, s.Name, s.SQL)
+					}
+				}
+			}
+		}
+	})
+}
+
+// servedBy returns the statements for which an index is advised.
+func (m made) servedBy(t *testing.T, ix Index) []*Statement {
+	t.Helper()
+	switch {
+	case strings.HasPrefix(ix.Why, "serves Claim: ready") && m.Claim.Pick != nil:
+		return []*Statement{m.Claim.Pick}
+	case strings.HasPrefix(ix.Why, "serves Claim: ready"):
+		return m.claims()
+	case strings.HasPrefix(ix.Why, "serves Claim: reads back"):
+		return []*Statement{m.Claim.Read}
+	case strings.HasPrefix(ix.Why, "serves Recover"):
+		return m.Recover.Statements
+	case strings.HasPrefix(ix.Why, "serves Complete"):
+		return []*Statement{m.Complete.Statement}
+	}
+	t.Fatalf("this test does not know which statements this index is for: %s", ix.Why)
+	return nil
+}
+
+// impliedByKey reports whether a statement looks for values of a column, which
+// says as well that it is not null.
+func impliedByKey(s *Statement, condition string) bool {
+	column, isNotNull := strings.CutSuffix(condition, " IS NOT NULL")
+	return isNotNull && (strings.Contains(s.SQL, column+" = ANY (") || strings.Contains(s.SQL, column+" IN ("))
+}
+
+// A statement that picks rows and locks them names the state that it leaves
+// within the sub-select that locks, and only there: repeated outside, it is
+// tested again for every row of the table when statistics are out of date.
+func TestLockingPickNamesTheStateOnce(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		pick := func(s *Statement, tests []queue.Test) {
+			t.Helper()
+			for _, text := range m.texts(t, "", tests) {
+				if n := conditions(s.SQL, text); n != 1 {
+					t.Errorf("%s says %q %d times, want once:\n%s", s.Name, text, n, s.SQL)
+				}
+			}
+			if strings.HasPrefix(s.SQL, "SELECT") {
+				return // what it locks comes back, and is then taken by its key
+			}
+			if !strings.Contains(s.SQL, "SELECT") {
+				return // an UPDATE with an order and a limit picks what it writes
+			}
+			if asks := onlyPicked(s.SQL); asks != "" {
+				t.Errorf("%s asks more of the picked rows than that they are picked: %s\n%s", s.Name, asks, s.SQL)
+			}
+		}
+		if ready := m.spec.States[queue.Ready]; ready != nil {
+			switch m.Strategy {
+			case "returning", "token", "pop":
+				for _, s := range m.claims() {
+					pick(s, ready.Tests)
+				}
+			}
+		}
+		for name, s := range m.sweeps() {
+			tr := m.spec.Transitions[name]
+			tests := tr.Tests
+			if name == queue.Recover || name == queue.GiveUp {
+				tests = slices.Concat(tests, m.spec.Expired)
+			}
+			pick(s, tests)
+		}
+		if m.Purge != nil {
+			for i, name := range m.purged() {
+				pick(m.Purge.Statements[i], m.spec.States[name].Tests)
+			}
+		}
+	})
+}
+
+// onlyPicked returns the first condition outside of the sub-selects that is not
+// about which rows were picked, "" when there is none.
+func onlyPicked(sql string) string {
+	words, _, _ := strings.Cut(outside(sql), "RETURNING ")
+	parts := regexp.MustCompile(`\b(?:WHERE|AND|ON) +`).Split(words, -1)
+	for i, part := range parts[1:] {
+		condition := strings.TrimSpace(part)
+		if i == len(parts)-2 { // the last one may be followed by what is written
+			condition, _, _ = strings.Cut(condition, "\nSET ")
+		}
+		found := regexp.MustCompile(`^([^ ]+ )?(= ANY|IN|=)$`).MatchString(condition) // a list, or a single row
+		joined := regexp.MustCompile(`^[^ ]+ = [^ ]*picked[^ ]*\.[^ ]+$`).MatchString(strings.TrimSpace(condition))
+		if !found && !joined {
+			return condition
+		}
+	}
+	return ""
+}
+
+// sweeps returns the statements of Recover and Redrive by what they carry out.
+func (m made) sweeps() map[queue.TransitionName]*Statement {
+	all := map[queue.TransitionName]*Statement{}
+	if m.Recover != nil {
+		rest := m.Recover.Statements
+		for _, name := range []queue.TransitionName{queue.Recover, queue.GiveUp} {
+			if m.spec.Transitions[name] != nil {
+				all[name], rest = rest[0], rest[1:]
+			}
+		}
+	}
+	if m.Redrive != nil {
+		all[queue.Redrive] = m.Redrive.Statements[0]
+	}
+	return all
+}
+
+// purged returns the states whose rows Purge removes, one for each statement.
+func (m made) purged() []queue.StateName {
+	var names []queue.StateName
+	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
+		if s := m.spec.States[name]; s != nil && len(s.Tests) > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Whatever moves a row says in which state the row has to be: what settles
+// claims beside the fence, and a claim that locks nothing while it picks once
+// more when it takes the row.
+func TestTransitionsNameTheStateTheyLeave(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		says := func(s *Statement, times int, tests []queue.Test) {
+			t.Helper()
+			joined := m.texts(t, m.d.Ident(m.spec.Table.Name)+".", tests)
+			for i, text := range m.texts(t, "", tests) {
+				n := conditions(s.SQL, text)
+				if joined[i] != text {
+					n += conditions(s.SQL, joined[i])
+				}
+				if n != times {
+					t.Errorf("%s says %q %d times, want %d:\n%s", s.Name, text, n, times, s.SQL)
+				}
+			}
+		}
+		ready := []queue.Test{}
+		if s := m.spec.States[queue.Ready]; s != nil {
+			ready = s.Tests
+		}
+		for name, s := range m.settles() {
+			tests := m.spec.Transitions[name].Tests
+			if len(tests) == 0 && m.spec.States[queue.Running] == nil {
+				tests = ready // a job that runs is still as it was claimed
+			}
+			if len(tests) == 0 && len(m.Fence) == 0 && m.Strategy != "hold" {
+				t.Errorf("%s leaves no state", s.Statement.Name)
+			}
+			says(s.finds(), 1, tests)
+		}
+		if m.Claim.Pick != nil {
+			says(m.Claim.Pick, 1, ready)
+		}
+		for _, s := range m.claims() {
+			times := 1
+			if m.Strategy == "advisory" {
+				times = 2
+			}
+			says(s, times, ready)
+		}
+	})
+}
+
+// No statement has a form that a planner may run in such a way that more rows
+// are locked or taken than its limit says: a locking sub-select is read once
+// into an array, a common table expression or the first table of a join whose
+// order is fixed; it is never joined or searched as it is.
+func TestLockingPickIsReadOnce(t *testing.T) {
+	locking := regexp.MustCompile(`FOR +(NO KEY )?UPDATE`)
+	once := regexp.MustCompile(`(= ANY \(ARRAY\($|AS (MATERIALIZED )?\($)`)
+	everyPlan(t, func(t *testing.T, m made) {
+		for _, s := range m.Statements() {
+			at := locking.FindStringIndex(s.SQL)
+			if at == nil {
+				continue
+			}
+			open := enclosing(s.SQL, at[0])
+			if open < 0 && strings.HasPrefix(s.SQL, "SELECT") {
+				continue // what is locked is what comes back
+			}
+			first := strings.Contains(s.SQL[at[1]:], "STRAIGHT_JOIN") // a table of its own that leads the join
+			if open < 0 || !once.MatchString(s.SQL[:open+1]) && !first {
+				t.Errorf("%s may read its locking sub-select more than once:\n%s", s.Name, s.SQL)
+			}
+		}
+	})
+}
+
+// A claim asks of a row what makes it ready and what its arguments say, each
+// once: a condition that came in from elsewhere would keep rows back for good.
+func TestClaimsAskNothingElse(t *testing.T) {
+	condition := regexp.MustCompile(`\b(WHERE|AND)  `)
+	everyPlan(t, func(t *testing.T, m made) {
+		want := 0
+		if ready := m.spec.States[queue.Ready]; ready != nil {
+			want = len(m.scope(t).tests(ready.Tests))
+		}
+		for _, p := range m.spec.Params {
+			if p.Kind != queue.Argument {
+				want++
+			}
+		}
+		for _, is := range []bool{m.spec.Shard != nil, m.Claim.Low != nil, m.Strategy == "hold"} {
+			if is {
+				want++
+			}
+		}
+		picking := append(m.claims(), m.Peek.Statement)
+		if m.Claim.Pick != nil {
+			picking = []*Statement{m.Claim.Pick}
+		}
+		for _, s := range picking {
+			limit := strings.Index(s.SQL, "LIMIT  ")
+			pick := s.SQL[enclosing(s.SQL, limit)+1 : limit]
+			n := want
+			if s == m.Peek.Statement && m.Claim.Low != nil {
+				n--
+			}
+			if s == m.Peek.Statement && m.Strategy == "hold" {
+				n--
+			}
+			if got := len(condition.FindAllString(outside(pick), -1)); got != n {
+				t.Errorf("%s asks for %d things, want %d:\n%s", s.Name, got, n, s.SQL)
+			}
+			for _, a := range s.Args {
+				if a.Kind == ArgParam && !slices.Contains(m.Claim.Params, a.Param) {
+					t.Errorf("%s has an argument that Claim does not", s.Name)
+				}
+			}
+		}
+	})
+}
+
+// Only claims and Peek take the arguments that narrow a claim; what settles or
+// counts jobs has none to give.
+func TestArgumentsOfClaimStayThere(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		own := append(m.claims(), m.Claim.Pick, m.Claim.Read, m.Peek.Statement)
+		for _, s := range m.Statements() {
+			for _, a := range s.Args {
+				switch a.Kind {
+				case ArgParam, ArgShardIdx, ArgShardCnt, ArgLow:
+					if !slices.Contains(own, s) {
+						t.Errorf("%s has the argument %s:\n%s", s.Name, a.Kind, s.SQL)
+					}
+				}
+			}
+		}
+	})
+}
+
+// conditions counts how often a condition stands in a statement, as one of those
+// that are joined by AND.
+func conditions(sql, text string) int {
+	n := 0
+	for _, before := range []string{"WHERE  ", "AND    ", "CASE WHEN ", "+("} {
+		n += strings.Count(sql, before+text)
+	}
+	return n
+}
+
+// enclosing returns the place of the parenthesis that is open at a place of a
+// statement, -1 when there is none.
+func enclosing(sql string, at int) int {
+	depth := 0
+	for i := at - 1; i >= 0; i-- {
+		switch sql[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		}
+	}
+	return -1
+}
+
+// The columns by which the queue is ordered come back from every claim, since
+// what returns rows returns them in any order, and the emitted Go sorts by them.
+func TestOrderColumnsComeBack(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		rows := m.Claim.Statement.Rows
+		switch {
+		case m.Claim.Read != nil:
+			rows = m.Claim.Read.Rows
+		case rows == nil:
+			rows = m.Claim.Lock.Rows
+		}
+		for i, o := range m.spec.Order {
+			if o.Column == nil {
+				break // an expression cannot be sorted by in Go, nor what follows it
+			}
+			ignored := slices.ContainsFunc(m.spec.Columns, func(c *queue.Column) bool { return c.Column == o.Column && c.Ignored })
+			if i >= len(m.Claim.Order) {
+				if !ignored && slices.ContainsFunc(rows, func(f *Field) bool { return f.Column == o.Column.Name }) {
+					t.Errorf("jobs are not sorted by %s", o.Column.Name)
+				}
+				break
+			}
+			term := m.Claim.Order[i]
+			if term.Field.Column != o.Column.Name || term.Desc != o.Desc {
+				t.Errorf("term %d of the order is %s, want %s", i+1, term.Field.Column, o.Column.Name)
+			}
+			if !slices.Contains(rows, term.Field) {
+				t.Errorf("%s, by which jobs are sorted, does not come back", term.Field.Column)
+			}
+		}
+	})
+}
+
+// A claim for one of the fixed sizes is the claim for any size with the number
+// written into it.
+func TestLadderDiffersInTheLimitOnly(t *testing.T) {
+	limit := regexp.MustCompile(`LIMIT  \?`)
+	everyPlan(t, func(t *testing.T, m made) {
+		for _, r := range m.Claim.Ladder {
+			if slices.ContainsFunc(r.Statement.Args, func(a Arg) bool { return a.Kind == ArgLimit }) {
+				t.Errorf("%s takes its size as an argument", r.Statement.Name)
+			}
+			want := limit.ReplaceAllString(shape(m.Claim.Statement.SQL), fmt.Sprintf("LIMIT  %d", r.Limit))
+			got := shape(r.Statement.SQL)
+			if r.Limit == 1 { // one row may be named, instead of searched in a list
+				got = strings.Replace(got, " = (\n", " IN (\n", 1)
+			}
+			if len(r.Statement.Args)+1 != len(m.Claim.Statement.Args) || got != want {
+				t.Errorf("the claim for %d rows is\n%s\nand that for any number\n%s", r.Limit, r.Statement.SQL, m.Claim.Statement.SQL)
+			}
+		}
+	})
+}
+
+// shape is a statement with its arguments alike.
+func shape(sql string) string {
+	return regexp.MustCompile(`[$?]\d+`).ReplaceAllString(sql, "?")
+}
+
+// The head comment of a statement says what a DBA asks first: what it moves,
+// what it locks, and, where rows are changed or sought, by which index and at
+// which isolation.
+func TestHeadsTellWhatADBAAsks(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		for _, s := range m.Statements() {
+			says := func(word string) bool {
+				return slices.ContainsFunc(s.Head, func(line string) bool { return strings.HasPrefix(line, word+": ") })
+			}
+			if len(s.Head) == 0 || !strings.Contains(s.Head[0], ": ") {
+				t.Errorf("the head of %s does not say what it does: %q", s.Name, s.Head)
+			}
+			words := []string{"locks"}
+			switch first, _, _ := strings.Cut(s.Name, "_"); {
+			case first == "enqueue", first == "verify", s == m.Claim.Read: // nothing is sought by the queue's indexes
+			case first == "stats":
+				words = append(words, "index")
+			default:
+				words = append(words, "index")
+				if m.d.Isolation != "" {
+					words = append(words, "isolation")
+				}
+			}
+			for _, word := range words {
+				if !says(word) {
+					t.Errorf("the head of %s has no line %q: %q", s.Name, word, s.Head)
+				}
+			}
+			if skips := strings.Contains(s.SQL, "SKIP LOCKED"); skips && slices.ContainsFunc(s.Head, func(l string) bool { return strings.Contains(l, "waits for") }) {
+				t.Errorf("the head of %s says that it waits: %q", s.Name, s.Head)
+			} else if locks := strings.Contains(s.SQL, " UPDATE))"); locks && !skips && slices.ContainsFunc(s.Head, func(l string) bool { return strings.Contains(l, "passes over rows") }) {
+				t.Errorf("the head of %s says that it passes over locked rows: %q", s.Name, s.Head)
+			}
+		}
+	})
+}
+
+// Every statement names the package and the operation in a constant comment
+// after its first keyword, and holds no other comment.
+func TestEveryStatementIsTagged(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		tag := regexp.MustCompile(`^[A-Z]+ /\* ` + regexp.QuoteMeta(m.Name) + `\.[A-Z][A-Za-z]+ \*/\s`)
+		for _, s := range m.Statements() {
+			if !tag.MatchString(s.SQL) {
+				t.Errorf("%s is not tagged:\n%s", s.Name, s.SQL)
+			}
+			if strings.Contains(outside(s.SQL), "--") {
+				t.Errorf("%s holds a line comment:\n%s", s.Name, s.SQL)
+			}
+		}
+	})
+}
+
+// What a job carries for its handler is marked as payload, so that logs leave
+// it out, and nothing else is.
+func TestPayloadIsMarked(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		for _, c := range m.spec.Columns {
+			for _, f := range m.Fields {
+				if f.Column == c.Name && f.Payload != c.Payload {
+					t.Errorf("column %q: payload is %v, want %v", c.Name, f.Payload, c.Payload)
+				}
+			}
+		}
+	})
+}
+
+// A job keeps every field when it travels as JSON: no two fields have one key,
+// whatever their columns are called.
+func TestJSONKeysAreTheirOwn(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		seen := map[string]string{}
+		for _, f := range slices.Concat(m.Key, m.Fields) {
+			if first, ok := seen[f.JSON]; f.JSON == "" || ok && first != f.Name {
+				t.Errorf("the key %q is that of %s and %s", f.JSON, first, f.Name)
+			}
+			seen[f.JSON] = f.Name
+		}
+	})
+	c := tableCase{engine: "postgresql", ddl: `-- qgen:queue jobs
+CREATE TABLE jobs (
+    state text NOT NULL, -- qgen:status ready=new running=busy done=done
+    mark uuid, -- qgen:token
+    row_id text,
+    "a b" text,
+    a_b text,
+    "''" text
+);`}
+	plans := c.plans(t, `version: "1"
+queues:
+  - {schema: [x], engine: postgresql, gen: {go: {out: x, rename: {a_b: Other, "''": Quotes}}}}
+`)
+	if len(plans) != 1 {
+		t.Fatalf("%d plans", len(plans))
+	}
+	keys := map[string]bool{}
+	for _, f := range plans[0].Fields {
+		keys[f.JSON] = true
+	}
+	for _, want := range []string{"row_id_", "a_b", "a_b_", "quotes"} {
+		if !keys[want] {
+			t.Errorf("no field has the key %s among %v", want, keys)
+		}
+	}
+}

@@ -1,0 +1,283 @@
+-- Package drupalq uses the table queue as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates queue_drupal_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "expire" says which rows run (expired=claim)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: the fence compares column "expire", which counts whole seconds: two claims within one second look alike
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (name, created, item_id)
+-- isolation: read committed
+-- arguments: 1: param name string, 2: limit
+SELECT /* drupalq.Claim */
+       item_id
+FROM   queue
+WHERE  (expire <= UNIX_TIMESTAMP() OR expire = 0)
+AND    name = ?
+ORDER  BY created, item_id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID
+UPDATE /* drupalq.Claim */ queue FORCE INDEX (PRIMARY)
+SET    expire = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 3600)
+WHERE  (item_id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID
+SELECT /* drupalq.Claim */
+       item_id, name, data, expire, created
+FROM   queue FORCE INDEX (PRIMARY)
+WHERE  (item_id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: expire as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID Expire
+SELECT /* drupalq.Complete */
+       item_id
+FROM   queue FORCE INDEX (PRIMARY)
+WHERE  ((item_id = ? AND expire = ?))
+AND    expire <> 0
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: expire as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID Expire
+DELETE /* drupalq.Complete */ queue
+FROM   queue FORCE INDEX (PRIMARY)
+WHERE  ((item_id = ? AND expire = ?))
+AND    expire <> 0;
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: expire as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID Expire
+SELECT /* drupalq.Fail */
+       item_id
+FROM   queue FORCE INDEX (PRIMARY)
+WHERE  ((item_id = ? AND expire = ?))
+AND    expire <> 0
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: expire as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID Expire
+UPDATE /* drupalq.Fail */ queue FORCE INDEX (PRIMARY)
+SET    expire = 0
+WHERE  ((item_id = ? AND expire = ?))
+AND    expire <> 0;
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: expire as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID Expire
+SELECT /* drupalq.Requeue */
+       item_id
+FROM   queue FORCE INDEX (PRIMARY)
+WHERE  ((item_id = ? AND expire = ?))
+AND    expire <> 0
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: expire as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID Expire
+UPDATE /* drupalq.Requeue */ queue FORCE INDEX (PRIMARY)
+SET    expire = 0
+WHERE  ((item_id = ? AND expire = ?))
+AND    expire <> 0;
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: expire as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID Expire
+SELECT /* drupalq.Extend */
+       item_id
+FROM   queue FORCE INDEX (PRIMARY)
+WHERE  ((item_id = ? AND expire = ?))
+AND    expire <> 0
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: expire as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID Expire
+UPDATE /* drupalq.Extend */ queue FORCE INDEX (PRIMARY)
+SET    expire = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 3600)
+WHERE  ((item_id = ? AND expire = ?))
+AND    expire <> 0;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ItemID
+SELECT /* drupalq.Extend */
+       item_id, expire
+FROM   queue FORCE INDEX (PRIMARY)
+WHERE  (item_id = ?);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Name, 2: new Data
+INSERT /* drupalq.Enqueue */ INTO queue
+       (name, data, created)
+VALUES (coalesce(?, ''), ?, UNIX_TIMESTAMP());
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* drupalq.Stats */
+       count(CASE WHEN (expire <= UNIX_TIMESTAMP() OR expire = 0) THEN 1 END) AS ready,
+       count(CASE WHEN expire <> 0 AND expire > UNIX_TIMESTAMP() THEN 1 END) AS running,
+       count(CASE WHEN expire <> 0 AND expire <= UNIX_TIMESTAMP() THEN 1 END) AS expired,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (expire <= UNIX_TIMESTAMP() OR expire = 0) THEN created END) AS SIGNED) AS oldest_ready
+FROM   queue;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (name, created, item_id)
+-- isolation: read committed
+-- arguments: 1: param name string, 2: limit
+SELECT /* drupalq.Peek */
+       item_id, name, data, expire, created
+FROM   queue
+WHERE  (expire <= UNIX_TIMESTAMP() OR expire = 0)
+AND    name = ?
+ORDER  BY created, item_id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* drupalq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* drupalq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'item_id' AS name, 'int unsigned' AS type UNION ALL
+           SELECT 'name', 'varchar' UNION ALL
+           SELECT 'data', 'longblob' UNION ALL
+           SELECT 'expire', 'bigint' UNION ALL
+           SELECT 'created', 'bigint'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'queue'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* drupalq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'queue'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* drupalq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'queue_drupal_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'queue'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE queue ADD INDEX queue_drupal_ready (name, created, item_id), ALGORITHM=INPLACE, LOCK=NONE;

@@ -1,0 +1,283 @@
+-- Package laravelq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_laravel_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "reserved_at" says which rows run (expired=claim)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "attempts" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (queue, id)
+-- isolation: read committed
+-- arguments: 1: param queue string, 2: limit
+SELECT /* laravelq.Claim */
+       id
+FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL)
+AND    available_at <= UNIX_TIMESTAMP()
+AND    queue = ?
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* laravelq.Claim */ jobs FORCE INDEX (PRIMARY)
+SET    attempts = attempts + 1,
+       reserved_at = UNIX_TIMESTAMP()
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* laravelq.Claim */
+       id, queue, payload, attempts, reserved_at, available_at, created_at
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: attempts as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Attempts
+SELECT /* laravelq.Complete */
+       id
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND attempts = ?))
+AND    reserved_at IS NOT NULL
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: attempts as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Attempts
+DELETE /* laravelq.Complete */ jobs
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND attempts = ?))
+AND    reserved_at IS NOT NULL;
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: attempts as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Attempts
+SELECT /* laravelq.Fail */
+       id
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND attempts = ?))
+AND    reserved_at IS NOT NULL
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: attempts as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: list ID Attempts
+UPDATE /* laravelq.Fail */ jobs FORCE INDEX (PRIMARY)
+SET    reserved_at = NULL,
+       available_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?)
+WHERE  ((id = ? AND attempts = ?))
+AND    reserved_at IS NOT NULL;
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: attempts as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Attempts
+SELECT /* laravelq.Requeue */
+       id
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND attempts = ?))
+AND    reserved_at IS NOT NULL
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: attempts as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: delay, 3: list ID Attempts
+UPDATE /* laravelq.Requeue */ jobs FORCE INDEX (PRIMARY)
+SET    attempts = attempts - 1,
+       reserved_at = NULL,
+       available_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) ELSE available_at END
+WHERE  ((id = ? AND attempts = ?))
+AND    reserved_at IS NOT NULL;
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: attempts as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Attempts
+SELECT /* laravelq.Extend */
+       id
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND attempts = ?))
+AND    reserved_at IS NOT NULL
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: attempts as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Attempts
+UPDATE /* laravelq.Extend */ jobs FORCE INDEX (PRIMARY)
+SET    reserved_at = UNIX_TIMESTAMP()
+WHERE  ((id = ? AND attempts = ?))
+AND    reserved_at IS NOT NULL;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Queue, 2: new Payload, 3: new AvailableAt
+INSERT /* laravelq.Enqueue */ INTO jobs
+       (queue, payload, attempts, available_at, created_at)
+VALUES (?, ?, 0, ?, UNIX_TIMESTAMP());
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* laravelq.Stats */
+       count(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN 1 END) AS ready,
+       count(CASE WHEN reserved_at IS NOT NULL AND reserved_at > FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) THEN 1 END) AS running,
+       count(CASE WHEN available_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
+       count(CASE WHEN reserved_at IS NOT NULL AND reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) THEN 1 END) AS expired,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN created_at END) AS SIGNED) AS oldest_ready,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN reserved_at IS NOT NULL AND reserved_at > FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) THEN reserved_at END) AS SIGNED) AS oldest_running
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (queue, id)
+-- isolation: read committed
+-- arguments: 1: param queue string, 2: limit
+SELECT /* laravelq.Peek */
+       id, queue, payload, attempts, available_at, created_at
+FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL)
+AND    available_at <= UNIX_TIMESTAMP()
+AND    queue = ?
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* laravelq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* laravelq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
+           SELECT 'queue', 'varchar' UNION ALL
+           SELECT 'payload', 'longtext' UNION ALL
+           SELECT 'attempts', 'tinyint unsigned' UNION ALL
+           SELECT 'reserved_at', 'int unsigned' UNION ALL
+           SELECT 'available_at', 'int unsigned' UNION ALL
+           SELECT 'created_at', 'int unsigned'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'jobs'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* laravelq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'jobs'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* laravelq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'jobs_laravel_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'jobs'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE jobs ADD INDEX jobs_laravel_ready (queue, id), ALGORITHM=INPLACE, LOCK=NONE;

@@ -1,0 +1,242 @@
+-- Package lettersq uses the table letters as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: there is no Enqueue: column "weight" is ignored, and a new row needs a value in it
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (posted_at, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: param most int, 2: param country string, 3: limit
+UPDATE /* lettersq.Claim */ letters
+SET    state = 'sent'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   letters
+           WHERE  state = 'new'
+           AND    (weight <= $1 and $2 = any (countries))
+           ORDER  BY posted_at, id
+           LIMIT  $3
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, posted_at;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (posted_at, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: param most int, 2: param country string
+UPDATE /* lettersq.Claim */ letters
+SET    state = 'sent'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   letters
+           WHERE  state = 'new'
+           AND    (weight <= $1 and $2 = any (countries))
+           ORDER  BY posted_at, id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, posted_at;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (posted_at, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: param most int, 2: param country string
+UPDATE /* lettersq.Claim */ letters
+SET    state = 'sent'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   letters
+           WHERE  state = 'new'
+           AND    (weight <= $1 and $2 = any (countries))
+           ORDER  BY posted_at, id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, posted_at;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* lettersq.Complete */ letters
+SET    state = 'there'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'sent' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* lettersq.Fail */ letters
+SET    state = 'back'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'sent' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* lettersq.Requeue */ letters
+SET    state = 'new'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'sent' THEN true END
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* lettersq.Redrive */ letters
+SET    state = 'new'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   letters
+           WHERE  state = 'back'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* lettersq.Purge */ FROM letters
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   letters
+           WHERE  state = 'there'
+           AND    posted_at <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* lettersq.Purge */ FROM letters
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   letters
+           WHERE  state = 'back'
+           AND    posted_at <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lettersq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'sent') AS running,
+       count(*) FILTER (WHERE state = 'there') AS done,
+       count(*) FILTER (WHERE state = 'back') AS failed,
+       extract(epoch FROM now() - min(posted_at) FILTER (WHERE state = 'new')) AS oldest_ready
+FROM   letters;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (posted_at, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: param most int, 2: param country string, 3: limit
+SELECT /* lettersq.Peek */
+       id, posted_at
+FROM   letters
+WHERE  state = 'new'
+AND    (weight <= $1 and $2 = any (countries))
+ORDER  BY posted_at, id
+LIMIT  $3;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* lettersq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* lettersq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('posted_at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('letters')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* lettersq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* lettersq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('letters_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('letters')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY letters_ready ON letters (posted_at, id)
+WHERE  state = 'new';

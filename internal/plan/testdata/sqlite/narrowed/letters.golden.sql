@@ -1,0 +1,230 @@
+-- Package lettersq uses the table letters as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE sent = 0
+-- arguments: 1: worker Holder, 2: param most int, 3: limit
+UPDATE /* lettersq.Claim */ letters
+SET    holder = ?1
+WHERE  id IN (
+           SELECT id
+           FROM   letters
+           WHERE  sent = 0
+           AND    (holder IS NULL OR holder = ?1)
+           AND    (weight <= ?2)
+           ORDER  BY id
+           LIMIT  ?3)
+RETURNING id, weight, holder;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE sent = 0
+-- arguments: 1: worker Holder, 2: param most int
+UPDATE /* lettersq.Claim */ letters
+SET    holder = ?1
+WHERE  id = (
+           SELECT id
+           FROM   letters
+           WHERE  sent = 0
+           AND    (holder IS NULL OR holder = ?1)
+           AND    (weight <= ?2)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, weight, holder;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: holder as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Holder
+UPDATE /* lettersq.Complete */ letters
+SET    sent = 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS holder_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(holder = holder_held
+      AND    sent = 0
+      AND    holder IS NOT NULL)
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: holder as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Holder
+UPDATE /* lettersq.Fail */ letters
+SET    holder = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS holder_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(holder = holder_held
+      AND    sent = 0
+      AND    holder IS NOT NULL)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: holder as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Holder
+UPDATE /* lettersq.Requeue */ letters
+SET    holder = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS holder_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(holder = holder_held
+      AND    sent = 0
+      AND    holder IS NOT NULL)
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* lettersq.Purge */ FROM letters
+WHERE  id IN (
+           SELECT id
+           FROM   letters
+           WHERE  sent = 1
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Weight
+INSERT /* lettersq.Enqueue */ INTO letters
+       (weight)
+VALUES (?1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Weight
+INSERT /* lettersq.EnqueueMany */ INTO letters
+       (weight)
+SELECT weight_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS weight_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: worker Holder
+SELECT /* lettersq.Stats */
+       count(*) FILTER (WHERE sent = 0 AND (holder IS NULL OR holder = ?1)) AS ready,
+       count(*) FILTER (WHERE sent = 0 AND holder IS NOT NULL) AS running,
+       count(*) FILTER (WHERE sent = 1) AS done
+FROM   letters;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE sent = 0
+-- arguments: 1: worker Holder, 2: param most int, 3: limit
+SELECT /* lettersq.Peek */
+       id, weight
+FROM   letters
+WHERE  sent = 0
+AND    (holder IS NULL OR holder = ?1)
+AND    (weight <= ?2)
+ORDER  BY id
+LIMIT  ?3;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* lettersq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* lettersq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('weight', 'INTEGER'),
+           ('sent', 'BOOLEAN'),
+           ('holder', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('letters') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* lettersq.Verify */ want (name) AS (
+    VALUES ('letters_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('letters'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX letters_ready ON letters (id)
+WHERE  sent = 0;
