@@ -25,8 +25,9 @@ func generateCommand(s *session) *cobra.Command {
 
 Everything is made and checked in memory first. Nothing is written when
 anything is wrong; files that are as they should be are not touched; files that
-qgen wrote once and no longer writes are removed; a file that qgen did not
-write is never overwritten.`,
+qgen wrote once and no longer writes are removed, with the folder of a queue
+that is gone when it lies beside another queue's and holds nothing else; a file
+that qgen did not write is never overwritten.`,
 		ValidArgsFunction: s.queueNames,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			return s.generate(cmd.Context(), names)

@@ -24,7 +24,7 @@ const module = "github.com/qgen-dev/qgen"
 // chain is the direction: a package imports only what stands to its left.
 // Packages in one cell do not know each other.
 var chain = [][]string{
-	{"internal/source"},
+	{"internal/source", "internal/code"},
 	{"internal/config", "internal/schema"},
 	{"internal/queue"},
 	{"internal/dialect"},
@@ -37,18 +37,18 @@ var chain = [][]string{
 // reserved names what only some packages may import: each library is known in
 // one place, and can be exchanged there.
 var reserved = map[string][]string{
-	module + "/templates":      {"internal/dialect"},
-	"github.com/dave/jennifer": {"internal/emit"},
-	"go.yaml.in/yaml":          {"internal/config", "internal/dialect"},
-	"github.com/pganalyze":     {"internal/schema"},
-	"github.com/sqlc-dev/":     {"internal/schema"},
-	"github.com/spf13/cobra":   {"cmd/qgen"},
-	"github.com/aymanbagabas":  {"cmd/qgen", "internal/generate"},
-	"github.com/jackc/pgx":     {},
-	"modernc.org/sqlite":       {},
-	"database/sql":             {},
-	"golang.org/x/tools":       {"internal/emit"},
-	"text/template":            {"internal/dialect"},
+	module + "/templates":     {"internal/dialect"},
+	"go/format":               {"internal/code"},
+	"go.yaml.in/yaml":         {"internal/config", "internal/dialect"},
+	"github.com/pganalyze":    {"internal/schema"},
+	"github.com/sqlc-dev/":    {"internal/schema"},
+	"github.com/spf13/cobra":  {"cmd/qgen"},
+	"github.com/aymanbagabas": {"cmd/qgen", "internal/generate"},
+	"github.com/jackc/pgx":    {},
+	"modernc.org/sqlite":      {},
+	"database/sql":            {},
+	"golang.org/x/tools":      {"internal/emit"},
+	"text/template":           {"internal/dialect"},
 }
 
 type listed struct {

@@ -8,64 +8,64 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // source is where the arguments of a statement come from.
 type source struct {
-	one   *jen.Statement // the value whose fields are taken one by one: a NewJob
-	many  *jen.Statement // the slice whose elements are taken together
-	item  *jen.Statement // the type of an element of many
-	done  bool           // the elements are Done, jobs with a result
-	delay *jen.Statement // the expression for a delay
-	limit *jen.Statement // the expression for what is left to take; limit when nil
-	lists bool           // lists that travel as JSON are so already, see prepareLists
+	one   *code.Statement // the value whose fields are taken one by one: a NewJob
+	many  *code.Statement // the slice whose elements are taken together
+	item  *code.Statement // the type of an element of many
+	done  bool            // the elements are Done, jobs with a result
+	delay *code.Statement // the expression for a delay
+	limit *code.Statement // the expression for what is left to take; limit when nil
+	lists bool            // lists that travel as JSON are so already, see prepareLists
 }
 
 // arguments returns the expressions for the arguments of s, and the lines that
 // must stand before they are used, which return fail and an error. The error
 // names op; within an attempt, where op is "", the attempt does.
-func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...jen.Code) (before, args []jen.Code) {
+func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*code.Statement) (before, args []*code.Statement) {
 	names := 0
 	for _, a := range s.Args {
 		// A JSON text is made by a function that may fail.
-		json := func(name string, rows jen.Code) jen.Code {
+		json := func(name string, rows *code.Statement) *code.Statement {
 			if name == "batch" {
 				if names++; names > 1 {
 					name += strconv.Itoa(names)
 				}
 			}
-			err := jen.Err()
+			err := code.Err()
 			if op != "" {
-				err = jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": "+op+": %w"), jen.Err())
+				err = code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": "+op+": %w"), code.Err())
 			}
-			before = append(before, jen.List(jen.Id(name), jen.Err()).Op(":=").Add(rows),
-				jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(append(slices.Clone(fail), err)...)))
-			return jen.Id(name)
+			before = append(before, code.List(code.Id(name), code.Err()).Op(":=").Add(rows),
+				code.If(code.Err().Op("!=").Nil()).Block(code.Return(append(slices.Clone(fail), err)...)))
+			return code.Id(name)
 		}
 		switch a.Kind {
 		case plan.ArgLimit:
 			if from.limit != nil {
 				args = append(args, from.limit.Clone())
 			} else {
-				args = append(args, jen.Id("limit"))
+				args = append(args, code.Id("limit"))
 			}
 		case plan.ArgLow:
-			args = append(args, jen.Id("low"))
+			args = append(args, code.Id("low"))
 		case plan.ArgToken:
-			args = append(args, jen.Id("token"))
+			args = append(args, code.Id("token"))
 		case plan.ArgWorker:
 			args = append(args, w.queue().Dot("worker"))
 		case plan.ArgShardIdx:
-			args = append(args, jen.Id("shard").Dot("Index"))
+			args = append(args, code.Id("shard").Dot("Index"))
 		case plan.ArgShardCnt:
-			args = append(args, jen.Id("shard").Dot("Count"))
+			args = append(args, code.Id("shard").Dot("Count"))
 		case plan.ArgLease:
-			args = append(args, jen.Id("lease").Dot("Seconds").Call())
+			args = append(args, code.Id("lease").Dot("Seconds").Call())
 		case plan.ArgOlder:
-			args = append(args, jen.Id("olderThan").Dot("Seconds").Call())
+			args = append(args, code.Id("olderThan").Dot("Seconds").Call())
 		case plan.ArgDelay:
 			if from.delay == nil {
 				w.fail("%s: no delay is known", s.Name)
@@ -73,10 +73,10 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...je
 			}
 			args = append(args, from.delay.Clone().Dot("Seconds").Call())
 		case plan.ArgError:
-			args = append(args, jen.Id("errorText").Call(jen.Id("cause"), jen.Lit(a.Max)))
+			args = append(args, code.Id("errorText").Call(code.Id("cause"), code.Lit(a.Max)))
 		case plan.ArgParam:
 			if from.lists && a.Param.List && a.Param.JSON {
-				args = append(args, jen.Id(listName(a.Param)))
+				args = append(args, code.Id(listName(a.Param)))
 				continue
 			}
 			args = append(args, w.paramValue(a.Param, json))
@@ -96,6 +96,10 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...je
 				continue
 			}
 			args = append(args, json("batch", w.batchAll(a, from)))
+		case plan.ArgList, plan.ArgNewList, plan.ArgHeldList, plan.ArgParamList:
+			args = append(args, w.list(s, a, from))
+		case plan.ArgParamNil:
+			args = append(args, code.Id(a.Param.Name).Op("==").Nil())
 		case plan.ArgHeld:
 			args = append(args, w.held(a.Field))
 		case plan.ArgHeldAll:
@@ -113,16 +117,16 @@ func pointer(f *plan.Field, optional bool) bool {
 }
 
 // value is one value as the driver takes it.
-func (w *writer) value(f *plan.Field, field *jen.Statement, optional bool) *jen.Statement {
+func (w *writer) value(f *plan.Field, field *code.Statement, optional bool) *code.Statement {
 	switch {
 	case f.GoType == "json.RawMessage" && !w.isPgx():
-		return jen.Id("jsonText").Call(field)
+		return code.Id("jsonText").Call(field)
 	case isSlice(f) || w.plain(f):
 		return field
 	case w.isStatus(f) && pointer(f, optional):
-		return jen.Parens(jen.Op("*").Add(w.goType(f.GoType))).Call(field)
+		return code.Parens(code.Op("*").Add(w.goType(f.GoType))).Call(field)
 	case pointer(f, optional):
-		return jen.Id("ifSet").Call(field, w.convertFunc(f))
+		return code.Id("ifSet").Call(field, w.convertFunc(f))
 	}
 	return w.convert(f, field)
 }
@@ -133,7 +137,7 @@ func (w *writer) plain(f *plan.Field) bool {
 }
 
 // convert is a value of the field, not null, as its column keeps it.
-func (w *writer) convert(f *plan.Field, value *jen.Statement) *jen.Statement {
+func (w *writer) convert(f *plan.Field, value *code.Statement) *code.Statement {
 	switch f.Codec {
 	case plan.Epoch:
 		return value.Dot("Unix").Call()
@@ -142,7 +146,7 @@ func (w *writer) convert(f *plan.Field, value *jen.Statement) *jen.Statement {
 	case plan.EpochUS:
 		return value.Dot("UnixMicro").Call()
 	case plan.TextTime:
-		return value.Dot(zoneMethod(f)).Call().Dot("Format").Call(jen.Lit(f.Layout))
+		return value.Dot(zoneMethod(f)).Call().Dot("Format").Call(code.Lit(f.Layout))
 	case plan.WallTime:
 		return value.Dot(zoneMethod(f)).Call()
 	}
@@ -153,12 +157,12 @@ func (w *writer) convert(f *plan.Field, value *jen.Statement) *jen.Statement {
 }
 
 // convertFunc is convert as a function.
-func (w *writer) convertFunc(f *plan.Field) *jen.Statement {
+func (w *writer) convertFunc(f *plan.Field) *code.Statement {
 	method := map[plan.Codec]string{plan.Epoch: "Unix", plan.EpochMS: "UnixMilli", plan.EpochUS: "UnixMicro", plan.WallTime: zoneMethod(f)}[f.Codec]
 	if method != "" {
-		return jen.Qual("time", "Time").Dot(method)
+		return code.Qual("time", "Time").Dot(method)
 	}
-	return jen.Func().Params(jen.Id("t").Qual("time", "Time")).String().Add(inline(jen.Return(w.convert(f, jen.Id("t")))))
+	return code.Func().Params(code.Id("t").Qual("time", "Time")).String().Add(inline(code.Return(w.convert(f, code.Id("t")))))
 }
 
 // zoneMethod moves a time to the zone of a column that has none.
@@ -170,67 +174,67 @@ func zoneMethod(f *plan.Field) string {
 }
 
 // sentType is the Go type of what value and convert return.
-func (w *writer) sentType(f *plan.Field) *jen.Statement {
+func (w *writer) sentType(f *plan.Field) *code.Statement {
 	switch f.Codec {
 	case plan.Epoch, plan.EpochMS, plan.EpochUS:
-		return jen.Int64()
+		return code.Int64()
 	case plan.TextTime:
-		return jen.String()
+		return code.String()
 	case plan.WallTime:
-		return jen.Qual("time", "Time")
+		return code.Qual("time", "Time")
 	}
 	return w.goType(f.GoType)
 }
 
 // field is the field of an element of a batch.
-func (w *writer) field(f *plan.Field, from source) *jen.Statement {
+func (w *writer) field(f *plan.Field, from source) *code.Statement {
 	switch {
 	case !from.done:
-		return jen.Id("j").Dot(f.Name)
+		return code.Id("j").Dot(f.Name)
 	case w.Complete.Result.Name == f.Name:
-		return jen.Id("d").Dot("Result")
+		return code.Id("d").Dot("Result")
 	case f.Name == "Result" || f.Name == "Job": // which Done has itself
-		return jen.Id("d").Dot("Job").Dot(f.Name)
+		return code.Id("d").Dot("Job").Dot(f.Name)
 	}
-	return jen.Id("d").Dot(f.Name)
+	return code.Id("d").Dot(f.Name)
 }
 
 // itemParam is the parameter of a function over an element of a batch.
-func itemParam(from source) *jen.Statement {
+func itemParam(from source) *code.Statement {
 	if from.done {
-		return jen.Id("d").Add(from.item.Clone())
+		return code.Id("d").Add(from.item.Clone())
 	}
-	return jen.Id("j").Add(from.item.Clone())
+	return code.Id("j").Add(from.item.Clone())
 }
 
 // batch is one field over all elements, as an array:
 //
 //	column(jobs, func(j Job) int64 { return j.MsgID })
 //	textArray(jobs, func(j Job) any { return j.MsgID })
-func (w *writer) batch(a plan.Arg, from source) *jen.Statement {
+func (w *writer) batch(a plan.Arg, from source) *code.Statement {
 	optional := a.Kind == plan.ArgNewBatch && a.Field.Optional
 	value := w.field(a.Field, from)
 	if w.isPgx() {
 		typ := w.sentType(a.Field)
 		if pointer(a.Field, optional) {
-			typ = jen.Op("*").Add(typ)
+			typ = code.Op("*").Add(typ)
 		}
-		return jen.Id("column").Call(from.many.Clone(), jen.Func().Params(itemParam(from)).Add(typ).Add(
-			inline(jen.Return(w.value(a.Field, value, optional)))))
+		return code.Id("column").Call(from.many.Clone(), code.Func().Params(itemParam(from)).Add(typ).Add(
+			inline(code.Return(w.value(a.Field, value, optional)))))
 	}
-	return jen.Id("textArray").Call(from.many.Clone(), jen.Func().Params(itemParam(from)).Any().Add(
-		inline(jen.Return(w.element(a.Field, value, optional)))))
+	return code.Id("textArray").Call(from.many.Clone(), code.Func().Params(itemParam(from)).Any().Add(
+		inline(code.Return(w.element(a.Field, value, optional)))))
 }
 
 // element is a value within a text array: nil when it is null.
-func (w *writer) element(f *plan.Field, field *jen.Statement, optional bool) *jen.Statement {
+func (w *writer) element(f *plan.Field, field *code.Statement, optional bool) *code.Statement {
 	switch {
 	case f.GoType == "json.RawMessage":
-		return jen.Id("jsonText").Call(field)
+		return code.Id("jsonText").Call(field)
 	case f.Codec == plan.WallTime && pointer(f, optional), !w.plain(f) && pointer(f, optional):
-		return jen.Id("orNull").Call(w.value(f, field, optional))
+		return code.Id("orNull").Call(w.value(f, field, optional))
 	case pointer(f, optional):
-		return jen.Id("orNull").Call(field)
+		return code.Id("orNull").Call(field)
 	}
 	return w.value(f, field, optional)
 }
@@ -238,9 +242,9 @@ func (w *writer) element(f *plan.Field, field *jen.Statement, optional bool) *je
 // batchAll is all elements as JSON:
 //
 //	jsonRows(jobs, func(j Job) []any { return []any{j.MsgID, j.Token} })
-func (w *writer) batchAll(a plan.Arg, from source) *jen.Statement {
-	return jen.Id("jsonRows").Call(from.many.Clone(), jen.Func().Params(itemParam(from)).Index().Any().Add(
-		inline(jen.Return(jen.Index().Any().ValuesFunc(func(g *jen.Group) {
+func (w *writer) batchAll(a plan.Arg, from source) *code.Statement {
+	return code.Id("jsonRows").Call(from.many.Clone(), code.Func().Params(itemParam(from)).Index().Any().Add(
+		inline(code.Return(code.Index().Any().ValuesFunc(func(g *code.Group) {
 			for _, f := range a.Batch {
 				g.Add(w.jsonValue(f, w.field(f, from), a.Kind == plan.ArgNewAll && f.Optional))
 			}
@@ -248,49 +252,100 @@ func (w *writer) batchAll(a plan.Arg, from source) *jen.Statement {
 }
 
 // jsonValue is a value within JSON.
-func (w *writer) jsonValue(f *plan.Field, field *jen.Statement, optional bool) *jen.Statement {
+func (w *writer) jsonValue(f *plan.Field, field *code.Statement, optional bool) *code.Statement {
 	switch f.GoType {
 	case "json.RawMessage":
-		return jen.Id("jsonText").Call(field)
+		return code.Id("jsonText").Call(field)
 	case "[]byte":
-		return jen.Id("hexText").Call(field)
+		return code.Id("hexText").Call(field)
 	}
 	return w.value(f, field, optional)
 }
 
 // held is one part of the keys held by a transaction.
-func (w *writer) held(f *plan.Field) *jen.Statement {
-	part := func(k *jen.Statement) *jen.Statement {
+func (w *writer) held(f *plan.Field) *code.Statement {
+	part := func(k *code.Statement) *code.Statement {
 		if len(w.Key) == 1 {
 			return k
 		}
 		return k.Dot(f.Name)
 	}
-	value := w.convert(f, part(jen.Id("k")))
+	value := w.convert(f, part(code.Id("k")))
 	if w.isPgx() {
 		typ := w.sentType(f)
 		if isSlice(f) {
-			typ, value = jen.Index().Byte(), jen.Index().Byte().Call(part(jen.Id("k")))
+			typ, value = code.Index().Byte(), code.Index().Byte().Call(part(code.Id("k")))
 		}
-		return jen.Id("column").Call(jen.Id("t").Dot("held"), jen.Func().Params(jen.Id("k").Id("Key")).Add(typ).Add(inline(jen.Return(value))))
+		return code.Id("column").Call(code.Id("t").Dot("held"), code.Func().Params(code.Id("k").Id("Key")).Add(typ).Add(inline(code.Return(value))))
 	}
 	if isSlice(f) {
-		value = jen.Index().Byte().Call(part(jen.Id("k")))
+		value = code.Index().Byte().Call(part(code.Id("k")))
 	}
-	return jen.Id("textArray").Call(jen.Id("t").Dot("held"), jen.Func().Params(jen.Id("k").Id("Key")).Any().Add(inline(jen.Return(value))))
+	return code.Id("textArray").Call(code.Id("t").Dot("held"), code.Func().Params(code.Id("k").Id("Key")).Any().Add(inline(code.Return(value))))
 }
 
-// heldAll is the keys held by a transaction as JSON.
-func (w *writer) heldAll(fields []*plan.Field) *jen.Statement {
-	return jen.Id("jsonRows").Call(jen.Id("t").Dot("held"), jen.Func().Params(jen.Id("k").Id("Key")).Index().Any().Add(
-		inline(jen.Return(jen.Index().Any().ValuesFunc(func(g *jen.Group) {
-			for _, f := range fields {
-				part := jen.Id("k")
+// list is a list that is written into the text of its statement:
+//
+//	list{first: "(id = ?)", more: " OR (id = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries} })}
+func (w *writer) list(s *plan.Statement, a plan.Arg, from source) *code.Statement {
+	values := func(param *code.Statement, fill func(g *code.Group)) *code.Statement {
+		return code.Func().Params(param).Index().Any().Add(inline(code.Return(code.Index().Any().ValuesFunc(fill))))
+	}
+	var rows *code.Statement
+	switch {
+	case a.Kind == plan.ArgParamList:
+		element := elementOf(a.Param)
+		rows = code.Id("column").Call(code.Id(a.Param.Name), values(code.Id("v").Add(w.goType(element.GoType)), func(g *code.Group) {
+			g.Add(w.value(&element, code.Id("v"), false))
+		}))
+	case a.Kind == plan.ArgHeldList:
+		rows = code.Id("column").Call(code.Id("t").Dot("held"), values(code.Id("k").Id("Key"), func(g *code.Group) {
+			for _, f := range a.Batch {
+				part := code.Id("k")
 				if len(w.Key) > 1 {
 					part = part.Dot(f.Name)
 				}
 				if isSlice(f) {
-					g.Id("hexText").Call(jen.Index().Byte().Call(part))
+					g.Index().Byte().Call(part)
+				} else {
+					g.Add(w.convert(f, part))
+				}
+			}
+		}))
+	case from.many == nil:
+		w.fail("%s: there are no jobs for a list", s.Name)
+		return code.Nil()
+	default:
+		rows = code.Id("column").Call(from.many.Clone(), values(itemParam(from), func(g *code.Group) {
+			for _, f := range a.Batch {
+				g.Add(w.value(f, w.field(f, from), a.Kind == plan.ArgNewList && f.Optional))
+			}
+		}))
+	}
+	return code.Id("list").ValuesFunc(func(g *code.Group) {
+		g.Id("first").Op(":").Lit(a.First)
+		g.Id("more").Op(":").Lit(a.More)
+		if a.None != "" {
+			g.Id("none").Op(":").Lit(a.None)
+		}
+		if a.Pad {
+			g.Id("pad").Op(":").True()
+		}
+		g.Id("rows").Op(":").Add(rows)
+	})
+}
+
+// heldAll is the keys held by a transaction as JSON.
+func (w *writer) heldAll(fields []*plan.Field) *code.Statement {
+	return code.Id("jsonRows").Call(code.Id("t").Dot("held"), code.Func().Params(code.Id("k").Id("Key")).Index().Any().Add(
+		inline(code.Return(code.Index().Any().ValuesFunc(func(g *code.Group) {
+			for _, f := range fields {
+				part := code.Id("k")
+				if len(w.Key) > 1 {
+					part = part.Dot(f.Name)
+				}
+				if isSlice(f) {
+					g.Id("hexText").Call(code.Index().Byte().Call(part))
 				} else {
 					g.Add(w.convert(f, part))
 				}
@@ -301,9 +356,19 @@ func (w *writer) heldAll(fields []*plan.Field) *jen.Statement {
 // listName is the variable that holds a list parameter as JSON.
 func listName(p *plan.Param) string { return p.Name + "JSON" }
 
+// elementOf is one element of a list parameter of Claim.
+func elementOf(p *plan.Param) plan.Field {
+	element := plan.Field{}
+	if p.Field != nil {
+		element = *p.Field
+	}
+	element.GoType, element.Null = strings.TrimPrefix(p.GoType, "[]"), false
+	return element
+}
+
 // paramValue is a parameter of Claim as the driver takes it.
-func (w *writer) paramValue(p *plan.Param, json func(name string, rows jen.Code) jen.Code) jen.Code {
-	name := jen.Id(p.Name)
+func (w *writer) paramValue(p *plan.Param, json func(name string, rows *code.Statement) *code.Statement) *code.Statement {
+	name := code.Id(p.Name)
 	if !p.List {
 		if p.Field == nil {
 			return name
@@ -316,24 +381,20 @@ func (w *writer) paramValue(p *plan.Param, json func(name string, rows jen.Code)
 		}
 		return w.value(&f, name, false)
 	}
-	element := plan.Field{GoType: strings.TrimPrefix(p.GoType, "[]")}
-	if p.Field != nil {
-		element = *p.Field
-		element.GoType, element.Null = strings.TrimPrefix(p.GoType, "[]"), false
-	}
-	param := jen.Id("v").Add(w.goType(element.GoType))
+	element := elementOf(p)
+	param := code.Id("v").Add(w.goType(element.GoType))
 	switch {
 	case p.JSON:
-		return json(listName(p), jen.Id("jsonRows").Call(name, jen.Func().Params(param).Any().Add(
-			inline(jen.Return(w.jsonValue(&element, jen.Id("v"), false))))))
+		return json(listName(p), code.Id("jsonRows").Call(name, code.Func().Params(param).Any().Add(
+			inline(code.Return(w.jsonValue(&element, code.Id("v"), false))))))
 	case w.isPgx() && w.plain(&element):
 		return name
 	case w.isPgx():
-		return jen.Id("column").Call(name, jen.Func().Params(param).Add(w.sentType(&element)).Add(
-			inline(jen.Return(w.value(&element, jen.Id("v"), false)))))
+		return code.Id("column").Call(name, code.Func().Params(param).Add(w.sentType(&element)).Add(
+			inline(code.Return(w.value(&element, code.Id("v"), false)))))
 	}
-	return jen.Id("textArray").Call(name, jen.Func().Params(param).Any().Add(
-		inline(jen.Return(w.element(&element, jen.Id("v"), false)))))
+	return code.Id("textArray").Call(name, code.Func().Params(param).Any().Add(
+		inline(code.Return(w.element(&element, code.Id("v"), false)))))
 }
 
 // columnFunc emits
@@ -345,16 +406,102 @@ func (w *writer) paramValue(p *plan.Param, json func(name string, rows jen.Code)
 //		}
 //		return values
 //	}
-func (w *writer) columnFunc(f *jen.File) {
+func (w *writer) columnFunc(f *code.File) {
 	decl(f, []string{"column is one value of every element."},
-		jen.Func().Id("column").Types(jen.List(jen.Id("S"), jen.Id("T")).Any()).
-			Params(jen.Id("from").Index().Id("S"), jen.Id("value").Func().Params(jen.Id("S")).Id("T")).Index().Id("T").Block(
-			jen.Id("values").Op(":=").Make(jen.Index().Id("T"), jen.Len(jen.Id("from"))),
-			jen.For(jen.List(jen.Id("i"), jen.Id("s")).Op(":=").Range().Id("from")).Block(
-				jen.Id("values").Index(jen.Id("i")).Op("=").Id("value").Call(jen.Id("s")),
+		code.Func().Id("column").Types(code.List(code.Id("S"), code.Id("T")).Any()).
+			Params(code.Id("from").Index().Id("S"), code.Id("value").Func().Params(code.Id("S")).Id("T")).Index().Id("T").Block(
+			code.Id("values").Op(":=").Make(code.Index().Id("T"), code.Len(code.Id("from"))),
+			code.For(code.List(code.Id("i"), code.Id("s")).Op(":=").Range().Id("from")).Block(
+				code.Id("values").Index(code.Id("i")).Op("=").Id("value").Call(code.Id("s")),
 			),
-			jen.Return(jen.Id("values")),
+			code.Return(code.Id("values")),
 		))
+}
+
+// listType emits
+//
+//	type list struct {
+//		first, more, none string
+//		pad               bool
+//		rows              [][]any
+//	}
+func (w *writer) listType(f *code.File) {
+	decl(f, []string{"list is an argument that is written into the text of its statement: first stands there for the first row, more is added for each further one, and none is written where there is no row. With pad the last row may come again."},
+		code.Type().Id("list").Struct(
+			code.List(code.Id("first"), code.Id("more"), code.Id("none")).String(),
+			code.Id("pad").Bool(),
+			code.Id("rows").Index().Index().Any(),
+		))
+}
+
+// expandFunc emits
+//
+//	func expand(text string, args []any) (string, []any) {
+//		var flat []any
+//		for _, arg := range args {
+//			l, ok := arg.(list)
+//			if !ok {
+//				flat = append(flat, arg)
+//				continue
+//			}
+//			n := len(l.rows)
+//			if l.pad && n > 0 {
+//				n = 1 << bits.Len(uint(n-1))
+//			}
+//			written := l.none
+//			if n > 0 {
+//				written = l.first + strings.Repeat(l.more, n-1)
+//			}
+//			text = strings.Replace(text, l.first, written, 1)
+//			for i := range n {
+//				flat = append(flat, l.rows[min(i, len(l.rows)-1)]...)
+//			}
+//		}
+//		return text, flat
+//	}
+func (w *writer) expandFunc(f *code.File) {
+	first, rows := code.Id("l").Dot("first"), code.Id("l").Dot("rows")
+	decl(f, []string{"expand writes the lists among args into text. The number of rows that may come again is rounded up to a power of two, so that a server sees few texts."},
+		code.Func().Id("expand").Params(code.Id("text").String(), code.Id("args").Index().Any()).Params(code.String(), code.Index().Any()).Block(
+			code.Var().Id("flat").Index().Any(),
+			code.For(code.List(code.Id("_"), code.Id("arg")).Op(":=").Range().Id("args")).Block(
+				code.List(code.Id("l"), code.Id("ok")).Op(":=").Id("arg").Assert(code.Id("list")),
+				code.If(code.Op("!").Id("ok")).Block(
+					code.Id("flat").Op("=").Append(code.Id("flat"), code.Id("arg")),
+					code.Continue(),
+				),
+				code.Id("n").Op(":=").Len(rows.Clone()),
+				code.If(code.Id("l").Dot("pad").Op("&&").Id("n").Op(">").Lit(0)).Block(
+					code.Id("n").Op("=").Lit(1).Op("<<").Qual("math/bits", "Len").Call(code.Uint().Call(code.Id("n").Op("-").Lit(1))),
+				),
+				code.Id("written").Op(":=").Id("l").Dot("none"),
+				code.If(code.Id("n").Op(">").Lit(0)).Block(
+					code.Id("written").Op("=").Add(first.Clone()).Op("+").Qual("strings", "Repeat").Call(code.Id("l").Dot("more"), code.Id("n").Op("-").Lit(1)),
+				),
+				code.Id("text").Op("=").Qual("strings", "Replace").Call(code.Id("text"), first.Clone(), code.Id("written"), code.Lit(1)),
+				code.For(code.Id("i").Op(":=").Range().Id("n")).Block(
+					code.Id("flat").Op("=").Append(code.Id("flat"), rows.Clone().Index(code.Id("min").Call(code.Id("i"), code.Len(rows.Clone()).Op("-").Lit(1))).Op("...")),
+				),
+			),
+			code.Return(code.Id("text"), code.Id("flat")),
+		))
+}
+
+// lists reports whether any statement holds a list.
+func (w *writer) lists() bool {
+	for _, s := range w.Statements() {
+		if slices.ContainsFunc(s.Args, plan.Arg.IsList) {
+			return true
+		}
+	}
+	return false
+}
+
+// expanded emits text, args = expand(text, args) where there are lists.
+func (w *writer) expanded(g *code.Group) {
+	if w.lists() {
+		g.List(code.Id("text"), code.Id("args")).Op("=").Id("expand").Call(code.Id("text"), code.Id("args"))
+	}
 }
 
 // textArrayFunc emits
@@ -382,27 +529,27 @@ func (w *writer) columnFunc(f *jen.File) {
 //		b.WriteByte('}')
 //		return b.String()
 //	}
-func (w *writer) textArrayFunc(f *jen.File) {
-	write := func(method string, arg jen.Code) *jen.Statement { return jen.Id("b").Dot(method).Call(arg) }
+func (w *writer) textArrayFunc(f *code.File) {
+	write := func(method string, arg *code.Statement) *code.Statement { return code.Id("b").Dot(method).Call(arg) }
 	decl(f, []string{"arrayEscapes keeps a quote from ending an element of an array."},
-		jen.Var().Id("arrayEscapes").Op("=").Qual("strings", "NewReplacer").Call(jen.Id("`\\`"), jen.Id("`\\\\`"), jen.Id("`\"`"), jen.Id("`\\\"`")))
+		code.Var().Id("arrayEscapes").Op("=").Qual("strings", "NewReplacer").Call(code.Id("`\\`"), code.Id("`\\\\`"), code.Id("`\"`"), code.Id("`\\\"`")))
 	decl(f, []string{"textArray writes one value of every element as an array: {1,NULL} or {\"a\",\"b\"}."},
-		jen.Func().Id("textArray").Types(jen.Id("S").Any()).
-			Params(jen.Id("from").Index().Id("S"), jen.Id("value").Func().Params(jen.Id("S")).Any()).String().Block(
-			jen.Var().Id("b").Qual("strings", "Builder"),
-			write("WriteByte", jen.LitRune('{')),
-			jen.For(jen.List(jen.Id("i"), jen.Id("s")).Op(":=").Range().Id("from")).Block(
-				jen.If(jen.Id("i").Op(">").Lit(0)).Block(write("WriteByte", jen.LitRune(','))),
-				jen.Switch(jen.Id("v").Op(":=").Id("value").Call(jen.Id("s")).Assert(jen.Type())).Block(
-					jen.Case(jen.Nil()).Block(write("WriteString", jen.Lit("NULL"))),
-					jen.Case(jen.Qual("time", "Time")).Block(write("WriteString", jen.Id("v").Dot("Format").Call(jen.Id("`\"2006-01-02 15:04:05.999999Z07:00\"`")))),
-					jen.Case(jen.Index().Byte()).Block(jen.Qual("fmt", "Fprintf").Call(jen.Op("&").Id("b"), jen.Id("`\"\\\\x%x\"`"), jen.Id("v"))),
-					jen.Case(jen.String()).Block(write("WriteString", jen.Id("`\"`").Op("+").Id("arrayEscapes").Dot("Replace").Call(jen.Id("v")).Op("+").Id("`\"`"))),
-					jen.Default().Block(jen.Qual("fmt", "Fprint").Call(jen.Op("&").Id("b"), jen.Id("v"))),
+		code.Func().Id("textArray").Types(code.Id("S").Any()).
+			Params(code.Id("from").Index().Id("S"), code.Id("value").Func().Params(code.Id("S")).Any()).String().Block(
+			code.Var().Id("b").Qual("strings", "Builder"),
+			write("WriteByte", code.LitRune('{')),
+			code.For(code.List(code.Id("i"), code.Id("s")).Op(":=").Range().Id("from")).Block(
+				code.If(code.Id("i").Op(">").Lit(0)).Block(write("WriteByte", code.LitRune(','))),
+				code.Switch(code.Id("v").Op(":=").Id("value").Call(code.Id("s")).Assert(code.Type())).Block(
+					code.Case(code.Nil()).Block(write("WriteString", code.Lit("NULL"))),
+					code.Case(code.Qual("time", "Time")).Block(write("WriteString", code.Id("v").Dot("Format").Call(code.Id("`\"2006-01-02 15:04:05.999999Z07:00\"`")))),
+					code.Case(code.Index().Byte()).Block(code.Qual("fmt", "Fprintf").Call(code.Op("&").Id("b"), code.Id("`\"\\\\x%x\"`"), code.Id("v"))),
+					code.Case(code.String()).Block(write("WriteString", code.Id("`\"`").Op("+").Id("arrayEscapes").Dot("Replace").Call(code.Id("v")).Op("+").Id("`\"`"))),
+					code.Default().Block(code.Qual("fmt", "Fprint").Call(code.Op("&").Id("b"), code.Id("v"))),
 				),
 			),
-			write("WriteByte", jen.LitRune('}')),
-			jen.Return(jen.Id("b").Dot("String").Call()),
+			write("WriteByte", code.LitRune('}')),
+			code.Return(code.Id("b").Dot("String").Call()),
 		))
 }
 
@@ -416,16 +563,16 @@ func (w *writer) textArrayFunc(f *jen.File) {
 //		text, err := json.Marshal(rows)
 //		return string(text), err
 //	}
-func (w *writer) jsonRowsFunc(f *jen.File) {
+func (w *writer) jsonRowsFunc(f *code.File) {
 	decl(f, []string{"jsonRows writes what values makes of every element as one JSON array."},
-		jen.Func().Id("jsonRows").Types(jen.List(jen.Id("S"), jen.Id("T")).Any()).
-			Params(jen.Id("from").Index().Id("S"), jen.Id("values").Func().Params(jen.Id("S")).Id("T")).Params(jen.String(), jen.Error()).Block(
-			jen.Id("rows").Op(":=").Make(jen.Index().Id("T"), jen.Len(jen.Id("from"))),
-			jen.For(jen.List(jen.Id("i"), jen.Id("s")).Op(":=").Range().Id("from")).Block(
-				jen.Id("rows").Index(jen.Id("i")).Op("=").Id("values").Call(jen.Id("s")),
+		code.Func().Id("jsonRows").Types(code.List(code.Id("S"), code.Id("T")).Any()).
+			Params(code.Id("from").Index().Id("S"), code.Id("values").Func().Params(code.Id("S")).Id("T")).Params(code.String(), code.Error()).Block(
+			code.Id("rows").Op(":=").Make(code.Index().Id("T"), code.Len(code.Id("from"))),
+			code.For(code.List(code.Id("i"), code.Id("s")).Op(":=").Range().Id("from")).Block(
+				code.Id("rows").Index(code.Id("i")).Op("=").Id("values").Call(code.Id("s")),
 			),
-			jen.List(jen.Id("text"), jen.Err()).Op(":=").Qual("encoding/json", "Marshal").Call(jen.Id("rows")),
-			jen.Return(jen.String().Call(jen.Id("text")), jen.Err()),
+			code.List(code.Id("text"), code.Err()).Op(":=").Qual("encoding/json", "Marshal").Call(code.Id("rows")),
+			code.Return(code.String().Call(code.Id("text")), code.Err()),
 		))
 }
 
@@ -437,11 +584,11 @@ func (w *writer) jsonRowsFunc(f *jen.File) {
 //		}
 //		return string(doc)
 //	}
-func (w *writer) jsonTextFunc(f *jen.File) {
+func (w *writer) jsonTextFunc(f *code.File) {
 	decl(f, []string{"jsonText is a JSON document as text, nil as null."},
-		jen.Func().Id("jsonText").Params(jen.Id("doc").Qual("encoding/json", "RawMessage")).Any().Block(
-			jen.If(jen.Id("doc").Op("==").Nil()).Block(jen.Return(jen.Nil())),
-			jen.Return(jen.String().Call(jen.Id("doc"))),
+		code.Func().Id("jsonText").Params(code.Id("doc").Qual("encoding/json", "RawMessage")).Any().Block(
+			code.If(code.Id("doc").Op("==").Nil()).Block(code.Return(code.Nil())),
+			code.Return(code.String().Call(code.Id("doc"))),
 		))
 }
 
@@ -453,11 +600,11 @@ func (w *writer) jsonTextFunc(f *jen.File) {
 //		}
 //		return hex.EncodeToString(b)
 //	}
-func (w *writer) hexTextFunc(f *jen.File) {
+func (w *writer) hexTextFunc(f *code.File) {
 	decl(f, []string{"hexText is bytes as text, nil as null."},
-		jen.Func().Id("hexText").Params(jen.Id("b").Index().Byte()).Any().Block(
-			jen.If(jen.Id("b").Op("==").Nil()).Block(jen.Return(jen.Nil())),
-			jen.Return(jen.Qual("encoding/hex", "EncodeToString").Call(jen.Id("b"))),
+		code.Func().Id("hexText").Params(code.Id("b").Index().Byte()).Any().Block(
+			code.If(code.Id("b").Op("==").Nil()).Block(code.Return(code.Nil())),
+			code.Return(code.Qual("encoding/hex", "EncodeToString").Call(code.Id("b"))),
 		))
 }
 
@@ -469,11 +616,11 @@ func (w *writer) hexTextFunc(f *jen.File) {
 //		}
 //		return *p
 //	}
-func (w *writer) orNullFunc(f *jen.File) {
+func (w *writer) orNullFunc(f *code.File) {
 	decl(f, []string{"orNull is what p points to, nil when it points to nothing."},
-		jen.Func().Id("orNull").Types(jen.Id("T").Any()).Params(jen.Id("p").Op("*").Id("T")).Any().Block(
-			jen.If(jen.Id("p").Op("==").Nil()).Block(jen.Return(jen.Nil())),
-			jen.Return(jen.Op("*").Id("p")),
+		code.Func().Id("orNull").Types(code.Id("T").Any()).Params(code.Id("p").Op("*").Id("T")).Any().Block(
+			code.If(code.Id("p").Op("==").Nil()).Block(code.Return(code.Nil())),
+			code.Return(code.Op("*").Id("p")),
 		))
 }
 
@@ -486,13 +633,13 @@ func (w *writer) orNullFunc(f *jen.File) {
 //		u := as(*p)
 //		return &u
 //	}
-func (w *writer) ifSetFunc(f *jen.File) {
+func (w *writer) ifSetFunc(f *code.File) {
 	decl(f, []string{"ifSet converts what p points to, nil stays nil."},
-		jen.Func().Id("ifSet").Types(jen.List(jen.Id("T"), jen.Id("U")).Any()).
-			Params(jen.Id("p").Op("*").Id("T"), jen.Id("as").Func().Params(jen.Id("T")).Id("U")).Op("*").Id("U").Block(
-			jen.If(jen.Id("p").Op("==").Nil()).Block(jen.Return(jen.Nil())),
-			jen.Id("u").Op(":=").Id("as").Call(jen.Op("*").Id("p")),
-			jen.Return(jen.Op("&").Id("u")),
+		code.Func().Id("ifSet").Types(code.List(code.Id("T"), code.Id("U")).Any()).
+			Params(code.Id("p").Op("*").Id("T"), code.Id("as").Func().Params(code.Id("T")).Id("U")).Op("*").Id("U").Block(
+			code.If(code.Id("p").Op("==").Nil()).Block(code.Return(code.Nil())),
+			code.Id("u").Op(":=").Id("as").Call(code.Op("*").Id("p")),
+			code.Return(code.Op("&").Id("u")),
 		))
 }
 
@@ -509,19 +656,19 @@ func (w *writer) ifSetFunc(f *jen.File) {
 //		}
 //		return 1
 //	}
-func (w *writer) compareNullFunc(f *jen.File) {
-	a := func() *jen.Statement { return jen.Id("a") }
+func (w *writer) compareNullFunc(f *code.File) {
+	a := func() *code.Statement { return code.Id("a") }
 	decl(f, []string{"compareNull compares two values of which either may be missing; first puts the missing ones first."},
-		jen.Func().Id("compareNull").Types(jen.Id("T").Any()).Params(
-			jen.List(jen.Id("a"), jen.Id("b")).Op("*").Id("T"), jen.Id("first").Bool(),
-			jen.Id("compare").Func().Params(jen.List(jen.Id("a"), jen.Id("b")).Id("T")).Int(),
+		code.Func().Id("compareNull").Types(code.Id("T").Any()).Params(
+			code.List(code.Id("a"), code.Id("b")).Op("*").Id("T"), code.Id("first").Bool(),
+			code.Id("compare").Func().Params(code.List(code.Id("a"), code.Id("b")).Id("T")).Int(),
 		).Int().Block(
-			jen.Switch().Block(
-				jen.Case(a().Op("==").Nil().Op("&&").Id("b").Op("==").Nil()).Block(jen.Return(jen.Lit(0))),
-				jen.Case(a().Op("!=").Nil().Op("&&").Id("b").Op("!=").Nil()).Block(jen.Return(jen.Id("compare").Call(jen.Op("*").Id("a"), jen.Op("*").Id("b")))),
-				jen.Case(jen.Parens(a().Op("==").Nil()).Op("==").Id("first")).Block(jen.Return(jen.Lit(-1))),
+			code.Switch().Block(
+				code.Case(a().Op("==").Nil().Op("&&").Id("b").Op("==").Nil()).Block(code.Return(code.Lit(0))),
+				code.Case(a().Op("!=").Nil().Op("&&").Id("b").Op("!=").Nil()).Block(code.Return(code.Id("compare").Call(code.Op("*").Id("a"), code.Op("*").Id("b")))),
+				code.Case(code.Parens(a().Op("==").Nil()).Op("==").Id("first")).Block(code.Return(code.Lit(-1))),
 			),
-			jen.Return(jen.Lit(1)),
+			code.Return(code.Lit(1)),
 		))
 }
 
@@ -536,13 +683,13 @@ func (w *writer) compareNullFunc(f *jen.File) {
 //		}
 //		return 1
 //	}
-func (w *writer) compareBoolFunc(f *jen.File) {
+func (w *writer) compareBoolFunc(f *code.File) {
 	decl(f, []string{"compareBool puts false before true."},
-		jen.Func().Id("compareBool").Params(jen.List(jen.Id("a"), jen.Id("b")).Bool()).Int().Block(
-			jen.Switch().Block(
-				jen.Case(jen.Id("a").Op("==").Id("b")).Block(jen.Return(jen.Lit(0))),
-				jen.Case(jen.Id("b")).Block(jen.Return(jen.Lit(-1))),
+		code.Func().Id("compareBool").Params(code.List(code.Id("a"), code.Id("b")).Bool()).Int().Block(
+			code.Switch().Block(
+				code.Case(code.Id("a").Op("==").Id("b")).Block(code.Return(code.Lit(0))),
+				code.Case(code.Id("b")).Block(code.Return(code.Lit(-1))),
 			),
-			jen.Return(jen.Lit(1)),
+			code.Return(code.Lit(1)),
 		))
 }

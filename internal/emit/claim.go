@@ -4,10 +4,11 @@ package emit
 // plan may ask for.
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
@@ -18,15 +19,21 @@ const lowRefresh = "fullLook"
 // check complains about what cannot be written down at all.
 func (w *writer) check() {
 	if c := w.Claim; c != nil {
-		if c.Low != nil && (len(c.Params) > 0 || c.Shard || c.Flow == plan.MarkRead || c.Flow == plan.PickTake) {
+		if c.Low != nil && (len(c.Params) > 0 || c.Shard || c.Flow != plan.OneStatement && c.Flow != plan.ReadOnly) {
 			w.fail("a low bound is for claims of one statement without parameters")
 		}
-		if c.Statement == nil || c.Flow == plan.MarkRead && (c.Read == nil || c.Token == "") || c.Flow == plan.PickTake && c.Pick == nil {
+		if c.Statement == nil || c.Flow == plan.MarkRead && (c.Read == nil || c.Token == "") || c.Flow == plan.PickTake && c.Pick == nil || c.Flow == plan.LockTake && c.Lock == nil {
 			w.fail("the claim lacks a statement or a token for its flow %q", c.Flow)
 		}
 	}
 	for _, s := range []*plan.Settle{w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend} {
 		if s == nil {
+			continue
+		}
+		if s.Lock != nil {
+			if !sameFields(s.Lock.Rows, w.Key) {
+				w.fail("%s: the statement must return the key", s.Lock.Name)
+			}
 			continue
 		}
 		if len(s.Refreshes) == 0 && !sameFields(s.Statement.Rows, w.Key) {
@@ -44,13 +51,13 @@ func (w *writer) check() {
 }
 
 // claimFile writes claim.go.
-func (w *writer) claimFile() *jen.File {
+func (w *writer) claimFile() *code.File {
 	c := w.Claim
 	f := w.newFile()
 	embed(f, w.claimStatements()...)
 	if c.Shard {
 		decl(f, []string{"Shard is a worker's share of the table: of the rows that fall to one of Count workers, those of worker Index, counted from 0."},
-			jen.Type().Id("Shard").Struct(jen.List(jen.Id("Index"), jen.Id("Count")).Int()))
+			code.Type().Id("Shard").Struct(code.List(code.Id("Index"), code.Id("Count")).Int()))
 	}
 	w.claimMethod(f)
 	if w.looksTwice() {
@@ -67,7 +74,7 @@ func (w *writer) claimFile() *jen.File {
 // run.
 func (w *writer) claimStatements() []*plan.Statement {
 	var all []*plan.Statement
-	for _, s := range []*plan.Statement{w.Claim.Pick, w.Claim.Statement, w.Claim.Read} {
+	for _, s := range []*plan.Statement{w.Claim.Pick, w.Claim.Lock, w.Claim.Statement, w.Claim.Read} {
 		if s != nil {
 			all = append(all, s)
 		}
@@ -83,39 +90,39 @@ func (w *writer) claimStatements() []*plan.Statement {
 func (w *writer) looksTwice() bool { return w.hasLow() }
 
 // narrowing are the parameters of Claim before the limit.
-func (w *writer) narrowing() []jen.Code {
-	var params []jen.Code
+func (w *writer) narrowing() []*code.Statement {
+	var params []*code.Statement
 	for _, p := range w.Claim.Params {
-		params = append(params, jen.Id(p.Name).Add(w.paramType(p)))
+		params = append(params, code.Id(p.Name).Add(w.paramType(p)))
 	}
 	if w.Claim.Shard {
-		params = append(params, jen.Id("shard").Id("Shard"))
+		params = append(params, code.Id("shard").Id("Shard"))
 	}
 	if w.Claim.LeaseArg {
-		params = append(params, jen.Id("lease").Qual("time", "Duration"))
+		params = append(params, code.Id("lease").Qual("time", "Duration"))
 	}
 	return params
 }
 
 // paramType is the Go type of a parameter of Claim.
-func (w *writer) paramType(p *plan.Param) *jen.Statement {
+func (w *writer) paramType(p *plan.Param) *code.Statement {
 	if p.Field != nil && w.isStatus(p.Field) && !p.List && !strings.HasPrefix(p.GoType, "*") {
-		return jen.Id(w.Status.Name)
+		return code.Id(w.Status.Name)
 	}
 	return w.goType(p.GoType)
 }
 
 // narrowingArgs passes what narrowing declares on.
-func (w *writer) narrowingArgs() []jen.Code {
-	var args []jen.Code
+func (w *writer) narrowingArgs() []*code.Statement {
+	var args []*code.Statement
 	for _, p := range w.Claim.Params {
-		args = append(args, jen.Id(p.Name))
+		args = append(args, code.Id(p.Name))
 	}
 	if w.Claim.Shard {
-		args = append(args, jen.Id("shard"))
+		args = append(args, code.Id("shard"))
 	}
 	if w.Claim.LeaseArg {
-		args = append(args, jen.Id("lease"))
+		args = append(args, code.Id("lease"))
 	}
 	return args
 }
@@ -140,6 +147,9 @@ func paramDoc(params []*plan.Param) []string {
 // claimDoc is the comment of an operation that claims.
 func (w *writer) claimDoc(paragraphs []string, statements ...*plan.Statement) []string {
 	doc := append(append([]string(nil), paragraphs...), paramDoc(w.Claim.Params)...)
+	if w.listsClaim() {
+		doc = append(doc, "It takes 4,096 jobs at most, which is what one statement can name.")
+	}
 	return docOf(doc, statements...)
 }
 
@@ -158,14 +168,17 @@ func (w *writer) claimDoc(paragraphs []string, statements ...*plan.Statement) []
 //		slices.SortFunc(jobs, queueOrder)
 //		return jobs, err
 //	}
-func (w *writer) claimMethod(f *jen.File) {
+func (w *writer) claimMethod(f *code.File) {
 	c := w.Claim
-	params := append(append([]jen.Code{ctxParam()}, w.narrowing()...), jen.Id("limit").Int())
+	params := append(append([]*code.Statement{ctxParam()}, w.narrowing()...), code.Id("limit").Int())
 	decl(f, w.claimDoc(c.Doc, w.claimStatements()...),
-		jen.Func().Add(w.receiver()).Id("Claim").Params(params...).Params(jen.Id("jobs").Index().Id("Job"), jen.Err().Error()).BlockFunc(func(g *jen.Group) {
-			g.If(jen.Id("limit").Op("<=").Lit(0)).Block(jen.Return(jen.Nil(), jen.Nil()))
+		code.Func().Add(w.receiver()).Id("Claim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
+			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
+			if w.listsClaim() {
+				g.Id("limit").Op("=").Id("min").Call(code.Id("limit"), code.Id("listMost"))
+			}
 			w.checkShard(g, "claim")
-			g.Add(observe(w.queue(), jen.Lit("claim"), jen.Len(jen.Id("jobs"))))
+			g.Add(observe(w.queue(), code.Lit("claim"), code.Len(code.Id("jobs"))))
 			switch {
 			case c.Flow == plan.PickTake:
 				w.pickTake(g)
@@ -174,9 +187,15 @@ func (w *writer) claimMethod(f *jen.File) {
 			default:
 				w.look(g, "claim")
 				w.hold(g)
-				g.Return(jen.Id("jobs"), jen.Err())
+				g.Return(code.Id("jobs"), code.Err())
 			}
 		}))
+}
+
+// listsClaim reports whether a claim names the rows that it takes in the text of
+// a statement.
+func (w *writer) listsClaim() bool {
+	return slices.ContainsFunc(w.Claim.Statement.Args, func(a plan.Arg) bool { return a.Kind == plan.ArgList })
 }
 
 // checkShard emits
@@ -184,13 +203,13 @@ func (w *writer) claimMethod(f *jen.File) {
 //	if shard.Index < 0 || shard.Index >= shard.Count {
 //		return nil, fmt.Errorf("emailq: claim: there is no shard %d of %d", shard.Index, shard.Count)
 //	}
-func (w *writer) checkShard(g *jen.Group, op string) {
+func (w *writer) checkShard(g *code.Group, op string) {
 	if !w.Claim.Shard {
 		return
 	}
-	index, count := jen.Id("shard").Dot("Index"), jen.Id("shard").Dot("Count")
+	index, count := code.Id("shard").Dot("Index"), code.Id("shard").Dot("Count")
 	g.If(index.Clone().Op("<").Lit(0).Op("||").Add(index.Clone()).Op(">=").Add(count.Clone())).Block(
-		jen.Return(jen.Nil(), jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": "+op+": there is no shard %d of %d"), index, count)))
+		code.Return(code.Nil(), code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": "+op+": there is no shard %d of %d"), index, count)))
 }
 
 // hold emits, where claims live in transactions,
@@ -198,16 +217,16 @@ func (w *writer) checkShard(g *jen.Group, op string) {
 //	for _, j := range jobs {
 //		t.held = append(t.held, j.Key())
 //	}
-func (w *writer) hold(g *jen.Group) {
+func (w *writer) hold(g *code.Group) {
 	if !w.Hold {
 		return
 	}
-	g.For(jen.List(jen.Id("_"), jen.Id("j")).Op(":=").Range().Id("jobs")).Block(
-		jen.Id("t").Dot("held").Op("=").Append(jen.Id("t").Dot("held"), jen.Id("j").Dot("Key").Call()))
+	g.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("jobs")).Block(
+		code.Id("t").Dot("held").Op("=").Append(code.Id("t").Dot("held"), code.Id("j").Dot("Key").Call()))
 }
 
 // token emits token := newToken() where claims stamp one.
-func (w *writer) token(g *jen.Group) {
+func (w *writer) token(g *code.Group) {
 	if w.Claim.Token != "" {
 		g.Id("token").Op(":=").Id("newToken").Call()
 	}
@@ -217,15 +236,15 @@ func (w *writer) token(g *jen.Group) {
 // with the lines that must stand before.
 //
 //	text, args := q.claimStatement(kind, token, limit)
-func (w *writer) claimText(g *jen.Group, op string) []jen.Code {
+func (w *writer) claimText(g *code.Group, op string) []*code.Statement {
 	w.prepareLists(g, op)
 	if len(w.Claim.Ladder) == 0 {
-		before, args := w.arguments(w.Claim.Statement, source{lists: true}, op, jen.Nil())
+		before, args := w.arguments(w.Claim.Statement, source{lists: true}, op, code.Nil())
 		addAll(g, before)
-		return append([]jen.Code{jen.Id(w.Claim.Statement.Var)}, args...)
+		return append([]*code.Statement{code.Id(w.Claim.Statement.Var)}, args...)
 	}
-	g.List(jen.Id("text"), jen.Id("args")).Op(":=").Add(w.queue()).Dot("claimStatement").Call(w.sizedArgs()...)
-	return []jen.Code{jen.Id("text"), jen.Id("args").Op("...")}
+	g.List(code.Id("text"), code.Id("args")).Op(":=").Add(w.queue()).Dot("claimStatement").Call(w.sizedArgs()...)
+	return []*code.Statement{code.Id("text"), code.Id("args").Op("...")}
 }
 
 // prepareLists emits the lists among the parameters of Claim as JSON, where
@@ -235,60 +254,65 @@ func (w *writer) claimText(g *jen.Group, op string) []jen.Code {
 //	if err != nil {
 //		return nil, fmt.Errorf("emailq: claim: %w", err)
 //	}
-func (w *writer) prepareLists(g *jen.Group, op string) {
+func (w *writer) prepareLists(g *code.Group, op string) {
 	lists := &plan.Statement{Name: "claim"}
 	for _, p := range w.Claim.Params {
 		if p.List && p.JSON {
 			lists.Args = append(lists.Args, plan.Arg{Kind: plan.ArgParam, Param: p})
 		}
 	}
-	before, _ := w.arguments(lists, source{}, op, jen.Nil())
+	before, _ := w.arguments(lists, source{}, op, code.Nil())
 	addAll(g, before)
 }
 
 // sizedParams and sizedArgs are what claimStatement takes: the parameters of
 // Claim, those that travel as JSON already so.
-func (w *writer) sizedParams() []jen.Code {
+func (w *writer) sizedParams() []*code.Statement {
 	params := w.narrowing()
 	for i, p := range w.Claim.Params {
 		if p.List && p.JSON {
-			params[i] = jen.Id(listName(p)).String()
+			params[i] = code.Id(listName(p)).String()
 		}
 	}
 	if w.Claim.Token != "" {
-		params = append(params, jen.Id("token").Add(w.tokenType()))
+		params = append(params, code.Id("token").Add(w.tokenType()))
 	}
 	if w.hasLow() {
-		params = append(params, jen.Id("low").Add(w.lowType()))
+		params = append(params, code.Id("low").Add(w.lowType()))
 	}
-	return append(params, jen.Id("limit").Int())
+	return append(params, code.Id("limit").Int())
 }
 
-func (w *writer) sizedArgs() []jen.Code {
+func (w *writer) sizedArgs() []*code.Statement {
 	args := w.narrowingArgs()
 	for i, p := range w.Claim.Params {
 		if p.List && p.JSON {
-			args[i] = jen.Id(listName(p))
+			args[i] = code.Id(listName(p))
 		}
 	}
 	if w.Claim.Token != "" {
-		args = append(args, jen.Id("token"))
+		args = append(args, code.Id("token"))
 	}
 	if w.hasLow() {
-		args = append(args, jen.Id("low"))
+		args = append(args, code.Id("low"))
 	}
-	return append(args, jen.Id("limit"))
+	return append(args, code.Id("limit"))
 }
 
 // look emits one run of the claim into jobs and err.
-func (w *writer) look(g *jen.Group, op string) {
+func (w *writer) look(g *code.Group, op string) {
 	c := w.Claim
 	w.token(g)
+	if c.Flow == plan.LockTake {
+		g.Add(attempt(w.queue(), "transact", code.Lit(op), w.lockTake()...))
+		w.sort(g)
+		return
+	}
 	text := w.claimText(g, op)
 	if c.Flow == plan.MarkRead {
-		g.Add(attempt(w.queue(), "transact", jen.Lit(op), w.markRead(text, op)...))
+		g.Add(attempt(w.queue(), "transact", code.Lit(op), w.markRead(text, op)...))
 	} else {
-		g.Add(attempt(w.queue(), "retry", jen.Lit(op), queryInto("jobs", "scanJob", text...)))
+		g.Add(attempt(w.queue(), "retry", code.Lit(op), queryInto("jobs", "scanJob", text...)))
 	}
 	w.sort(g)
 }
@@ -301,20 +325,64 @@ func (w *writer) look(g *jen.Group, op string) {
 //	}
 //	jobs, err = query(ctx, db, scanJob, claimReadSQL, token)
 //	return err
-func (w *writer) markRead(text []jen.Code, op string) []jen.Code {
+func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
 	_, args := w.arguments(w.Claim.Read, source{lists: true}, op)
-	return []jen.Code{
-		jen.Id("jobs").Op("=").Nil(),
-		jen.List(jen.Id("marked"), jen.Err()).Op(":=").Add(execCall(text...)),
-		jen.If(jen.Err().Op("!=").Nil().Op("||").Id("marked").Op("==").Lit(0)).Block(jen.Return(jen.Err())),
-		queryInto("jobs", "scanJob", append([]jen.Code{jen.Id(w.Claim.Read.Var)}, args...)...),
+	return []*code.Statement{
+		code.Id("jobs").Op("=").Nil(),
+		code.List(code.Id("marked"), code.Err()).Op(":=").Add(execCall(text...)),
+		code.If(code.Err().Op("!=").Nil().Op("||").Id("marked").Op("==").Lit(0)).Block(code.Return(code.Err())),
+		queryInto("jobs", "scanJob", append([]*code.Statement{code.Id(w.Claim.Read.Var)}, args...)...),
 	}
 }
 
+// lockTake emits
+//
+//	jobs = nil
+//	found, err := query(ctx, db, scanCandidate, claimLockSQL, limit)
+//	if err != nil || len(found) == 0 {
+//		return err
+//	}
+//	if _, err = exec(ctx, db, claimSQL, …found…); err != nil {
+//		return err
+//	}
+//	jobs, err = query(ctx, db, scanJob, claimReadSQL, …found…)
+//	return err
+func (w *writer) lockTake() []*code.Statement {
+	_, args := w.arguments(w.Claim.Lock, source{lists: true}, "")
+	scan := "scanCandidate"
+	if w.Claim.Read == nil && w.Claim.Statement.Rows == nil {
+		scan = "scanJob"
+	}
+	steps := []*code.Statement{
+		code.Id("jobs").Op("=").Nil(),
+		code.List(code.Id("found"), code.Err()).Op(":=").Add(queryCall(scan, append([]*code.Statement{code.Id(w.Claim.Lock.Var)}, args...)...)),
+		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+	}
+	return append(steps, w.takeLocked("jobs", "found")...)
+}
+
+// takeLocked emits what takes locked rows into a variable.
+func (w *writer) takeLocked(into, locked string) []*code.Statement {
+	c := w.Claim
+	from := source{many: code.Id(locked), item: code.Id("Job"), lists: true}
+	before, args := w.arguments(c.Statement, from, "")
+	text := append([]*code.Statement{code.Id(c.Statement.Var)}, args...)
+	if c.Statement.Rows != nil {
+		return append(before, queryInto(into, "scanJob", text...))
+	}
+	take := code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err()))
+	if c.Read == nil {
+		return append(before, take, code.Id(into).Op("=").Id(locked), code.Return(code.Nil()))
+	}
+	readBefore, readArgs := w.arguments(c.Read, from, "")
+	before = append(append(before, take), readBefore...)
+	return append(before, queryInto(into, "scanJob", append([]*code.Statement{code.Id(c.Read.Var)}, readArgs...)...))
+}
+
 // sort emits slices.SortFunc(jobs, queueOrder) where the order can be known.
-func (w *writer) sort(g *jen.Group) {
+func (w *writer) sort(g *code.Group) {
 	if len(w.Claim.Order) > 0 {
-		g.Qual("slices", "SortFunc").Call(jen.Id("jobs"), jen.Id("queueOrder"))
+		g.Qual("slices", "SortFunc").Call(code.Id("jobs"), code.Id("queueOrder"))
 	}
 }
 
@@ -339,38 +407,38 @@ func (w *writer) sort(g *jen.Group) {
 //		q.low.raise(turn, last[len(last)-1].MsgID)
 //	}
 //	return jobs, nil
-func (w *writer) lowClaim(g *jen.Group) {
-	lookAt := func(low, limit jen.Code) *jen.Statement {
-		return jen.Add(w.queue()).Dot("look").Call(append(append([]jen.Code{jen.Id("ctx")}, w.narrowingArgs()...), low, limit)...)
+func (w *writer) lowClaim(g *code.Group) {
+	lookAt := func(low, limit *code.Statement) *code.Statement {
+		return code.Add(w.queue()).Dot("look").Call(append(append([]*code.Statement{code.Id("ctx")}, w.narrowingArgs()...), low, limit)...)
 	}
-	rest := jen.Id("limit").Op("-").Len(jen.Id("jobs"))
-	g.List(jen.Id("low"), jen.Id("turn")).Op(":=").Add(w.queue()).Dot("low").Dot("start").Call()
-	g.List(jen.Id("jobs"), jen.Err()).Op("=").Add(lookAt(jen.Id("low"), jen.Id("limit")))
-	g.Add(ifErr(jen.Nil()))
+	rest := code.Id("limit").Op("-").Len(code.Id("jobs"))
+	g.List(code.Id("low"), code.Id("turn")).Op(":=").Add(w.queue()).Dot("low").Dot("start").Call()
+	g.List(code.Id("jobs"), code.Err()).Op("=").Add(lookAt(code.Id("low"), code.Id("limit")))
+	g.Add(ifErr(code.Nil()))
 	g.Id("last").Op(":=").Id("jobs")
-	g.If(jen.Len(jen.Id("jobs")).Op("<").Id("limit").Op("&&").Id("low").Op(">").Id("lowest")).BlockFunc(func(g *jen.Group) {
+	g.If(code.Len(code.Id("jobs")).Op("<").Id("limit").Op("&&").Id("low").Op(">").Id("lowest")).BlockFunc(func(g *code.Group) {
 		g.Comment("// Jobs may have come back below the bound.")
 		g.Id("turn").Op("=").Add(w.queue()).Dot("low").Dot("reset").Call()
-		g.If(jen.List(jen.Id("last"), jen.Err()).Op("=").Add(lookAt(jen.Id("lowest"), rest)), jen.Err().Op("!=").Nil()).BlockFunc(func(g *jen.Group) {
-			g.If(jen.Len(jen.Id("jobs")).Op("==").Lit(0)).Block(jen.Return(jen.Nil(), jen.Err()))
-			g.Return(jen.Id("jobs"), jen.Nil()).Comment("they are taken; the error will come again")
+		g.If(code.List(code.Id("last"), code.Err()).Op("=").Add(lookAt(code.Id("lowest"), rest)), code.Err().Op("!=").Nil()).BlockFunc(func(g *code.Group) {
+			g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Nil(), code.Err()))
+			g.Return(code.Id("jobs"), code.Nil()).Comment("they are taken; the error will come again")
 		})
-		g.Id("jobs").Op("=").Append(jen.Id("jobs"), jen.Id("last").Op("..."))
+		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("last").Op("..."))
 		w.sort(g)
 	})
-	g.If(jen.Len(jen.Id("jobs")).Op("==").Id("limit").Op("&&").Len(jen.Id("last")).Op(">").Lit(0)).Block(
-		jen.Add(w.queue()).Dot("low").Dot("raise").Call(jen.Id("turn"), jen.Id("last").Index(jen.Len(jen.Id("last")).Op("-").Lit(1)).Dot(w.Claim.Low.Field.Name)),
+	g.If(code.Len(code.Id("jobs")).Op("==").Id("limit").Op("&&").Len(code.Id("last")).Op(">").Lit(0)).Block(
+		code.Add(w.queue()).Dot("low").Dot("raise").Call(code.Id("turn"), code.Id("last").Index(code.Len(code.Id("last")).Op("-").Lit(1)).Dot(w.Claim.Low.Field.Name)),
 	)
-	g.Return(jen.Id("jobs"), jen.Nil())
+	g.Return(code.Id("jobs"), code.Nil())
 }
 
 // lookMethod emits the method look, one run of the claim above a bound.
-func (w *writer) lookMethod(f *jen.File) {
-	params := append(append([]jen.Code{ctxParam()}, w.narrowing()...), jen.Id("low").Add(w.lowType()), jen.Id("limit").Int())
+func (w *writer) lookMethod(f *code.File) {
+	params := append(append([]*code.Statement{ctxParam()}, w.narrowing()...), code.Id("low").Add(w.lowType()), code.Id("limit").Int())
 	decl(f, []string{"look claims up to limit jobs whose keys are above low."},
-		jen.Func().Add(w.receiver()).Id("look").Params(params...).Params(jen.Id("jobs").Index().Id("Job"), jen.Err().Error()).BlockFunc(func(g *jen.Group) {
+		code.Func().Add(w.receiver()).Id("look").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			w.look(g, "claim")
-			g.Return(jen.Id("jobs"), jen.Err())
+			g.Return(code.Id("jobs"), code.Err())
 		}))
 }
 
@@ -383,16 +451,16 @@ func (w *writer) lookMethod(f *jen.File) {
 //		}
 //		return claimSQL, []any{kind, limit}
 //	}
-func (w *writer) claimStatementMethod(f *jen.File) {
-	values := func(s *plan.Statement) jen.Code {
+func (w *writer) claimStatementMethod(f *code.File) {
+	values := func(s *plan.Statement) *code.Statement {
 		_, args := w.arguments(s, source{lists: true}, "claim")
-		return jen.Return(jen.Id(s.Var), jen.Index().Any().Values(args...))
+		return code.Return(code.Id(s.Var), code.Index().Any().Values(args...))
 	}
 	decl(f, []string{"claimStatement is the statement for limit jobs: with the size as a literal where there is one, which the server plans once, else with the size as an argument."},
-		jen.Func().Add(w.receiver()).Id("claimStatement").Params(w.sizedParams()...).Params(jen.Id("text").String(), jen.Id("args").Index().Any()).Block(
-			jen.Switch(jen.Id("limit")).BlockFunc(func(g *jen.Group) {
+		code.Func().Add(w.receiver()).Id("claimStatement").Params(w.sizedParams()...).Params(code.Id("text").String(), code.Id("args").Index().Any()).Block(
+			code.Switch(code.Id("limit")).BlockFunc(func(g *code.Group) {
 				for _, r := range w.Claim.Ladder {
-					g.Case(jen.Lit(r.Limit)).Block(values(r.Statement))
+					g.Case(code.Lit(r.Limit)).Block(values(r.Statement))
 				}
 			}),
 			values(w.Claim.Statement),
@@ -427,42 +495,61 @@ func (w *writer) claimStatementMethod(f *jen.File) {
 //			break // there are no more
 //		}
 //	}
-func (w *writer) pickTake(g *jen.Group) {
+func (w *writer) pickTake(g *code.Group) {
 	c := w.Claim
-	pickBefore, pickArgs := w.arguments(c.Pick, source{limit: jen.Id("fetch"), lists: true}, "claim", jen.Nil())
-	takeBefore, takeArgs := w.arguments(c.Statement, source{many: jen.Id("tried"), item: jen.Id("Job"), limit: jen.Id("missing"), lists: true}, "")
+	pickBefore, pickArgs := w.arguments(c.Pick, source{limit: code.Id("fetch"), lists: true}, "claim", code.Nil())
+	take, try := w.takeTried(), "retry"
+	if c.Lock != nil {
+		try = "transact"
+	}
 	w.prepareLists(g, "claim")
 	addAll(g, pickBefore)
-	g.For(jen.Id("round").Op(":=").Lit(0), jen.Id("round").Op("<").Lit(8).Op("&&").Len(jen.Id("jobs")).Op("<").Id("limit"), jen.Id("round").Op("++")).BlockFunc(func(g *jen.Group) {
-		g.Id("missing").Op(":=").Id("limit").Op("-").Len(jen.Id("jobs"))
+	g.For(code.Id("round").Op(":=").Lit(0), code.Id("round").Op("<").Lit(8).Op("&&").Len(code.Id("jobs")).Op("<").Id("limit"), code.Id("round").Op("++")).BlockFunc(func(g *code.Group) {
+		g.Id("missing").Op(":=").Id("limit").Op("-").Len(code.Id("jobs"))
 		g.Id("fetch").Op(":=").Id("missing")
-		g.If(jen.Id("round").Op(">").Lit(0)).Block(
-			jen.Id("fetch").Op("=").Lit(4).Op("*").Id("missing").Comment("others are at the head of the queue as well"),
+		g.If(code.Id("round").Op(">").Lit(0)).Block(
+			code.Id("fetch").Op("=").Lit(4).Op("*").Id("missing").Comment("others are at the head of the queue as well"),
 		)
 		w.token(g)
-		g.Var().List(jen.Id("found"), jen.Id("taken")).Index().Id("Job")
-		g.Add(attempt(w.queue(), "retry", jen.Lit("claim"), queryInto("found", "scanCandidate", append([]jen.Code{jen.Id(c.Pick.Var)}, pickArgs...)...)))
-		g.If(jen.Err().Op("!=").Nil().Op("||").Len(jen.Id("found")).Op("==").Lit(0)).Block(jen.Break())
-		g.If(jen.Id("round").Op(">").Lit(0)).Block(
-			jen.Qual(mathRand, "Shuffle").Call(jen.Len(jen.Id("found")), jen.Func().Params(jen.List(jen.Id("i"), jen.Id("k")).Int()).Block(
-				jen.List(jen.Id("found").Index(jen.Id("i")), jen.Id("found").Index(jen.Id("k"))).Op("=").List(jen.Id("found").Index(jen.Id("k")), jen.Id("found").Index(jen.Id("i"))),
+		g.Var().List(code.Id("found"), code.Id("taken")).Index().Id("Job")
+		g.Add(attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", "scanCandidate", append([]*code.Statement{code.Id(c.Pick.Var)}, pickArgs...)...)))
+		g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Break())
+		g.If(code.Id("round").Op(">").Lit(0)).Block(
+			code.Qual(mathRand, "Shuffle").Call(code.Len(code.Id("found")), code.Func().Params(code.List(code.Id("i"), code.Id("k")).Int()).Block(
+				code.List(code.Id("found").Index(code.Id("i")), code.Id("found").Index(code.Id("k"))).Op("=").List(code.Id("found").Index(code.Id("k")), code.Id("found").Index(code.Id("i"))),
 			)),
 		)
-		g.Id("tried").Op(":=").Id("found").Index(jen.Op(":").Id("min").Call(jen.Id("missing"), jen.Len(jen.Id("found"))))
-		take := append(takeBefore, queryInto("taken", "scanJob", append([]jen.Code{jen.Id(c.Statement.Var)}, takeArgs...)...))
-		g.Add(attempt(w.queue(), "retry", jen.Lit("claim"), take...))
-		g.If(jen.Err().Op("!=").Nil()).Block(jen.Break())
-		g.Id("jobs").Op("=").Append(jen.Id("jobs"), jen.Id("taken").Op("..."))
-		g.If(jen.Len(jen.Id("taken")).Op("==").Len(jen.Id("found")).Op("&&").Len(jen.Id("found")).Op("<").Id("fetch")).Block(
-			jen.Break().Comment("there are no more"),
+		g.Id("tried").Op(":=").Id("found").Index(code.Op(":").Id("min").Call(code.Id("missing"), code.Len(code.Id("found"))))
+		g.Add(attempt(w.queue(), try, code.Lit("claim"), take...))
+		g.If(code.Err().Op("!=").Nil()).Block(code.Break())
+		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("taken").Op("..."))
+		g.If(code.Len(code.Id("taken")).Op("==").Len(code.Id("found")).Op("&&").Len(code.Id("found")).Op("<").Id("fetch")).Block(
+			code.Break().Comment("there are no more"),
 		)
 	})
-	g.If(jen.Err().Op("!=").Nil().Op("&&").Parens(jen.Len(jen.Id("jobs")).Op("==").Lit(0).Op("||").Add(w.queue()).Dot("begin").Op("==").Nil())).Block(
-		jen.Return(jen.Nil(), jen.Err()),
+	g.If(code.Err().Op("!=").Nil().Op("&&").Parens(code.Len(code.Id("jobs")).Op("==").Lit(0).Op("||").Add(w.queue()).Dot("begin").Op("==").Nil())).Block(
+		code.Return(code.Nil(), code.Err()),
 	)
 	w.sort(g)
 	w.hold(g)
-	g.Return(jen.Id("jobs"), jen.Nil()).Comment("an error after jobs were taken will come again")
+	g.Return(code.Id("jobs"), code.Nil()).Comment("an error after jobs were taken will come again")
+}
+
+// takeTried emits what takes those of the candidates that are still free.
+func (w *writer) takeTried() []*code.Statement {
+	c := w.Claim
+	tried := source{many: code.Id("tried"), item: code.Id("Job"), limit: code.Id("missing"), lists: true}
+	if c.Lock == nil {
+		before, args := w.arguments(c.Statement, tried, "")
+		return append(before, queryInto("taken", "scanJob", append([]*code.Statement{code.Id(c.Statement.Var)}, args...)...))
+	}
+	before, args := w.arguments(c.Lock, tried, "")
+	steps := append(before,
+		code.Id("taken").Op("=").Nil(),
+		code.List(code.Id("free"), code.Err()).Op(":=").Add(queryCall("scanCandidate", append([]*code.Statement{code.Id(c.Lock.Var)}, args...)...)),
+		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("free")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+	)
+	return append(steps, w.takeLocked("taken", "free")...)
 }
 
 // queueOrderFunc emits
@@ -473,14 +560,14 @@ func (w *writer) pickTake(g *jen.Group) {
 //			cmp.Compare(a.MsgID, b.MsgID),
 //		)
 //	}
-func (w *writer) queueOrderFunc(f *jen.File) {
+func (w *writer) queueOrderFunc(f *code.File) {
 	order := w.Claim.Order
 	if len(order) == 0 {
 		return
 	}
 	body := w.compareTerm(order[0])
 	if len(order) > 1 {
-		body = jen.Qual("cmp", "Or").CallFunc(func(g *jen.Group) {
+		body = code.Qual("cmp", "Or").CallFunc(func(g *code.Group) {
 			for _, t := range order {
 				g.Line().Add(w.compareTerm(t))
 			}
@@ -488,32 +575,32 @@ func (w *writer) queueOrderFunc(f *jen.File) {
 		})
 	}
 	decl(f, []string{"queueOrder compares jobs by their place in the queue; a statement returns them in any order."},
-		jen.Func().Id("queueOrder").Params(jen.List(jen.Id("a"), jen.Id("b")).Id("Job")).Int().Block(jen.Return(body)))
+		code.Func().Id("queueOrder").Params(code.List(code.Id("a"), code.Id("b")).Id("Job")).Int().Block(code.Return(body)))
 }
 
 // compareTerm compares a and b by one term of the order.
-func (w *writer) compareTerm(t plan.SortTerm) *jen.Statement {
-	a, b, nullsFirst := jen.Id("a").Dot(t.Field.Name), jen.Id("b").Dot(t.Field.Name), t.NullsFirst
+func (w *writer) compareTerm(t plan.SortTerm) *code.Statement {
+	a, b, nullsFirst := code.Id("a").Dot(t.Field.Name), code.Id("b").Dot(t.Field.Name), t.NullsFirst
 	if t.Desc {
 		a, b, nullsFirst = b, a, !nullsFirst
 	}
 	if isSlice(t.Field) {
-		return jen.Qual("bytes", "Compare").Call(a, b)
+		return code.Qual("bytes", "Compare").Call(a, b)
 	}
-	var compare *jen.Statement
+	var compare *code.Statement
 	switch t.Field.GoType {
 	case "bool":
-		compare = jen.Id("compareBool")
+		compare = code.Id("compareBool")
 	case "time.Time":
-		compare = jen.Qual("time", "Time").Dot("Compare")
+		compare = code.Qual("time", "Time").Dot("Compare")
 	default:
-		compare = jen.Qual("cmp", "Compare")
+		compare = code.Qual("cmp", "Compare")
 	}
 	switch {
 	case t.Field.Null && t.Field.GoType == "bool", t.Field.Null && t.Field.GoType == "time.Time":
-		return jen.Id("compareNull").Call(a, b, jen.Lit(nullsFirst), compare)
+		return code.Id("compareNull").Call(a, b, code.Lit(nullsFirst), compare)
 	case t.Field.Null:
-		return jen.Id("compareNull").Call(a, b, jen.Lit(nullsFirst), compare.Types(w.valueType(t.Field)))
+		return code.Id("compareNull").Call(a, b, code.Lit(nullsFirst), compare.Types(w.valueType(t.Field)))
 	case t.Field.GoType == "time.Time":
 		return a.Dot("Compare").Call(b)
 	}
@@ -521,11 +608,14 @@ func (w *writer) compareTerm(t plan.SortTerm) *jen.Statement {
 }
 
 // tokenType is the Go type of what newToken returns.
-func (w *writer) tokenType() *jen.Statement {
-	if w.Claim.Token == "int" {
-		return jen.Int64()
+func (w *writer) tokenType() *code.Statement {
+	switch w.Claim.Token {
+	case "int":
+		return code.Int64()
+	case "bytes":
+		return code.Index().Byte()
 	}
-	return jen.String()
+	return code.String()
 }
 
 // newTokenFunc emits
@@ -535,31 +625,36 @@ func (w *writer) tokenType() *jen.Statement {
 //		_, _ = rand.Read(b[:]) // it never fails
 //		return hex.EncodeToString(b[:])
 //	}
-func (w *writer) newTokenFunc(f *jen.File) {
-	whole := func() *jen.Statement { return jen.Id("b").Index(jen.Op(":")) }
-	fill := jen.List(jen.Id("_"), jen.Id("_")).Op("=").Qual(cryptoRand, "Read").Call(whole()).Comment("it never fails")
-	body := func(size int, code ...jen.Code) []jen.Code {
-		return append([]jen.Code{jen.Var().Id("b").Index(jen.Lit(size)).Byte(), fill}, code...)
+func (w *writer) newTokenFunc(f *code.File) {
+	whole := func() *code.Statement { return code.Id("b").Index(code.Op(":")) }
+	fill := code.List(code.Id("_"), code.Id("_")).Op("=").Qual(cryptoRand, "Read").Call(whole()).Comment("it never fails")
+	body := func(size int, rest ...*code.Statement) []*code.Statement {
+		return append([]*code.Statement{code.Var().Id("b").Index(code.Lit(size)).Byte(), fill}, rest...)
 	}
 	switch w.Claim.Token {
 	case "int":
 		decl(f, []string{"newToken returns a random positive number."},
-			jen.Func().Id("newToken").Params().Int64().Block(body(8,
-				jen.Return(jen.Id("max").Call(jen.Lit(1), jen.Int64().Call(jen.Qual("encoding/binary", "BigEndian").Dot("Uint64").Call(whole()).Op(">>").Lit(1)))),
+			code.Func().Id("newToken").Params().Int64().Block(body(8,
+				code.Return(code.Id("max").Call(code.Lit(1), code.Int64().Call(code.Qual("encoding/binary", "BigEndian").Dot("Uint64").Call(whole()).Op(">>").Lit(1)))),
 			)...))
 	case "uuid":
-		part := func(index ...jen.Code) *jen.Statement { return jen.Id("b").Index(index...) }
-		cut := func(from, to int) *jen.Statement { return part(jen.Lit(from), jen.Lit(to)) }
+		part := func(index ...*code.Statement) *code.Statement { return code.Id("b").Index(index...) }
+		cut := func(from, to int) *code.Statement { return part(code.Lit(from), code.Lit(to)) }
 		decl(f, []string{"newToken returns a random UUID, version 4."},
-			jen.Func().Id("newToken").Params().String().Block(body(16,
-				part(jen.Lit(6)).Op("=").Add(part(jen.Lit(6))).Op("&").Id("0x0f").Op("|").Id("0x40"),
-				part(jen.Lit(8)).Op("=").Add(part(jen.Lit(8))).Op("&").Id("0x3f").Op("|").Id("0x80"),
-				jen.Return(jen.Qual("fmt", "Sprintf").Call(jen.Lit("%x-%x-%x-%x-%x"), part(jen.Empty(), jen.Lit(4)), cut(4, 6), cut(6, 8), cut(8, 10), part(jen.Lit(10), jen.Empty()))),
+			code.Func().Id("newToken").Params().String().Block(body(16,
+				part(code.Lit(6)).Op("=").Add(part(code.Lit(6))).Op("&").Id("0x0f").Op("|").Id("0x40"),
+				part(code.Lit(8)).Op("=").Add(part(code.Lit(8))).Op("&").Id("0x3f").Op("|").Id("0x80"),
+				code.Return(code.Qual("fmt", "Sprintf").Call(code.Lit("%x-%x-%x-%x-%x"), part(code.Empty(), code.Lit(4)), cut(4, 6), cut(6, 8), cut(8, 10), part(code.Lit(10), code.Empty()))),
 			)...))
 	case "text":
 		decl(f, []string{"newToken returns 32 random hexadecimal digits."},
-			jen.Func().Id("newToken").Params().String().Block(body(16,
-				jen.Return(jen.Qual("encoding/hex", "EncodeToString").Call(whole())),
+			code.Func().Id("newToken").Params().String().Block(body(16,
+				code.Return(code.Qual("encoding/hex", "EncodeToString").Call(whole())),
+			)...))
+	case "bytes":
+		decl(f, []string{fmt.Sprintf("newToken returns %d random bytes.", w.Claim.TokenLen)},
+			code.Func().Id("newToken").Params().Index().Byte().Block(body(w.Claim.TokenLen,
+				code.Return(whole()),
 			)...))
 	default:
 		w.fail("token kind %q is not known", w.Claim.Token)

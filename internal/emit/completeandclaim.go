@@ -4,7 +4,7 @@ package emit
 // one in a single commit.
 
 import (
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
@@ -38,11 +38,11 @@ func (w *writer) batches() bool {
 //		}
 //		return jobs, lost("complete and claim", done, found)
 //	}
-func (w *writer) completeAndClaimFile() *jen.File {
+func (w *writer) completeAndClaimFile() *code.File {
 	f := w.newFile()
 	const op = "complete and claim"
 	_, typ := w.doneParam()
-	params := append(append([]jen.Code{ctxParam(), jen.Id("done").Index().Id(typ)}, w.narrowing()...), jen.Id("limit").Int())
+	params := append(append([]*code.Statement{ctxParam(), code.Id("done").Index().Id(typ)}, w.narrowing()...), code.Id("limit").Int())
 	doc := []string{
 		"CompleteAndClaim completes done and takes up to limit further jobs, in one transaction.",
 		"When the claims of some of done were lost, the error is an ErrLost that names them; everything else happened all the same and the jobs are returned with that error.",
@@ -50,71 +50,78 @@ func (w *writer) completeAndClaimFile() *jen.File {
 	if w.batches() {
 		doc[0] = "CompleteAndClaim completes done and takes up to limit further jobs, in one round trip and one transaction."
 	}
+	crash := "It takes the locks of Complete and of Claim until it commits. A crash leaves both done or neither; what was claimed stays so, as after Claim."
 	if w.Claim.Flow == plan.PickTake {
 		doc[0] = "CompleteAndClaim completes done, then takes up to limit further jobs."
+		crash = "Both take their own locks and commit by themselves. A crash between the two leaves done completed and nothing claimed."
 	}
-	decl(f, w.claimDoc(doc, append([]*plan.Statement{w.Complete.Statement}, w.claimStatements()...)...),
-		jen.Func().Add(w.receiver()).Id("CompleteAndClaim").Params(params...).Params(jen.Id("jobs").Index().Id("Job"), jen.Err().Error()).BlockFunc(func(g *jen.Group) {
+	doc = append(doc, crash)
+	decl(f, w.claimDoc(doc, append(settleStatements(w.Complete), w.claimStatements()...)...),
+		code.Func().Add(w.receiver()).Id("CompleteAndClaim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			w.fused(g, op)
 		}))
 	return f
 }
 
 // selfClaim is q.Claim(ctx, kind, limit).
-func (w *writer) selfClaim(limit *jen.Statement) *jen.Statement {
-	self := jen.Id("q")
+func (w *writer) selfClaim(limit *code.Statement) *code.Statement {
+	self := code.Id("q")
 	if w.Hold {
-		self = jen.Id("t")
+		self = code.Id("t")
 	}
-	return self.Dot("Claim").Call(append(append([]jen.Code{jen.Id("ctx")}, w.narrowingArgs()...), limit)...)
+	return self.Dot("Claim").Call(append(append([]*code.Statement{code.Id("ctx")}, w.narrowingArgs()...), limit)...)
 }
 
 // selfComplete is q.Complete(ctx, done...).
-func (w *writer) selfComplete() *jen.Statement {
-	self := jen.Id("q")
+func (w *writer) selfComplete() *code.Statement {
+	self := code.Id("q")
 	if w.Hold {
-		self = jen.Id("t")
+		self = code.Id("t")
 	}
-	return self.Dot("Complete").Call(jen.Id("ctx"), jen.Id("done").Op("..."))
+	return self.Dot("Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))
 }
 
 // fused emits the body of CompleteAndClaim.
-func (w *writer) fused(g *jen.Group, op string) {
+func (w *writer) fused(g *code.Group, op string) {
 	if w.Claim.Flow == plan.PickTake {
 		w.fusedInTurn(g)
 		return
 	}
-	g.If(jen.Len(jen.Id("done")).Op("==").Lit(0)).Block(jen.Return(w.selfClaim(jen.Id("limit"))))
-	g.If(jen.Id("limit").Op("<=").Lit(0)).Block(jen.Return(jen.Nil(), w.selfComplete()))
+	if w.Complete.Lock != nil || w.Claim.Flow == plan.LockTake {
+		w.fusedWithin(g, op)
+		return
+	}
+	g.If(code.Len(code.Id("done")).Op("==").Lit(0)).Block(code.Return(w.selfClaim(code.Id("limit"))))
+	g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), w.selfComplete()))
 	w.checkShard(g, op)
 	from, finished := w.doneSource()
-	from.many = jen.Id("done")
+	from.many = code.Id("done")
 	if w.Complete.Result == nil {
-		finished = jen.Id("done")
+		finished = code.Id("done")
 	}
 	g.Var().Id("found").Index().Id("Key")
-	g.Add(observe(w.queue(), jen.Lit(op), jen.Len(jen.Id("found")).Op("+").Len(jen.Id("jobs"))))
+	g.Add(observe(w.queue(), code.Lit(op), code.Len(code.Id("found")).Op("+").Len(code.Id("jobs"))))
 
-	before, args := w.arguments(w.Complete.Statement, from, op, jen.Nil())
+	before, args := w.arguments(w.Complete.Statement, from, op, code.Nil())
 	addAll(g, before)
 	w.token(g)
 	if w.hasLow() {
-		g.List(jen.Id("low"), jen.Id("turn")).Op(":=").Add(w.queue()).Dot("low").Dot("start").Call()
+		g.List(code.Id("low"), code.Id("turn")).Op(":=").Add(w.queue()).Dot("low").Dot("start").Call()
 	}
 	claim := w.claimText(g, op)
-	complete := append([]jen.Code{jen.Id(w.Complete.Statement.Var)}, args...)
+	complete := append([]*code.Statement{code.Id(w.Complete.Statement.Var)}, args...)
 	if w.batches() {
 		w.fusedBatch(g, op, complete, claim)
 	} else {
 		w.fusedTransaction(g, op, complete, claim)
 	}
-	g.Add(ifErr(jen.Nil()))
+	g.Add(ifErr(code.Nil()))
 	w.sort(g)
 	w.hold(g)
 	if w.hasLow() {
 		w.fusedLow(g)
 	}
-	g.Return(jen.Id("jobs"), jen.Id("lost").Call(jen.Lit(op), finished, jen.Id("found")))
+	g.Return(code.Id("jobs"), code.Id("lost").Call(code.Lit(op), finished, code.Id("found")))
 }
 
 // fusedInTurn emits completing and claiming one after the other, for claims
@@ -126,18 +133,51 @@ func (w *writer) fused(g *jen.Group, op string) {
 //	}
 //	jobs, err = q.Claim(ctx, limit)
 //	return jobs, errors.Join(lost, err)
-func (w *writer) fusedInTurn(g *jen.Group) {
+func (w *writer) fusedInTurn(g *code.Group) {
 	g.Err().Op("=").Add(w.selfComplete())
-	g.If(jen.Err().Op("!=").Nil().Op("&&").Op("!").Qual("errors", "Is").Call(jen.Err(), jen.Id("ErrLost"))).Block(jen.Return(jen.Nil(), jen.Err()))
-	g.List(jen.Id("jobs"), jen.Id("claimErr")).Op(":=").Add(w.selfClaim(jen.Id("limit")))
-	g.If(jen.Id("claimErr").Op("!=").Nil()).Block(jen.Err().Op("=").Qual("errors", "Join").Call(jen.Err(), jen.Id("claimErr")))
-	g.Return(jen.Id("jobs"), jen.Err())
+	g.If(code.Err().Op("!=").Nil().Op("&&").Op("!").Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(code.Return(code.Nil(), code.Err()))
+	g.List(code.Id("jobs"), code.Id("claimErr")).Op(":=").Add(w.selfClaim(code.Id("limit")))
+	g.If(code.Id("claimErr").Op("!=").Nil()).Block(code.Err().Op("=").Qual("errors", "Join").Call(code.Err(), code.Id("claimErr")))
+	g.Return(code.Id("jobs"), code.Err())
+}
+
+// fusedWithin emits completing and claiming by the methods of that name, within
+// one transaction:
+//
+//	var lost error
+//	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
+//		within := *q
+//		within.db, within.begin, within.hook = db, nil, noHook{}
+//		if lost = within.Complete(ctx, done...); lost != nil && !errors.Is(lost, ErrLost) {
+//			return lost
+//		}
+//		jobs, err = within.Claim(ctx, limit)
+//		return err
+//	})
+//	if err != nil {
+//		return nil, err
+//	}
+//	return jobs, lost
+func (w *writer) fusedWithin(g *code.Group, op string) {
+	within := func() *code.Statement { return code.Id("within") }
+	g.Add(observe(w.queue(), code.Lit(op), code.Len(code.Id("done")).Op("+").Len(code.Id("jobs"))))
+	g.Var().Id("gone").Error()
+	g.Add(attempt(w.queue(), "transact", code.Lit(op),
+		within().Op(":=").Op("*").Id("q"),
+		code.List(within().Dot("db"), within().Dot("begin"), within().Dot("hook")).Op("=").List(code.Id("db"), code.Nil(), code.Id("noHook").Values()),
+		code.If(code.Id("gone").Op("=").Add(within().Dot("Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))),
+			code.Id("gone").Op("!=").Nil().Op("&&").Op("!").Qual("errors", "Is").Call(code.Id("gone"), code.Id("ErrLost"))).Block(code.Return(code.Id("gone"))),
+		code.List(code.Id("jobs"), code.Err()).Op("=").Add(within().Dot("Claim").Call(append(append([]*code.Statement{code.Id("ctx")}, w.narrowingArgs()...), code.Id("limit"))...)),
+		code.Return(code.Err()),
+	))
+	g.Add(ifErr(code.Nil()))
+	g.Return(code.Id("jobs"), code.Id("gone"))
 }
 
 // fusedTransaction emits both statements within a transaction.
-func (w *writer) fusedTransaction(g *jen.Group, op string, complete, claim []jen.Code) {
-	body := []jen.Code{
-		jen.List(jen.Id("found"), jen.Err()).Op("=").Add(queryCall("scanKey", complete...)),
+func (w *writer) fusedTransaction(g *code.Group, op string, complete, claim []*code.Statement) {
+	body := []*code.Statement{
+		code.List(code.Id("found"), code.Err()).Op("=").Add(queryCall("scanKey", complete...)),
 		ifErr(),
 	}
 	if w.Claim.Flow == plan.MarkRead {
@@ -145,7 +185,7 @@ func (w *writer) fusedTransaction(g *jen.Group, op string, complete, claim []jen
 	} else {
 		body = append(body, queryInto("jobs", "scanJob", claim...))
 	}
-	g.Add(attempt(w.queue(), "transact", jen.Lit(op), body...))
+	g.Add(attempt(w.queue(), "transact", code.Lit(op), body...))
 }
 
 // fusedBatch emits both statements in one round trip, which is one transaction:
@@ -159,19 +199,19 @@ func (w *writer) fusedTransaction(g *jen.Group, op string, complete, claim []jen
 //		batch.Queue(claimSQL, …).Query(…)
 //		return db.SendBatch(ctx, batch).Close()
 //	})
-func (w *writer) fusedBatch(g *jen.Group, op string, complete, claim []jen.Code) {
-	queue := func(into, scan string, text []jen.Code) *jen.Statement {
-		return jen.Id("both").Dot("Queue").Call(spread(text[:1], text[1:])...).Dot("Query").Call(
-			jen.Func().Params(jen.Id("rows").Qual(pgxPath, "Rows")).Params(jen.Err().Error()).Block(
-				jen.List(jen.Id(into), jen.Err()).Op("=").Id("collect").Call(jen.Id("rows"), jen.Id(scan)),
-				jen.Return(jen.Err()),
+func (w *writer) fusedBatch(g *code.Group, op string, complete, claim []*code.Statement) {
+	queue := func(into, scan string, text []*code.Statement) *code.Statement {
+		return code.Id("both").Dot("Queue").Call(spread(text[:1], text[1:])...).Dot("Query").Call(
+			code.Func().Params(code.Id("rows").Qual(pgxPath, "Rows")).Params(code.Err().Error()).Block(
+				code.List(code.Id(into), code.Err()).Op("=").Id("collect").Call(code.Id("rows"), code.Id(scan)),
+				code.Return(code.Err()),
 			))
 	}
-	g.Err().Op("=").Add(w.queue()).Dot("retry").Call(jen.Id("ctx"), jen.Lit(op), jen.Func().Params(jen.Id("db").Id("DBTX")).Error().Block(
-		jen.Id("both").Op(":=").Op("&").Qual(pgxPath, "Batch").Values(),
+	g.Err().Op("=").Add(w.queue()).Dot("retry").Call(code.Id("ctx"), code.Lit(op), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
+		code.Id("both").Op(":=").Op("&").Qual(pgxPath, "Batch").Values(),
 		queue("found", "scanKey", complete),
 		queue("jobs", "scanJob", claim),
-		jen.Return(jen.Id("db").Dot("SendBatch").Call(jen.Id("ctx"), jen.Id("both")).Dot("Close").Call()),
+		code.Return(code.Id("db").Dot("SendBatch").Call(code.Id("ctx"), code.Id("both")).Dot("Close").Call()),
 	))
 }
 
@@ -185,15 +225,15 @@ func (w *writer) fusedBatch(g *jen.Group, op string, complete, claim []jen.Code)
 //		more, err := q.look(ctx, lowest, limit-len(jobs))
 //		…
 //	}
-func (w *writer) fusedLow(g *jen.Group) {
-	look := jen.Add(w.queue()).Dot("look").Call(append(append([]jen.Code{jen.Id("ctx")}, w.narrowingArgs()...), jen.Id("lowest"), jen.Id("limit").Op("-").Len(jen.Id("jobs")))...)
-	g.If(jen.Len(jen.Id("jobs")).Op("==").Id("limit")).Block(
-		jen.Add(w.queue()).Dot("low").Dot("raise").Call(jen.Id("turn"), jen.Id("jobs").Index(jen.Len(jen.Id("jobs")).Op("-").Lit(1)).Dot(w.Claim.Low.Field.Name)),
-	).Else().If(jen.Id("low").Op(">").Id("lowest")).BlockFunc(func(g *jen.Group) {
+func (w *writer) fusedLow(g *code.Group) {
+	look := code.Add(w.queue()).Dot("look").Call(append(append([]*code.Statement{code.Id("ctx")}, w.narrowingArgs()...), code.Id("lowest"), code.Id("limit").Op("-").Len(code.Id("jobs")))...)
+	g.If(code.Len(code.Id("jobs")).Op("==").Id("limit")).Block(
+		code.Add(w.queue()).Dot("low").Dot("raise").Call(code.Id("turn"), code.Id("jobs").Index(code.Len(code.Id("jobs")).Op("-").Lit(1)).Dot(w.Claim.Low.Field.Name)),
+	).Else().If(code.Id("low").Op(">").Id("lowest")).BlockFunc(func(g *code.Group) {
 		g.Comment("// Jobs may have come back below the bound. An error will come again.")
 		g.Add(w.queue()).Dot("low").Dot("reset").Call()
-		g.List(jen.Id("more"), jen.Id("_")).Op(":=").Add(look)
-		g.Id("jobs").Op("=").Append(jen.Id("jobs"), jen.Id("more").Op("..."))
+		g.List(code.Id("more"), code.Id("_")).Op(":=").Add(look)
+		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("more").Op("..."))
 		w.sort(g)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
+	"github.com/qgen-dev/qgen/internal/code"
 	"github.com/qgen-dev/qgen/internal/plan"
 	"github.com/qgen-dev/qgen/test/servers"
 )
@@ -21,7 +22,7 @@ import (
 // together with test files that belong beside it, and returns its folder.
 func emitModule(t *testing.T, p *plan.Package, more map[string]string) string {
 	t.Helper()
-	files, err := Files(p)
+	files, err := new(Emitter).Files(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +148,8 @@ func shardAdds() *plan.Package {
 // for reading, one for each shape.
 func TestConformanceText(t *testing.T) {
 	for _, p := range []*plan.Package{emailPostgreSQL("emailpgx", plan.PGX), hold("holdpq", plan.DatabaseSQL), shardAdds(), popAdds()} {
-		w := &writer{Package: withConformance(p)}
-		text, err := render("conformance_test.go", w.conformanceFile())
+		w := newWriter(withConformance(p))
+		text, err := w.conformanceFile().Render(new(code.Formatter))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +233,7 @@ func TestConformanceSkips(t *testing.T) {
 func TestConformanceNeeds(t *testing.T) {
 	p := pop()
 	p.Conformance = true
-	if _, err := Files(p); err == nil || err.Error() != "emit: pop: a conformance test needs Claim, Enqueue and Stats" {
+	if _, err := new(Emitter).Files(p); err == nil || err.Error() != "emit: pop: a conformance test needs Claim, Enqueue and Stats" {
 		t.Error(err)
 	}
 }
@@ -249,8 +250,8 @@ func TestConformanceOfTries(t *testing.T) {
 	} {
 		p := withConformance(emailSQLite())
 		p.Fence = []*plan.Field{c.fence(p)}
-		w := &writer{Package: p}
-		text, err := render("conformance_test.go", w.conformanceFile())
+		w := newWriter(p)
+		text, err := w.conformanceFile().Render(new(code.Formatter))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // dbFile writes db.go, less the unexported parts that addParts finds in use.
-func (w *writer) dbFile() *jen.File {
+func (w *writer) dbFile() *code.File {
 	f := w.newFile()
 	if w.settles() {
 		w.lostError(f)
@@ -44,55 +44,55 @@ func (w *writer) settles() bool {
 //
 //	func (e *LostError) Error() string { … }
 //	func (e *LostError) Unwrap() error { return ErrLost }
-func (w *writer) lostError(f *jen.File) {
+func (w *writer) lostError(f *code.File) {
 	decl(f, []string{"ErrLost is what an operation returns for a job whose claim is no longer the caller's: it expired and another worker holds or has finished it, or it was settled before."},
-		jen.Var().Id("ErrLost").Op("=").Qual("errors", "New").Call(jen.Lit(w.Name+": claim lost")))
+		code.Var().Id("ErrLost").Op("=").Qual("errors", "New").Call(code.Lit(w.Name+": claim lost")))
 	decl(f, []string{"LostError names the jobs whose claims were lost. What else the operation was given is done. It is an ErrLost."},
-		jen.Type().Id("LostError").Struct(
-			jen.Id("Op").String().Comment("complete, fail, …"),
-			jen.Id("Keys").Index().Id("Key"),
+		code.Type().Id("LostError").Struct(
+			code.Id("Op").String().Comment("complete, fail, …"),
+			code.Id("Keys").Index().Id("Key"),
 		))
-	recv := func() *jen.Statement { return jen.Params(jen.Id("e").Op("*").Id("LostError")) }
+	recv := func() *code.Statement { return code.Params(code.Id("e").Op("*").Id("LostError")) }
 	decl(f, []string{"Error tells the operation and the keys."},
-		jen.Func().Add(recv()).Id("Error").Params().String().Block(
-			jen.Return(jen.Qual("fmt", "Sprintf").Call(jen.Lit(w.Name+": %s: claim lost: %v"), jen.Id("e").Dot("Op"), jen.Id("e").Dot("Keys"))),
+		code.Func().Add(recv()).Id("Error").Params().String().Block(
+			code.Return(code.Qual("fmt", "Sprintf").Call(code.Lit(w.Name+": %s: claim lost: %v"), code.Id("e").Dot("Op"), code.Id("e").Dot("Keys"))),
 		))
 	decl(f, []string{"Unwrap returns ErrLost."},
-		jen.Func().Add(recv()).Id("Unwrap").Params().Error().Add(inline(jen.Return(jen.Id("ErrLost")))))
+		code.Func().Add(recv()).Id("Unwrap").Params().Error().Add(inline(code.Return(code.Id("ErrLost")))))
 }
 
 // dbtxType emits the interface of what runs statements.
-func (w *writer) dbtxType(f *jen.File) {
+func (w *writer) dbtxType(f *code.File) {
 	if w.isPgx() {
-		method := func(name string) *jen.Statement {
-			return jen.Id(name).Params(ctxParam(), jen.Id("sql").String(), jen.Id("args").Op("...").Any())
+		method := func(name string) *code.Statement {
+			return code.Id(name).Params(ctxParam(), code.Id("sql").String(), code.Id("args").Op("...").Any())
 		}
 		decl(f, []string{"DBTX runs statements: a *pgxpool.Pool, a *pgx.Conn and a pgx.Tx do."},
-			jen.Type().Id("DBTX").InterfaceFunc(func(g *jen.Group) {
-				g.Add(method("Exec")).Params(jen.Qual(pgconnPath, "CommandTag"), jen.Error())
-				g.Add(method("Query")).Params(jen.Qual(pgxPath, "Rows"), jen.Error())
+			code.Type().Id("DBTX").InterfaceFunc(func(g *code.Group) {
+				g.Add(method("Exec")).Params(code.Qual(pgconnPath, "CommandTag"), code.Error())
+				g.Add(method("Query")).Params(code.Qual(pgxPath, "Rows"), code.Error())
 				if w.batches() {
-					g.Id("SendBatch").Params(ctxParam(), jen.Id("b").Op("*").Qual(pgxPath, "Batch")).Qual(pgxPath, "BatchResults")
+					g.Id("SendBatch").Params(ctxParam(), code.Id("b").Op("*").Qual(pgxPath, "Batch")).Qual(pgxPath, "BatchResults")
 				}
 			}))
 		return
 	}
-	method := func(name string) *jen.Statement {
-		return jen.Id(name).Params(ctxParam(), jen.Id("query").String(), jen.Id("args").Op("...").Any())
+	method := func(name string) *code.Statement {
+		return code.Id(name).Params(ctxParam(), code.Id("query").String(), code.Id("args").Op("...").Any())
 	}
 	decl(f, []string{"DBTX runs statements: a *sql.DB, a *sql.Conn and a *sql.Tx do."},
-		jen.Type().Id("DBTX").Interface(
-			method("ExecContext").Params(jen.Qual("database/sql", "Result"), jen.Error()),
-			method("QueryContext").Params(jen.Op("*").Qual("database/sql", "Rows"), jen.Error()),
+		code.Type().Id("DBTX").Interface(
+			method("ExecContext").Params(code.Qual("database/sql", "Result"), code.Error()),
+			method("QueryContext").Params(code.Op("*").Qual("database/sql", "Rows"), code.Error()),
 		))
 }
 
 // txType is the driver's transaction, txOptions what it takes to begin one.
-func (w *writer) txType() *jen.Statement {
+func (w *writer) txType() *code.Statement {
 	if w.isPgx() {
-		return jen.Qual(pgxPath, "Tx")
+		return code.Qual(pgxPath, "Tx")
 	}
-	return jen.Op("*").Qual("database/sql", "Tx")
+	return code.Op("*").Qual("database/sql", "Tx")
 }
 
 // beginnerType emits
@@ -100,25 +100,25 @@ func (w *writer) txType() *jen.Statement {
 //	type beginner interface {
 //		BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 //	}
-func (w *writer) beginnerType(f *jen.File) {
-	options := jen.Op("*").Qual("database/sql", "TxOptions")
+func (w *writer) beginnerType(f *code.File) {
+	options := code.Op("*").Qual("database/sql", "TxOptions")
 	if w.isPgx() {
-		options = jen.Qual(pgxPath, "TxOptions")
+		options = code.Qual(pgxPath, "TxOptions")
 	}
 	decl(f, []string{"beginner is what can begin a transaction; a transaction cannot."},
-		jen.Type().Id("beginner").Interface(
-			jen.Id("BeginTx").Params(ctxParam(), jen.Id("options").Add(options)).Params(w.txType(), jen.Error()),
+		code.Type().Id("beginner").Interface(
+			code.Id("BeginTx").Params(ctxParam(), code.Id("options").Add(options)).Params(w.txType(), code.Error()),
 		))
 }
 
 // queueType emits the struct Queue.
-func (w *writer) queueType(f *jen.File) {
+func (w *writer) queueType(f *code.File) {
 	what := "Queue takes jobs from " + w.tableName() + " and settles them"
 	if w.Hold {
 		what = "Queue adds jobs to " + w.tableName() + " and gives transactions in which they are taken"
 	}
 	decl(f, []string{what + ". It may be used by any number of goroutines at once."},
-		jen.Type().Id("Queue").StructFunc(func(g *jen.Group) {
+		code.Type().Id("Queue").StructFunc(func(g *code.Group) {
 			g.Id("db").Id("DBTX")
 			g.Id("begin").Id("beginner").Comment("nil in the caller's transaction")
 			if w.Worker {
@@ -146,7 +146,7 @@ func (w *writer) hasLow() bool { return w.Claim != nil && w.Claim.Low != nil }
 //		}
 //		…
 //	}
-func (w *writer) newFunc(f *jen.File) {
+func (w *writer) newFunc(f *code.File) {
 	doc := []string{"New returns a queue over db. Given a transaction it works inside that: nothing is tried again and nothing is committed, see WithTx."}
 	if w.isPgx() {
 		doc[0] += " Do not give it a connection on which BEGIN was sent by hand."
@@ -154,73 +154,73 @@ func (w *writer) newFunc(f *jen.File) {
 		doc[0] += " Do not give it a *sql.Conn on which BEGIN was sent by hand."
 	}
 	decl(f, doc,
-		jen.Func().Id("New").Params(jen.Id("db").Id("DBTX"), jen.Id("options").Op("...").Id("Option")).Op("*").Id("Queue").BlockFunc(func(g *jen.Group) {
-			g.Id("q").Op(":=").Op("&").Id("Queue").ValuesFunc(func(g *jen.Group) {
+		code.Func().Id("New").Params(code.Id("db").Id("DBTX"), code.Id("options").Op("...").Id("Option")).Op("*").Id("Queue").BlockFunc(func(g *code.Group) {
+			g.Id("q").Op(":=").Op("&").Id("Queue").ValuesFunc(func(g *code.Group) {
 				g.Id("db").Op(":").Id("db")
 				if w.Worker {
 					g.Id("worker").Op(":").Id("defaultWorker").Call()
 				}
 				g.Id("hook").Op(":").Id("noHook").Values()
 			})
-			g.If(jen.List(jen.Id("begin"), jen.Id("ok")).Op(":=").Id("db").Assert(jen.Id("beginner")), jen.Id("ok")).BlockFunc(func(g *jen.Group) {
+			g.If(code.List(code.Id("begin"), code.Id("ok")).Op(":=").Id("db").Assert(code.Id("beginner")), code.Id("ok")).BlockFunc(func(g *code.Group) {
 				g.Id("q").Dot("begin").Op("=").Id("begin")
 				if w.hasLow() {
-					g.Id("q").Dot("low").Op("=").Op("&").Id("lowBound").Values(jen.Id("key").Op(":").Id("lowest"))
+					g.Id("q").Dot("low").Op("=").Op("&").Id("lowBound").Values(code.Id("key").Op(":").Id("lowest"))
 				}
 			})
-			g.For(jen.List(jen.Id("_"), jen.Id("option")).Op(":=").Range().Id("options")).Block(
-				jen.Id("option").Call(jen.Id("q")),
+			g.For(code.List(code.Id("_"), code.Id("option")).Op(":=").Range().Id("options")).Block(
+				code.Id("option").Call(code.Id("q")),
 			)
-			g.Return(jen.Id("q"))
+			g.Return(code.Id("q"))
 		}))
 }
 
 // withTxMethod emits WithTx and, where claims live in transactions, Tx.
-func (w *writer) withTxMethod(f *jen.File) {
-	param := jen.Id("tx").Add(w.txType())
-	join := func(g *jen.Group) {
+func (w *writer) withTxMethod(f *code.File) {
+	param := code.Id("tx").Add(w.txType())
+	join := func(g *code.Group) {
 		g.Id("joined").Op(":=").Op("*").Id("q")
 		if w.hasLow() {
-			g.List(jen.Id("joined").Dot("db"), jen.Id("joined").Dot("begin"), jen.Id("joined").Dot("low")).Op("=").List(jen.Id("tx"), jen.Nil(), jen.Nil())
+			g.List(code.Id("joined").Dot("db"), code.Id("joined").Dot("begin"), code.Id("joined").Dot("low")).Op("=").List(code.Id("tx"), code.Nil(), code.Nil())
 		} else {
-			g.List(jen.Id("joined").Dot("db"), jen.Id("joined").Dot("begin")).Op("=").List(jen.Id("tx"), jen.Nil())
+			g.List(code.Id("joined").Dot("db"), code.Id("joined").Dot("begin")).Op("=").List(code.Id("tx"), code.Nil())
 		}
 	}
 	if !w.Hold {
 		decl(f, []string{"WithTx returns the queue as part of the caller's transaction: what it does happens when tx commits. It never tries again by itself; an error for which IsRetryable is true asks to run the whole transaction again."},
-			jen.Func().Add(queueReceiver()).Id("WithTx").Params(param).Op("*").Id("Queue").BlockFunc(func(g *jen.Group) {
+			code.Func().Add(queueReceiver()).Id("WithTx").Params(param).Op("*").Id("Queue").BlockFunc(func(g *code.Group) {
 				join(g)
-				g.Return(jen.Op("&").Id("joined"))
+				g.Return(code.Op("&").Id("joined"))
 			}))
 		return
 	}
 	decl(f, []string{"Tx takes jobs within one transaction. The row locks of the transaction are the claims: a commit keeps what was settled and frees the rest, a rollback or a crash gives every job back. It is for one goroutine at a time."},
-		jen.Type().Id("Tx").Struct(
-			jen.Id("queue").Op("*").Id("Queue"),
-			jen.Id("held").Index().Id("Key").Comment("every job taken by it, so that none is taken twice"),
+		code.Type().Id("Tx").Struct(
+			code.Id("queue").Op("*").Id("Queue"),
+			code.Id("held").Index().Id("Key").Comment("every job taken by it, so that none is taken twice"),
 		))
 	decl(f, []string{"WithTx returns the claims of the caller's transaction. Nothing is tried again and nothing is committed; an error for which IsRetryable is true asks to run the whole transaction again. To add jobs within a transaction, use New(tx)."},
-		jen.Func().Add(queueReceiver()).Id("WithTx").Params(param).Op("*").Id("Tx").BlockFunc(func(g *jen.Group) {
+		code.Func().Add(queueReceiver()).Id("WithTx").Params(param).Op("*").Id("Tx").BlockFunc(func(g *code.Group) {
 			join(g)
-			g.Return(jen.Op("&").Id("Tx").Values(jen.Id("queue").Op(":").Op("&").Id("joined")))
+			g.Return(code.Op("&").Id("Tx").Values(code.Id("queue").Op(":").Op("&").Id("joined")))
 		}))
 }
 
 // options emits Option, WithWorker and WithHook.
-func (w *writer) options(f *jen.File) {
+func (w *writer) options(f *code.File) {
 	decl(f, []string{"Option changes how a queue works."},
-		jen.Type().Id("Option").Func().Params(jen.Op("*").Id("Queue")))
-	option := func(name, param string, typ jen.Code) *jen.Statement {
-		return jen.Func().Id(name).Params(jen.Id(param).Add(typ)).Id("Option").Block(
-			jen.Return(jen.Func().Params(jen.Id("q").Op("*").Id("Queue")).Block(
-				jen.Id("q").Dot(param).Op("=").Id(param),
+		code.Type().Id("Option").Func().Params(code.Op("*").Id("Queue")))
+	option := func(name, param string, typ *code.Statement) *code.Statement {
+		return code.Func().Id(name).Params(code.Id(param).Add(typ)).Id("Option").Block(
+			code.Return(code.Func().Params(code.Id("q").Op("*").Id("Queue")).Block(
+				code.Id("q").Dot(param).Op("=").Id(param),
 			)))
 	}
 	if w.Worker {
 		decl(f, []string{"WithWorker names the worker that claims record. " + w.workerDefault()},
 			option("WithWorker", "worker", w.workerType()))
 	}
-	decl(f, []string{"WithHook has hook watch every operation."}, option("WithHook", "hook", jen.Id("Hook")))
+	decl(f, []string{"WithHook has hook watch every operation."}, option("WithHook", "hook", code.Id("Hook")))
 }
 
 // workerArg finds the argument that carries the worker.
@@ -236,11 +236,11 @@ func (w *writer) workerArg() plan.Arg {
 }
 
 // workerType is the Go type of the worker.
-func (w *writer) workerType() *jen.Statement {
+func (w *writer) workerType() *code.Statement {
 	if f := w.workerArg().Field; f != nil {
 		return w.goType(f.GoType)
 	}
-	return jen.String()
+	return code.String()
 }
 
 // workerIsText reports whether a worker is a name and not a number.
@@ -267,11 +267,11 @@ func (w *writer) workerDefault() string {
 //		id := ":" + strconv.Itoa(os.Getpid())
 //		return host[:min(len(host), 40-len(id))] + id
 //	}
-func (w *writer) defaultWorkerFunc(f *jen.File) {
+func (w *writer) defaultWorkerFunc(f *code.File) {
 	if !w.workerIsText() {
 		decl(f, []string{"defaultWorker is the process id."},
-			jen.Func().Id("defaultWorker").Params().Add(w.workerType()).Block(
-				jen.Return(w.workerType().Call(jen.Qual("os", "Getpid").Call()))))
+			code.Func().Id("defaultWorker").Params().Add(w.workerType()).Block(
+				code.Return(w.workerType().Call(code.Qual("os", "Getpid").Call()))))
 		return
 	}
 	most := w.workerArg().Max
@@ -280,47 +280,47 @@ func (w *writer) defaultWorkerFunc(f *jen.File) {
 		doc = fmt.Sprintf("defaultWorker is host name and process id, in at most %d characters.", most)
 	}
 	decl(f, []string{doc},
-		jen.Func().Id("defaultWorker").Params().String().BlockFunc(func(g *jen.Group) {
-			g.List(jen.Id("host"), jen.Err()).Op(":=").Qual("os", "Hostname").Call()
-			g.If(jen.Err().Op("!=").Nil()).Block(jen.Id("host").Op("=").Lit("unknown"))
-			id := jen.Qual("strconv", "Itoa").Call(jen.Qual("os", "Getpid").Call())
+		code.Func().Id("defaultWorker").Params().String().BlockFunc(func(g *code.Group) {
+			g.List(code.Id("host"), code.Err()).Op(":=").Qual("os", "Hostname").Call()
+			g.If(code.Err().Op("!=").Nil()).Block(code.Id("host").Op("=").Lit("unknown"))
+			id := code.Qual("strconv", "Itoa").Call(code.Qual("os", "Getpid").Call())
 			if most == 0 {
-				g.Return(jen.Id("host").Op("+").Lit(":").Op("+").Add(id))
+				g.Return(code.Id("host").Op("+").Lit(":").Op("+").Add(id))
 				return
 			}
 			g.Id("name").Op(":=").Id("host").Op("+").Lit(":").Op("+").Add(id)
-			g.Return(jen.Id("name").Index(jen.Id("max").Call(jen.Lit(0), jen.Len(jen.Id("name")).Op("-").Lit(most)).Op(":")))
+			g.Return(code.Id("name").Index(code.Id("max").Call(code.Lit(0), code.Len(code.Id("name")).Op("-").Lit(most)).Op(":")))
 		}))
 }
 
 // hookType emits Hook and the hook of a queue that has none.
-func (w *writer) hookType(f *jen.File) {
-	recv := jen.Params(jen.Id("noHook"))
-	before := jen.Id("Before").Params(ctxParam(), jen.Id("op").String()).Qual("context", "Context")
-	after := jen.Id("After").Params(ctxParam(), jen.Id("op").String(), jen.Id("rows").Int(), jen.Err().Error())
+func (w *writer) hookType(f *code.File) {
+	recv := code.Params(code.Id("noHook"))
+	before := code.Id("Before").Params(ctxParam(), code.Id("op").String()).Qual("context", "Context")
+	after := code.Id("After").Params(ctxParam(), code.Id("op").String(), code.Id("rows").Int(), code.Err().Error())
 	decl(f, []string{"Hook watches operations; logs, traces and metrics are made with it."},
-		jen.Type().Id("Hook").Interface(
-			jen.Comment("Before is called when an operation starts and returns the context for it."),
+		code.Type().Id("Hook").Interface(
+			code.Comment("Before is called when an operation starts and returns the context for it."),
 			before,
-			jen.Comment("After is called when it has ended, with the number of rows it took, changed"),
-			jen.Comment("or added."),
+			code.Comment("After is called when it has ended, with the number of rows it took, changed"),
+			code.Comment("or added."),
 			after,
 		))
 	decl(f, []string{"noHook is the hook of a queue that has none."},
-		jen.Type().Id("noHook").Struct())
+		code.Type().Id("noHook").Struct())
 	f.Line()
-	f.Func().Add(recv.Clone()).Id("Before").Params(ctxParam(), jen.Id("_").String()).Qual("context", "Context").Add(inline(jen.Return(jen.Id("ctx"))))
+	f.Func().Add(recv.Clone()).Id("Before").Params(ctxParam(), code.Id("_").String()).Qual("context", "Context").Add(inline(code.Return(code.Id("ctx"))))
 	f.Line()
-	f.Func().Add(recv.Clone()).Id("After").Params(jen.Qual("context", "Context"), jen.String(), jen.Int(), jen.Error()).Block()
+	f.Func().Add(recv.Clone()).Id("After").Params(code.Qual("context", "Context"), code.String(), code.Int(), code.Error()).Block()
 }
 
 // isRetryableFunc emits
 //
 //	func IsRetryable(err error) bool { return rolledBack(err) || unknown(err) }
-func (w *writer) isRetryableFunc(f *jen.File) {
+func (w *writer) isRetryableFunc(f *code.File) {
 	decl(f, []string{"IsRetryable reports whether the same work may be tried again: the database undid it because of other work, or the connection broke before the answer came. In the latter case it may have been done all the same."},
-		jen.Func().Id("IsRetryable").Params(jen.Err().Error()).Bool().Add(
-			inline(jen.Return(jen.Id("rolledBack").Call(jen.Err()).Op("||").Id("unknown").Call(jen.Err())))))
+		code.Func().Id("IsRetryable").Params(code.Err().Error()).Bool().Add(
+			inline(code.Return(code.Id("rolledBack").Call(code.Err()).Op("||").Id("unknown").Call(code.Err())))))
 }
 
 // rolledBackFunc emits
@@ -328,20 +328,18 @@ func (w *writer) isRetryableFunc(f *jen.File) {
 //	func rolledBack(err error) bool {
 //		return hasState(err, "40001", "40P01") || hasCode(err, 5)
 //	}
-func (w *writer) rolledBackFunc(f *jen.File) {
-	var tests []jen.Code
-	if w.isPgx() {
-		tests = append(tests, jen.Qual(pgconnPath, "SafeToRetry").Call(jen.Err()))
-	}
+func (w *writer) rolledBackFunc(f *code.File) {
+	var tests []*code.Statement
 	tests = append(tests, test("hasState", w.Transient.RolledBack)...)
 	tests = append(tests, test("hasCode", w.Transient.Codes)...)
 	tests = append(tests, test("hasText", w.Transient.Messages)...)
+	tests = append(tests, test("hasNumber", w.Transient.Numbers)...)
 	if len(tests) == 0 {
 		w.fail("no error is known after which work may be tried again")
 		return
 	}
 	decl(f, []string{"rolledBack reports whether err surely left nothing behind and may not come again."},
-		jen.Func().Id("rolledBack").Params(jen.Err().Error()).Bool().Block(jen.Return(anyOf(tests))))
+		code.Func().Id("rolledBack").Params(code.Err().Error()).Bool().Block(code.Return(anyOf(tests))))
 }
 
 // unknownFunc emits
@@ -350,29 +348,39 @@ func (w *writer) rolledBackFunc(f *jen.File) {
 //		var broken *net.OpError
 //		return errors.As(err, &broken) || errors.Is(err, driver.ErrBadConn) || … || hasState(err, "08")
 //	}
-func (w *writer) unknownFunc(f *jen.File) {
-	is := func(pkg, name string) jen.Code {
-		return jen.Qual("errors", "Is").Call(jen.Err(), jen.Qual(pkg, name))
+//
+// What pgx calls safe to retry belongs here: it also says so of a COMMIT whose
+// answer was lost.
+func (w *writer) unknownFunc(f *code.File) {
+	is := func(pkg, name string) *code.Statement {
+		return code.Qual("errors", "Is").Call(code.Err(), code.Qual(pkg, name))
 	}
-	tests := []jen.Code{jen.Qual("errors", "As").Call(jen.Err(), jen.Op("&").Id("broken"))}
-	if !w.isPgx() {
+	tests := []*code.Statement{code.Qual("errors", "As").Call(code.Err(), code.Op("&").Id("broken"))}
+	if w.isPgx() {
+		tests = append(tests, code.Qual(pgconnPath, "SafeToRetry").Call(code.Err()))
+	} else {
 		tests = append(tests, is("database/sql/driver", "ErrBadConn"))
+		tests = append(tests, test("hasText", w.Transient.LostMessages)...)
 	}
 	tests = append(tests, is("io", "EOF"), is("io", "ErrUnexpectedEOF"))
 	tests = append(tests, test("hasState", w.Transient.Unknown)...)
+	tests = append(tests, test("hasNumber", w.Transient.LostNumbers)...)
+	if e := w.Transient.Error; e.Lost != "" {
+		tests = append(tests, is(e.Import, e.Lost))
+	}
 	decl(f, []string{"unknown reports whether the connection is gone, and with it the answer."},
-		jen.Func().Id("unknown").Params(jen.Err().Error()).Bool().Block(
-			jen.Var().Id("broken").Op("*").Qual("net", "OpError"),
-			jen.Return(anyOf(tests)),
+		code.Func().Id("unknown").Params(code.Err().Error()).Bool().Block(
+			code.Var().Id("broken").Op("*").Qual("net", "OpError"),
+			code.Return(anyOf(tests)),
 		))
 }
 
 // test is name(err, values…), nothing when there are no values.
-func test[T any](name string, values []T) []jen.Code {
+func test[T any](name string, values []T) []*code.Statement {
 	if len(values) == 0 {
 		return nil
 	}
-	return []jen.Code{jen.Id(name).CallFunc(func(g *jen.Group) {
+	return []*code.Statement{code.Id(name).CallFunc(func(g *code.Group) {
 		g.Err()
 		for _, v := range values {
 			g.Lit(v)
@@ -381,8 +389,8 @@ func test[T any](name string, values []T) []jen.Code {
 }
 
 // anyOf joins tests with ||, one a line when they are many.
-func anyOf(tests []jen.Code) *jen.Statement {
-	s := jen.Add(tests[0])
+func anyOf(tests []*code.Statement) *code.Statement {
+	s := code.Add(tests[0])
 	for i, t := range tests[1:] {
 		s.Op("||")
 		if i%2 == 1 {
@@ -404,13 +412,13 @@ func anyOf(tests []jen.Code) *jen.Statement {
 //			return strings.HasPrefix(e.SQLState(), state)
 //		})
 //	}
-func (w *writer) hasStateFunc(f *jen.File) {
+func (w *writer) hasStateFunc(f *code.File) {
 	decl(f, []string{"hasState reports whether err has one of the SQLSTATEs, or is of one of the classes."},
-		jen.Func().Id("hasState").Params(jen.Err().Error(), jen.Id("states").Op("...").String()).Bool().Block(
-			jen.Var().Id("e").Interface(jen.Id("SQLState").Params().String()),
-			jen.If(jen.Op("!").Qual("errors", "As").Call(jen.Err(), jen.Op("&").Id("e"))).Block(jen.Return(jen.False())),
-			jen.Return(jen.Qual("slices", "ContainsFunc").Call(jen.Id("states"), jen.Func().Params(jen.Id("state").String()).Bool().Block(
-				jen.Return(jen.Qual("strings", "HasPrefix").Call(jen.Id("e").Dot("SQLState").Call(), jen.Id("state"))),
+		code.Func().Id("hasState").Params(code.Err().Error(), code.Id("states").Op("...").String()).Bool().Block(
+			code.Var().Id("e").Interface(code.Id("SQLState").Params().String()),
+			code.If(code.Op("!").Qual("errors", "As").Call(code.Err(), code.Op("&").Id("e"))).Block(code.Return(code.False())),
+			code.Return(code.Qual("slices", "ContainsFunc").Call(code.Id("states"), code.Func().Params(code.Id("state").String()).Bool().Block(
+				code.Return(code.Qual("strings", "HasPrefix").Call(code.Id("e").Dot("SQLState").Call(), code.Id("state"))),
 			))),
 		))
 }
@@ -421,12 +429,12 @@ func (w *writer) hasStateFunc(f *jen.File) {
 //		var e interface{ Code() int }
 //		return errors.As(err, &e) && slices.Contains(codes, e.Code()&0xff)
 //	}
-func (w *writer) hasCodeFunc(f *jen.File) {
+func (w *writer) hasCodeFunc(f *code.File) {
 	decl(f, []string{"hasCode reports whether err has one of the driver's codes; the low byte counts, the rest tells details."},
-		jen.Func().Id("hasCode").Params(jen.Err().Error(), jen.Id("codes").Op("...").Int()).Bool().Block(
-			jen.Var().Id("e").Interface(jen.Id("Code").Params().Int()),
-			jen.Return(jen.Qual("errors", "As").Call(jen.Err(), jen.Op("&").Id("e")).Op("&&").
-				Qual("slices", "Contains").Call(jen.Id("codes"), jen.Id("e").Dot("Code").Call().Op("&").Id("0xff"))),
+		code.Func().Id("hasCode").Params(code.Err().Error(), code.Id("codes").Op("...").Int()).Bool().Block(
+			code.Var().Id("e").Interface(code.Id("Code").Params().Int()),
+			code.Return(code.Qual("errors", "As").Call(code.Err(), code.Op("&").Id("e")).Op("&&").
+				Qual("slices", "Contains").Call(code.Id("codes"), code.Id("e").Dot("Code").Call().Op("&").Id("0xff"))),
 		))
 }
 
@@ -437,18 +445,34 @@ func (w *writer) hasCodeFunc(f *jen.File) {
 //			return strings.Contains(err.Error(), part)
 //		})
 //	}
-func (w *writer) hasTextFunc(f *jen.File) {
+func (w *writer) hasTextFunc(f *code.File) {
 	decl(f, []string{"hasText reports whether err says one of the parts, for drivers whose errors have no codes."},
-		jen.Func().Id("hasText").Params(jen.Err().Error(), jen.Id("parts").Op("...").String()).Bool().Block(
-			jen.Return(jen.Err().Op("!=").Nil().Op("&&").Qual("slices", "ContainsFunc").Call(jen.Id("parts"), jen.Func().Params(jen.Id("part").String()).Bool().Block(
-				jen.Return(jen.Qual("strings", "Contains").Call(jen.Err().Dot("Error").Call(), jen.Id("part"))),
+		code.Func().Id("hasText").Params(code.Err().Error(), code.Id("parts").Op("...").String()).Bool().Block(
+			code.Return(code.Err().Op("!=").Nil().Op("&&").Qual("slices", "ContainsFunc").Call(code.Id("parts"), code.Func().Params(code.Id("part").String()).Bool().Block(
+				code.Return(code.Qual("strings", "Contains").Call(code.Err().Dot("Error").Call(), code.Id("part"))),
 			))),
 		))
 }
 
+// hasNumberFunc emits
+//
+//	func hasNumber(err error, numbers ...uint16) bool {
+//		var e *mysql.MySQLError
+//		return errors.As(err, &e) && slices.Contains(numbers, e.Number)
+//	}
+func (w *writer) hasNumberFunc(f *code.File) {
+	own := w.Transient.Error
+	decl(f, []string{"hasNumber reports whether err is one of the server's errors."},
+		code.Func().Id("hasNumber").Params(code.Err().Error(), code.Id("numbers").Op("...").Id(own.NumberType)).Bool().Block(
+			code.Var().Id("e").Op("*").Qual(own.Import, own.Type),
+			code.Return(code.Qual("errors", "As").Call(code.Err(), code.Op("&").Id("e")).Op("&&").
+				Qual("slices", "Contains").Call(code.Id("numbers"), code.Id("e").Dot(own.Field))),
+		))
+}
+
 // tryFunc is the type of what retry and transact run.
-func tryFunc() *jen.Statement {
-	return jen.Id("fn").Func().Params(jen.Id("db").Id("DBTX")).Error()
+func tryFunc() *code.Statement {
+	return code.Id("fn").Func().Params(code.Id("db").Id("DBTX")).Error()
 }
 
 // retryMethod emits
@@ -466,22 +490,22 @@ func tryFunc() *jen.Statement {
 //		}
 //		return nil
 //	}
-func (w *writer) retryMethod(f *jen.File) {
+func (w *writer) retryMethod(f *code.File) {
 	decl(f, []string{"retry runs fn, and again while its error surely left nothing behind, five times at most. In the caller's transaction it runs it once."},
-		jen.Func().Add(queueReceiver()).Id("retry").Params(ctxParam(), jen.Id("op").String(), tryFunc()).Error().Block(
-			jen.Err().Op(":=").Id("fn").Call(jen.Id("q").Dot("db")),
-			jen.For(jen.Id("try").Op(":=").Lit(1),
-				jen.Id("try").Op("<").Lit(5).Op("&&").Id("q").Dot("begin").Op("!=").Nil().Op("&&").Id("rolledBack").Call(jen.Err()),
-				jen.Id("try").Op("++")).Block(
-				jen.If(jen.Id("pause").Call(jen.Id("ctx"), jen.Id("try")).Op("!=").Nil()).Block(
-					jen.Break().Comment("err says more than that time is up"),
+		code.Func().Add(queueReceiver()).Id("retry").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().Block(
+			code.Err().Op(":=").Id("fn").Call(code.Id("q").Dot("db")),
+			code.For(code.Id("try").Op(":=").Lit(1),
+				code.Id("try").Op("<").Lit(5).Op("&&").Id("q").Dot("begin").Op("!=").Nil().Op("&&").Id("rolledBack").Call(code.Err()),
+				code.Id("try").Op("++")).Block(
+				code.If(code.Id("pause").Call(code.Id("ctx"), code.Id("try")).Op("!=").Nil()).Block(
+					code.Break().Comment("err says more than that time is up"),
 				),
-				jen.Err().Op("=").Id("fn").Call(jen.Id("q").Dot("db")),
+				code.Err().Op("=").Id("fn").Call(code.Id("q").Dot("db")),
 			),
-			jen.If(jen.Err().Op("!=").Nil()).Block(
-				jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": %s: %w"), jen.Id("op"), jen.Err())),
+			code.If(code.Err().Op("!=").Nil()).Block(
+				code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": %s: %w"), code.Id("op"), code.Err())),
 			),
-			jen.Return(jen.Nil()),
+			code.Return(code.Nil()),
 		))
 }
 
@@ -498,15 +522,15 @@ func (w *writer) retryMethod(f *jen.File) {
 //			return nil
 //		}
 //	}
-func (w *writer) pauseFunc(f *jen.File) {
+func (w *writer) pauseFunc(f *code.File) {
 	decl(f, []string{"pause waits before another try: 5 ms and up to as much again, doubled with every try."},
-		jen.Func().Id("pause").Params(ctxParam(), jen.Id("try").Int()).Error().Block(
-			jen.Id("wait").Op(":=").Lit(5).Op("*").Qual("time", "Millisecond").Op("<<").Parens(jen.Id("try").Op("-").Lit(1)),
-			jen.Id("timer").Op(":=").Qual("time", "NewTimer").Call(jen.Id("wait").Op("+").Qual(mathRand, "N").Call(jen.Id("wait"))),
-			jen.Defer().Id("timer").Dot("Stop").Call(),
-			jen.Select().Block(
-				jen.Case(jen.Op("<-").Id("ctx").Dot("Done").Call()).Block(jen.Return(jen.Id("ctx").Dot("Err").Call())),
-				jen.Case(jen.Op("<-").Id("timer").Dot("C")).Block(jen.Return(jen.Nil())),
+		code.Func().Id("pause").Params(ctxParam(), code.Id("try").Int()).Error().Block(
+			code.Id("wait").Op(":=").Lit(5).Op("*").Qual("time", "Millisecond").Op("<<").Parens(code.Id("try").Op("-").Lit(1)),
+			code.Id("timer").Op(":=").Qual("time", "NewTimer").Call(code.Id("wait").Op("+").Qual(mathRand, "N").Call(code.Id("wait"))),
+			code.Defer().Id("timer").Dot("Stop").Call(),
+			code.Select().Block(
+				code.Case(code.Op("<-").Id("ctx").Dot("Done").Call()).Block(code.Return(code.Id("ctx").Dot("Err").Call())),
+				code.Case(code.Op("<-").Id("timer").Dot("C")).Block(code.Return(code.Nil())),
 			),
 		))
 }
@@ -529,24 +553,24 @@ func (w *writer) pauseFunc(f *jen.File) {
 //			return tx.Commit()
 //		})
 //	}
-func (w *writer) transactMethod(f *jen.File) {
-	var args []jen.Code
+func (w *writer) transactMethod(f *code.File) {
+	var args []*code.Statement
 	if w.isPgx() {
-		args = append(args, jen.Id("ctx"))
+		args = append(args, code.Id("ctx"))
 	}
 	doc := "transact is retry with fn in a transaction of its own, or in the caller's."
 	if w.Isolation != "" {
 		doc = "transact is retry with fn in a " + strings.ToUpper(w.Isolation) + " transaction of its own, or in the caller's."
 	}
 	decl(f, []string{doc},
-		jen.Func().Add(queueReceiver()).Id("transact").Params(ctxParam(), jen.Id("op").String(), tryFunc()).Error().Block(
-			jen.Return(jen.Id("q").Dot("retry").Call(jen.Id("ctx"), jen.Id("op"), jen.Func().Params(jen.Id("db").Id("DBTX")).Error().Block(
-				jen.If(jen.Id("q").Dot("begin").Op("==").Nil()).Block(jen.Return(jen.Id("fn").Call(jen.Id("db")))),
-				jen.List(jen.Id("tx"), jen.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(jen.Id("ctx"), w.txOptions()),
+		code.Func().Add(queueReceiver()).Id("transact").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().Block(
+			code.Return(code.Id("q").Dot("retry").Call(code.Id("ctx"), code.Id("op"), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
+				code.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(code.Return(code.Id("fn").Call(code.Id("db")))),
+				code.List(code.Id("tx"), code.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(code.Id("ctx"), w.txOptions()),
 				ifErr(),
-				jen.Defer().Func().Params().Add(inline(jen.Id("_").Op("=").Id("tx").Dot("Rollback").Call(args...))).Call().Comment("after a commit it does nothing"),
-				ifAssign(jen.Err().Op(":=").Id("fn").Call(jen.Id("tx"))),
-				jen.Return(jen.Id("tx").Dot("Commit").Call(args...)),
+				code.Defer().Func().Params().Add(inline(code.Id("_").Op("=").Id("tx").Dot("Rollback").Call(args...))).Call().Comment("after a commit it does nothing"),
+				ifAssign(code.Err().Op(":=").Id("fn").Call(code.Id("tx"))),
+				code.Return(code.Id("tx").Dot("Commit").Call(args...)),
 			))),
 		))
 }
@@ -554,19 +578,19 @@ func (w *writer) transactMethod(f *jen.File) {
 // txOptions are the options with which the package begins a transaction:
 //
 //	&sql.TxOptions{Isolation: sql.LevelReadCommitted}
-func (w *writer) txOptions() *jen.Statement {
+func (w *writer) txOptions() *code.Statement {
 	if w.Isolation != "" && w.Isolation != "read committed" {
 		w.fail("isolation level %q is not known", w.Isolation)
 	}
 	switch {
 	case w.isPgx() && w.Isolation == "":
-		return jen.Qual(pgxPath, "TxOptions").Values()
+		return code.Qual(pgxPath, "TxOptions").Values()
 	case w.isPgx():
-		return jen.Qual(pgxPath, "TxOptions").Values(jen.Id("IsoLevel").Op(":").Qual(pgxPath, "ReadCommitted"))
+		return code.Qual(pgxPath, "TxOptions").Values(code.Id("IsoLevel").Op(":").Qual(pgxPath, "ReadCommitted"))
 	case w.Isolation == "":
-		return jen.Nil()
+		return code.Nil()
 	}
-	return jen.Op("&").Qual("database/sql", "TxOptions").Values(jen.Id("Isolation").Op(":").Qual("database/sql", "LevelReadCommitted"))
+	return code.Op("&").Qual("database/sql", "TxOptions").Values(code.Id("Isolation").Op(":").Qual("database/sql", "LevelReadCommitted"))
 }
 
 // rowType emits
@@ -574,9 +598,9 @@ func (w *writer) txOptions() *jen.Statement {
 //	type row interface {
 //		Scan(dest ...any) error
 //	}
-func (w *writer) rowType(f *jen.File) {
+func (w *writer) rowType(f *code.File) {
 	decl(f, []string{"row is one row of a result."},
-		jen.Type().Id("row").Interface(jen.Id("Scan").Params(jen.Id("dest").Op("...").Any()).Error()))
+		code.Type().Id("row").Interface(code.Id("Scan").Params(code.Id("dest").Op("...").Any()).Error()))
 }
 
 // queryFunc emits
@@ -588,24 +612,25 @@ func (w *writer) rowType(f *jen.File) {
 //		}
 //		return collect(rows, scan)
 //	}
-func (w *writer) queryFunc(f *jen.File) {
+func (w *writer) queryFunc(f *code.File) {
 	method := "QueryContext"
 	if w.isPgx() {
 		method = "Query"
 	}
 	decl(f, []string{"query runs a statement and scans its rows."},
-		jen.Func().Id("query").Types(jen.Id("T").Any()).Params(
-			ctxParam(), jen.Id("db").Id("DBTX"), scanParam(), jen.Id("text").String(), jen.Id("args").Op("...").Any(),
-		).Params(jen.Index().Id("T"), jen.Error()).Block(
-			jen.List(jen.Id("rows"), jen.Err()).Op(":=").Id("db").Dot(method).Call(jen.Id("ctx"), jen.Id("text"), jen.Id("args").Op("...")),
-			ifErr(jen.Nil()),
-			jen.Return(jen.Id("collect").Call(jen.Id("rows"), jen.Id("scan"))),
-		))
+		code.Func().Id("query").Types(code.Id("T").Any()).Params(
+			ctxParam(), code.Id("db").Id("DBTX"), scanParam(), code.Id("text").String(), code.Id("args").Op("...").Any(),
+		).Params(code.Index().Id("T"), code.Error()).BlockFunc(func(g *code.Group) {
+			w.expanded(g)
+			g.List(code.Id("rows"), code.Err()).Op(":=").Id("db").Dot(method).Call(code.Id("ctx"), code.Id("text"), code.Id("args").Op("..."))
+			g.Add(ifErr(code.Nil()))
+			g.Return(code.Id("collect").Call(code.Id("rows"), code.Id("scan")))
+		}))
 }
 
 // scanParam is the parameter that reads one row.
-func scanParam() *jen.Statement {
-	return jen.Id("scan").Func().Params(jen.Id("row")).Params(jen.Id("T"), jen.Error())
+func scanParam() *code.Statement {
+	return code.Id("scan").Func().Params(code.Id("row")).Params(code.Id("T"), code.Error())
 }
 
 // collectFunc emits
@@ -625,24 +650,24 @@ func scanParam() *jen.Statement {
 //		}
 //		return all, nil
 //	}
-func (w *writer) collectFunc(f *jen.File) {
-	typ := jen.Op("*").Qual("database/sql", "Rows")
-	closing := jen.Defer().Func().Params().Add(inline(jen.Id("_").Op("=").Id("rows").Dot("Close").Call())).Call().Comment("rows.Err tells what went wrong")
+func (w *writer) collectFunc(f *code.File) {
+	typ := code.Op("*").Qual("database/sql", "Rows")
+	closing := code.Defer().Func().Params().Add(inline(code.Id("_").Op("=").Id("rows").Dot("Close").Call())).Call().Comment("rows.Err tells what went wrong")
 	if w.isPgx() {
-		typ = jen.Qual(pgxPath, "Rows")
-		closing = jen.Defer().Id("rows").Dot("Close").Call()
+		typ = code.Qual(pgxPath, "Rows")
+		closing = code.Defer().Id("rows").Dot("Close").Call()
 	}
 	decl(f, []string{"collect scans all rows and closes them."},
-		jen.Func().Id("collect").Types(jen.Id("T").Any()).Params(jen.Id("rows").Add(typ), scanParam()).Params(jen.Index().Id("T"), jen.Error()).Block(
+		code.Func().Id("collect").Types(code.Id("T").Any()).Params(code.Id("rows").Add(typ), scanParam()).Params(code.Index().Id("T"), code.Error()).Block(
 			closing,
-			jen.Var().Id("all").Index().Id("T"),
-			jen.For(jen.Id("rows").Dot("Next").Call()).Block(
-				jen.List(jen.Id("one"), jen.Err()).Op(":=").Id("scan").Call(jen.Id("rows")),
-				ifErr(jen.Nil()),
-				jen.Id("all").Op("=").Append(jen.Id("all"), jen.Id("one")),
+			code.Var().Id("all").Index().Id("T"),
+			code.For(code.Id("rows").Dot("Next").Call()).Block(
+				code.List(code.Id("one"), code.Err()).Op(":=").Id("scan").Call(code.Id("rows")),
+				ifErr(code.Nil()),
+				code.Id("all").Op("=").Append(code.Id("all"), code.Id("one")),
 			),
-			ifAssign(jen.Err().Op(":=").Id("rows").Dot("Err").Call(), jen.Nil()),
-			jen.Return(jen.Id("all"), jen.Nil()),
+			ifAssign(code.Err().Op(":=").Id("rows").Dot("Err").Call(), code.Nil()),
+			code.Return(code.Id("all"), code.Nil()),
 		))
 }
 
@@ -656,22 +681,43 @@ func (w *writer) collectFunc(f *jen.File) {
 //		n, err := result.RowsAffected()
 //		return int(n), err
 //	}
-func (w *writer) execFunc(f *jen.File) {
+func (w *writer) execFunc(f *code.File) {
 	decl(f, []string{"exec runs a statement and returns the number of rows it touched."},
-		jen.Func().Id("exec").Params(
-			ctxParam(), jen.Id("db").Id("DBTX"), jen.Id("text").String(), jen.Id("args").Op("...").Any(),
-		).Params(jen.Int(), jen.Error()).BlockFunc(func(g *jen.Group) {
-			call := []jen.Code{jen.Id("ctx"), jen.Id("text"), jen.Id("args").Op("...")}
+		code.Func().Id("exec").Params(
+			ctxParam(), code.Id("db").Id("DBTX"), code.Id("text").String(), code.Id("args").Op("...").Any(),
+		).Params(code.Int(), code.Error()).BlockFunc(func(g *code.Group) {
+			w.expanded(g)
+			call := []*code.Statement{code.Id("ctx"), code.Id("text"), code.Id("args").Op("...")}
 			if w.isPgx() {
-				g.List(jen.Id("tag"), jen.Err()).Op(":=").Id("db").Dot("Exec").Call(call...)
-				g.Return(jen.Int().Call(jen.Id("tag").Dot("RowsAffected").Call()), jen.Err())
+				g.List(code.Id("tag"), code.Err()).Op(":=").Id("db").Dot("Exec").Call(call...)
+				g.Return(code.Int().Call(code.Id("tag").Dot("RowsAffected").Call()), code.Err())
 				return
 			}
-			g.List(jen.Id("result"), jen.Err()).Op(":=").Id("db").Dot("ExecContext").Call(call...)
-			g.Add(ifErr(jen.Lit(0)))
-			g.List(jen.Id("n"), jen.Err()).Op(":=").Id("result").Dot("RowsAffected").Call()
-			g.Return(jen.Int().Call(jen.Id("n")), jen.Err())
+			g.List(code.Id("result"), code.Err()).Op(":=").Id("db").Dot("ExecContext").Call(call...)
+			g.Add(ifErr(code.Lit(0)))
+			g.List(code.Id("n"), code.Err()).Op(":=").Id("result").Dot("RowsAffected").Call()
+			g.Return(code.Int().Call(code.Id("n")), code.Err())
 		}))
+}
+
+// insertFunc emits
+//
+//	func insert(ctx context.Context, db DBTX, text string, args ...any) (int64, error) {
+//		result, err := db.ExecContext(ctx, text, args...)
+//		if err != nil {
+//			return 0, err
+//		}
+//		return result.LastInsertId()
+//	}
+func (w *writer) insertFunc(f *code.File) {
+	decl(f, []string{"insert adds a row and returns the number that the database gave it."},
+		code.Func().Id("insert").Params(
+			ctxParam(), code.Id("db").Id("DBTX"), code.Id("text").String(), code.Id("args").Op("...").Any(),
+		).Params(code.Int64(), code.Error()).Block(
+			code.List(code.Id("result"), code.Err()).Op(":=").Id("db").Dot("ExecContext").Call(code.Id("ctx"), code.Id("text"), code.Id("args").Op("...")),
+			ifErr(code.Lit(0)),
+			code.Return(code.Id("result").Dot("LastInsertId").Call()),
+		))
 }
 
 // statementFunc emits
@@ -682,13 +728,13 @@ func (w *writer) execFunc(f *jen.File) {
 //		}
 //		return strings.TrimSpace(file)
 //	}
-func (w *writer) statementFunc(f *jen.File) {
+func (w *writer) statementFunc(f *code.File) {
 	decl(f, []string{"statement is a file of sql/ less its head comment: tools that name a statement by its first word would see only the comment."},
-		jen.Func().Id("statement").Params(jen.Id("file").String()).String().Block(
-			jen.For(jen.Qual("strings", "HasPrefix").Call(jen.Id("file"), jen.Lit("--"))).Block(
-				jen.List(jen.Id("_"), jen.Id("file"), jen.Id("_")).Op("=").Qual("strings", "Cut").Call(jen.Id("file"), jen.Lit("\n")),
+		code.Func().Id("statement").Params(code.Id("file").String()).String().Block(
+			code.For(code.Qual("strings", "HasPrefix").Call(code.Id("file"), code.Lit("--"))).Block(
+				code.List(code.Id("_"), code.Id("file"), code.Id("_")).Op("=").Qual("strings", "Cut").Call(code.Id("file"), code.Lit("\n")),
 			),
-			jen.Return(jen.Qual("strings", "TrimSpace").Call(jen.Id("file"))),
+			code.Return(code.Qual("strings", "TrimSpace").Call(code.Id("file"))),
 		))
 }
 
@@ -707,17 +753,80 @@ func (w *writer) statementFunc(f *jen.File) {
 //		}
 //		return lost(op, jobs, found)
 //	}
-func (w *writer) settleMethod(f *jen.File) {
-	decl(f, []string{"settle runs a statement that changes the rows of jobs where the claim is still theirs and returns the keys of those. The other jobs are lost."},
-		jen.Func().Add(queueReceiver()).Id("settle").Params(
-			ctxParam(), jen.Id("op").String(), jen.Id("jobs").Index().Id("Job"), jen.Id("text").String(), jen.Id("args").Op("...").Any(),
-		).Params(jen.Err().Error()).Block(
-			jen.Var().Id("found").Index().Id("Key"),
-			observe(jen.Id("q"), jen.Id("op"), jen.Len(jen.Id("found"))),
-			attempt(jen.Id("q"), "retry", jen.Id("op"), queryInto("found", "scanKey", jen.Id("text"), jen.Id("args").Op("..."))),
-			ifErr(),
-			jen.Return(jen.Id("lost").Call(jen.Id("op"), jen.Id("jobs"), jen.Id("found"))),
-		))
+//
+// and where a statement that writes returns nothing, settle(ctx, op, jobs, lock,
+// text, args…) with
+//
+//	if len(jobs) == 1 && op != "extend" {
+//		err = q.retry(ctx, op, func(db DBTX) error {
+//			n, err := exec(ctx, db, text, args...)
+//			if n > 0 {
+//				found = []Key{jobs[0].Key()}
+//			}
+//			return err
+//		})
+//	} else {
+//		err = q.transact(ctx, op, func(db DBTX) (err error) {
+//			if found, err = query(ctx, db, scanKey, lock, args[len(args)-1]); err != nil || len(found) == 0 {
+//				return err
+//			}
+//			_, err = exec(ctx, db, text, args...)
+//			return err
+//		})
+//	}
+func (w *writer) settleMethod(f *code.File) {
+	locked := w.locksFirst()
+	doc := "settle runs a statement that changes the rows of jobs where the claim is still theirs and returns the keys of those. The other jobs are lost."
+	params := []*code.Statement{ctxParam(), code.Id("op").String(), code.Id("jobs").Index().Id("Job")}
+	if locked {
+		doc = "settle changes the rows of jobs where the claim is still theirs: lock locks them and returns their keys, text writes them. Both name them by the last of args. The other jobs are lost."
+		params = append(params, code.Id("lock").String())
+	}
+	params = append(params, code.Id("text").String(), code.Id("args").Op("...").Any())
+	decl(f, []string{doc},
+		code.Func().Add(queueReceiver()).Id("settle").Params(params...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
+			g.Var().Id("found").Index().Id("Key")
+			g.Add(observe(code.Id("q"), code.Id("op"), code.Len(code.Id("found"))))
+			if locked {
+				g.If(code.Len(code.Id("jobs")).Op("==").Lit(1).Op("&&").Id("op").Op("!=").Lit("extend")).Block(
+					code.Comment("// The number of rows says it all; only a lease may be written as it was."),
+					code.Err().Op("=").Id("q").Dot("retry").Call(code.Id("ctx"), code.Id("op"), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
+						code.List(code.Id("n"), code.Err()).Op(":=").Id("exec").Call(code.Id("ctx"), code.Id("db"), code.Id("text"), code.Id("args").Op("...")),
+						code.If(code.Id("n").Op(">").Lit(0)).Block(code.Id("found").Op("=").Index().Id("Key").Values(code.Id("jobs").Index(code.Lit(0)).Dot("Key").Call())),
+						code.Return(code.Err()),
+					)),
+				).Else().Block(
+					attempt(code.Id("q"), "transact", code.Id("op"), w.lockAndWrite(code.Id("lock"), code.Id("text"))...),
+				)
+			} else {
+				g.Add(attempt(code.Id("q"), "retry", code.Id("op"), queryInto("found", "scanKey", code.Id("text"), code.Id("args").Op("..."))))
+			}
+			g.Add(ifErr())
+			g.Return(code.Id("lost").Call(code.Id("op"), code.Id("jobs"), code.Id("found")))
+		}))
+}
+
+// lockAndWrite emits the statements of a settled batch where the one that
+// writes returns nothing.
+func (w *writer) lockAndWrite(lock, text *code.Statement) []*code.Statement {
+	last := code.Id("args").Index(code.Len(code.Id("args")).Op("-").Lit(1))
+	return []*code.Statement{
+		code.If(code.List(code.Id("found"), code.Err()).Op("=").Add(queryCall("scanKey", lock, last)),
+			code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+		code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text, code.Id("args").Op("..."))),
+		code.Return(code.Err()),
+	}
+}
+
+// locksFirst reports whether rows are locked before they are settled, because
+// the statement that writes them returns nothing.
+func (w *writer) locksFirst() bool {
+	for _, s := range []*plan.Settle{w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend} {
+		if s != nil {
+			return s.Lock != nil
+		}
+	}
+	return false
 }
 
 // lostFunc emits
@@ -738,20 +847,20 @@ func (w *writer) settleMethod(f *jen.File) {
 //		}
 //		return &LostError{Op: op, Keys: keys}
 //	}
-func (w *writer) lostFunc(f *jen.File) {
+func (w *writer) lostFunc(f *code.File) {
 	decl(f, []string{"lost returns a *LostError over the jobs that are not among found, nil when there are none."},
-		jen.Func().Id("lost").Params(jen.Id("op").String(), jen.Id("jobs").Index().Id("Job"), jen.Id("found").Index().Id("Key")).Error().Block(
-			jen.Id("held").Op(":=").Make(jen.Map(jen.Id("Key")).Bool(), jen.Len(jen.Id("found"))),
-			jen.For(jen.List(jen.Id("_"), jen.Id("key")).Op(":=").Range().Id("found")).Block(
-				jen.Id("held").Index(jen.Id("key")).Op("=").True(),
+		code.Func().Id("lost").Params(code.Id("op").String(), code.Id("jobs").Index().Id("Job"), code.Id("found").Index().Id("Key")).Error().Block(
+			code.Id("held").Op(":=").Make(code.Map(code.Id("Key")).Bool(), code.Len(code.Id("found"))),
+			code.For(code.List(code.Id("_"), code.Id("key")).Op(":=").Range().Id("found")).Block(
+				code.Id("held").Index(code.Id("key")).Op("=").True(),
 			),
-			jen.Var().Id("keys").Index().Id("Key"),
-			jen.For(jen.List(jen.Id("_"), jen.Id("job")).Op(":=").Range().Id("jobs")).Block(
-				jen.If(jen.Op("!").Id("held").Index(jen.Id("job").Dot("Key").Call())).Block(
-					jen.Id("keys").Op("=").Append(jen.Id("keys"), jen.Id("job").Dot("Key").Call()),
+			code.Var().Id("keys").Index().Id("Key"),
+			code.For(code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("jobs")).Block(
+				code.If(code.Op("!").Id("held").Index(code.Id("job").Dot("Key").Call())).Block(
+					code.Id("keys").Op("=").Append(code.Id("keys"), code.Id("job").Dot("Key").Call()),
 				),
 			),
-			jen.If(jen.Id("keys").Op("==").Nil()).Block(jen.Return(jen.Nil())),
-			jen.Return(jen.Op("&").Id("LostError").Values(jen.Id("Op").Op(":").Id("op"), jen.Id("Keys").Op(":").Id("keys"))),
+			code.If(code.Id("keys").Op("==").Nil()).Block(code.Return(code.Nil())),
+			code.Return(code.Op("&").Id("LostError").Values(code.Id("Op").Op(":").Id("op"), code.Id("Keys").Op(":").Id("keys"))),
 		))
 }

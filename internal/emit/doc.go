@@ -2,13 +2,11 @@ package emit
 
 // This file writes doc.go, the package comment.
 
-import "github.com/dave/jennifer/jen"
+import "github.com/qgen-dev/qgen/internal/code"
 
 // docFile writes doc.go.
-func (w *writer) docFile() *jen.File {
+func (w *writer) docFile() *code.File {
 	f := w.newFile()
-	for _, line := range comment(w.Doc) {
-		f.PackageComment(line)
-	}
+	f.Doc = comment(w.Doc)
 	return f
 }

@@ -43,7 +43,7 @@ package emit
 //	func textArray[S any](from []S, value func(S) any) string
 //	func jsonRows[S, T any](from []S, values func(S) T) (string, error)
 //
-// An exported method that talks to the database starts with observe (jen.go),
+// An exported method that talks to the database starts with observe (phrases.go),
 // and its operation is named as in errors: "claim", "complete", "fail",
 // "requeue", "extend", "recover", "redrive", "purge", "peek", "enqueue",
 // "complete and claim", "stats", "verify", "work". The plan keeps the names used
@@ -56,23 +56,28 @@ import (
 	"path"
 	"slices"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
+// Emitter writes packages down. It remembers how it formatted what many
+// packages have in common, so one Emitter is for all packages of a run. The
+// zero Emitter is ready for use, by several goroutines at once.
+type Emitter struct{ formatter code.Formatter }
+
 // Files returns the files of the package, sorted by path. An error means that
 // the plan contradicts itself.
-func Files(p *plan.Package) ([]File, error) {
-	w := &writer{Package: p}
+func (e *Emitter) Files(p *plan.Package) ([]File, error) {
+	w := newWriter(p)
 	if w.check(); len(w.errs) > 0 {
 		return nil, errors.Join(w.errs...)
 	}
-	code := map[string]*jen.File{}
+	source := map[string]*code.File{}
 	for _, f := range []struct {
 		name string
 		when bool
-		emit func() *jen.File
+		emit func() *code.File
 	}{
 		{"doc.go", true, w.docFile},
 		{"db.go", true, w.dbFile},
@@ -95,22 +100,20 @@ func Files(p *plan.Package) ([]File, error) {
 		{"conformance_test.go", p.Conformance, w.conformanceFile},
 	} {
 		if f.when {
-			code[f.name] = f.emit()
+			source[f.name] = f.emit()
 		}
 	}
 	if len(w.errs) == 0 {
-		w.addParts(code)
+		w.addParts(source, &e.formatter)
 	}
 	if err := errors.Join(w.errs...); err != nil {
 		return nil, err
 	}
 
 	data := map[string][]byte{}
-	for _, name := range slices.Sorted(maps.Keys(code)) {
-		text, err := render(name, code[name])
-		if err != nil {
-			return nil, err
-		}
+	for _, name := range slices.Sorted(maps.Keys(source)) {
+		text, err := source[name].Render(&e.formatter)
+		w.broken(name, err)
 		data[name] = text
 	}
 	for _, s := range p.Statements() {

@@ -5,11 +5,11 @@ package emit
 // then Enqueue returns an error alone.
 
 import (
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 )
 
 // enqueueFile writes enqueue.go.
-func (w *writer) enqueueFile() *jen.File {
+func (w *writer) enqueueFile() *code.File {
 	e := w.Enqueue
 	f := w.newFile()
 	if e.Many != nil {
@@ -26,7 +26,9 @@ func (w *writer) enqueueFile() *jen.File {
 func (w *writer) keysReturned() bool { return len(w.Enqueue.One.Rows) > 0 }
 
 // keysKnown reports whether Enqueue returns a key.
-func (w *writer) keysKnown() bool { return w.keysReturned() || w.Enqueue.KeyGiven }
+func (w *writer) keysKnown() bool {
+	return w.keysReturned() || w.Enqueue.KeyGiven || w.Enqueue.AutoKey
+}
 
 // newKeyScan is the function that reads the key of a row just added.
 func (w *writer) newKeyScan() string {
@@ -38,11 +40,11 @@ func (w *writer) newKeyScan() string {
 
 // enqueueResults are the results of Enqueue and EnqueueMany, and what they
 // return with an error.
-func (w *writer) enqueueResults(name string, typ *jen.Statement, none jen.Code) (results []jen.Code, fail []jen.Code) {
+func (w *writer) enqueueResults(name string, typ *code.Statement, none *code.Statement) (results []*code.Statement, fail []*code.Statement) {
 	if !w.keysKnown() {
-		return []jen.Code{jen.Err().Error()}, nil
+		return []*code.Statement{code.Err().Error()}, nil
 	}
-	return []jen.Code{jen.Id(name).Add(typ), jen.Err().Error()}, []jen.Code{none}
+	return []*code.Statement{code.Id(name).Add(typ), code.Err().Error()}, []*code.Statement{none}
 }
 
 // enqueueMethod emits
@@ -63,42 +65,77 @@ func (w *writer) enqueueResults(name string, typ *jen.Statement, none jen.Code) 
 //		}
 //		return keys[0], nil
 //	}
-func (w *writer) enqueueMethod(f *jen.File) {
+func (w *writer) enqueueMethod(f *code.File) {
 	e := w.Enqueue
-	_, args := w.arguments(e.One, source{one: jen.Id("job")}, "enqueue")
-	text := append([]jen.Code{jen.Id(e.One.Var)}, args...)
-	results, fail := w.enqueueResults("key", jen.Id("Key"), jen.Id("key"))
-	notAdded := jen.Return(append(fail[:len(fail):len(fail)], jen.Qual("errors", "New").Call(jen.Lit(w.Name+": enqueue: no row was added")))...)
+	_, args := w.arguments(e.One, source{one: code.Id("job")}, "enqueue")
+	text := append([]*code.Statement{code.Id(e.One.Var)}, args...)
+	results, fail := w.enqueueResults("key", code.Id("Key"), code.Id("key"))
+	notAdded := code.Return(append(fail[:len(fail):len(fail)], code.Qual("errors", "New").Call(code.Lit(w.Name+": enqueue: no row was added")))...)
 	decl(f, docOf(e.Doc, e.One),
-		jen.Func().Add(queueReceiver()).Id("Enqueue").Params(ctxParam(), jen.Id("job").Id("NewJob")).Params(results...).BlockFunc(func(g *jen.Group) {
+		code.Func().Add(queueReceiver()).Id("Enqueue").Params(ctxParam(), code.Id("job").Id("NewJob")).Params(results...).BlockFunc(func(g *code.Group) {
 			if w.keysReturned() {
 				g.Var().Id("keys").Index().Id("Key")
-				g.Add(observe(jen.Id("q"), jen.Lit("enqueue"), jen.Len(jen.Id("keys"))))
-				g.Add(attempt(jen.Id("q"), "retry", jen.Lit("enqueue"), queryInto("keys", w.newKeyScan(), text...)))
+				g.Add(observe(code.Id("q"), code.Lit("enqueue"), code.Len(code.Id("keys"))))
+				g.Add(attempt(code.Id("q"), "retry", code.Lit("enqueue"), queryInto("keys", w.newKeyScan(), text...)))
 				g.Add(ifErr(fail...))
-				g.If(jen.Len(jen.Id("keys")).Op("!=").Lit(1)).Block(notAdded)
+				g.If(code.Len(code.Id("keys")).Op("!=").Lit(1)).Block(notAdded)
 				if e.KeyGiven && w.hasLow() {
-					g.Id("q").Dot("low").Dot("lower").Call(jen.Id("keys").Index(jen.Lit(0)))
+					g.Id("q").Dot("low").Dot("lower").Call(code.Id("keys").Index(code.Lit(0)))
 				}
-				g.Return(jen.Id("keys").Index(jen.Lit(0)), jen.Nil())
+				g.Return(code.Id("keys").Index(code.Lit(0)), code.Nil())
+				return
+			}
+			if e.AutoKey {
+				w.enqueueNumbered(g, text)
 				return
 			}
 			g.Var().Id("added").Int()
-			g.Add(observe(jen.Id("q"), jen.Lit("enqueue"), jen.Id("added")))
-			g.Add(attempt(jen.Id("q"), "retry", jen.Lit("enqueue"),
-				jen.List(jen.Id("added"), jen.Err()).Op("=").Add(execCall(text...)),
-				jen.Return(jen.Err())))
+			g.Add(observe(code.Id("q"), code.Lit("enqueue"), code.Id("added")))
+			g.Add(attempt(code.Id("q"), "retry", code.Lit("enqueue"),
+				code.List(code.Id("added"), code.Err()).Op("=").Add(execCall(text...)),
+				code.Return(code.Err())))
 			g.Add(ifErr(fail...))
-			g.If(jen.Id("added").Op("!=").Lit(1)).Block(notAdded)
+			g.If(code.Id("added").Op("!=").Lit(1)).Block(notAdded)
 			if !w.keysKnown() {
-				g.Return(jen.Nil())
+				g.Return(code.Nil())
 				return
 			}
 			if w.hasLow() {
-				g.Add(w.lower(jen.Id("job")))
+				g.Add(w.lower(code.Id("job")))
 			}
-			g.Return(w.keyOf(jen.Id("job")), jen.Nil())
+			g.Return(w.keyOf(code.Id("job")), code.Nil())
 		}))
+}
+
+// enqueueNumbered emits an Enqueue whose key the driver tells:
+//
+//	added := 0
+//	…
+//	err = q.retry(ctx, "enqueue", func(db DBTX) error {
+//		number, err := insert(ctx, db, enqueueSQL, …)
+//		if err == nil {
+//			key, added = int64(number), 1
+//		}
+//		return err
+//	})
+//	return key, err
+func (w *writer) enqueueNumbered(g *code.Group, text []*code.Statement) {
+	g.Id("added").Op(":=").Lit(0)
+	g.Add(observe(code.Id("q"), code.Lit("enqueue"), code.Id("added")))
+	g.Err().Op("=").Id("q").Dot("retry").Call(code.Id("ctx"), code.Lit("enqueue"), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
+		code.List(code.Id("number"), code.Err()).Op(":=").Id("insert").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, text...)...),
+		code.If(code.Err().Op("==").Nil()).Block(code.List(code.Id("key"), code.Id("added")).Op("=").List(w.numbered(), code.Lit(1))),
+		code.Return(code.Err()),
+	))
+	g.Return(code.Id("key"), code.Err())
+}
+
+// numbered is the key that the driver told, which is an int64 there.
+func (w *writer) numbered() *code.Statement {
+	if w.Key[0].GoType == "int64" {
+		return code.Id("number")
+	}
+	return code.Id("Key").Call(code.Id("number"))
 }
 
 // enqueueManyMethod emits
@@ -129,7 +166,7 @@ func (w *writer) enqueueMethod(f *jen.File) {
 //	}
 //
 // and without keys n in their place, the number of rows.
-func (w *writer) enqueueManyMethod(f *jen.File) {
+func (w *writer) enqueueManyMethod(f *code.File) {
 	e := w.Enqueue
 	add := w.addOneByOne
 	doc := docOf(e.ManyDoc, e.One)
@@ -140,85 +177,91 @@ func (w *writer) enqueueManyMethod(f *jen.File) {
 		f.Comment("// enqueueChunk is the most jobs that one statement adds.")
 		f.Const().Id("enqueueChunk").Op("=").Lit(1000)
 	}
-	results, fail := w.enqueueResults("keys", jen.Index().Id("Key"), jen.Nil())
+	results, fail := w.enqueueResults("keys", code.Index().Id("Key"), code.Nil())
 	decl(f, doc,
-		jen.Func().Add(queueReceiver()).Id("EnqueueMany").Params(ctxParam(), jen.Id("news").Index().Id("NewJob")).Params(results...).BlockFunc(func(g *jen.Group) {
-			g.If(jen.Len(jen.Id("news")).Op("==").Lit(0)).Block(jen.Return(append(fail[:len(fail):len(fail)], jen.Nil())...))
-			count := jen.Len(jen.Id("keys"))
+		code.Func().Add(queueReceiver()).Id("EnqueueMany").Params(ctxParam(), code.Id("news").Index().Id("NewJob")).Params(results...).BlockFunc(func(g *code.Group) {
+			g.If(code.Len(code.Id("news")).Op("==").Lit(0)).Block(code.Return(append(fail[:len(fail):len(fail)], code.Nil())...))
+			count := code.Len(code.Id("keys"))
 			if !w.keysKnown() {
 				g.Var().Id("n").Int()
-				count = jen.Id("n")
+				count = code.Id("n")
 			}
-			g.Add(observe(jen.Id("q"), jen.Lit("enqueue"), count))
-			g.Err().Op("=").Id("q").Dot("transact").Call(jen.Id("ctx"), jen.Lit("enqueue"), jen.Func().Params(jen.Id("db").Id("DBTX")).Error().BlockFunc(func(g *jen.Group) {
+			g.Add(observe(code.Id("q"), code.Lit("enqueue"), count))
+			g.Err().Op("=").Id("q").Dot("transact").Call(code.Id("ctx"), code.Lit("enqueue"), code.Func().Params(code.Id("db").Id("DBTX")).Error().BlockFunc(func(g *code.Group) {
 				if w.keysKnown() {
-					g.Id("keys").Op("=").Make(jen.Index().Id("Key"), jen.Lit(0), jen.Len(jen.Id("news")))
+					g.Id("keys").Op("=").Make(code.Index().Id("Key"), code.Lit(0), code.Len(code.Id("news")))
 				} else {
 					g.Id("n").Op("=").Lit(0)
 				}
 				add(g)
-				g.Return(jen.Nil())
+				g.Return(code.Nil())
 			}))
 			if !w.keysKnown() {
-				g.Return(jen.Err())
+				g.Return(code.Err())
 				return
 			}
-			g.Add(ifErr(jen.Nil()))
+			g.Add(ifErr(code.Nil()))
 			if e.KeyGiven && w.hasLow() {
-				g.For(jen.List(jen.Id("_"), jen.Id("key")).Op(":=").Range().Id("keys")).Block(
-					jen.Id("q").Dot("low").Dot("lower").Call(jen.Id("key")))
+				g.For(code.List(code.Id("_"), code.Id("key")).Op(":=").Range().Id("keys")).Block(
+					code.Id("q").Dot("low").Dot("lower").Call(code.Id("key")))
 			}
-			g.Return(jen.Id("keys"), jen.Nil())
+			g.Return(code.Id("keys"), code.Nil())
 		}))
 }
 
 // addChunks emits the loop over chunks of jobs.
-func (w *writer) addChunks(g *jen.Group) {
+func (w *writer) addChunks(g *code.Group) {
 	e := w.Enqueue
-	before, args := w.arguments(e.Many, source{many: jen.Id("chunk"), item: jen.Id("NewJob")}, "")
-	text := append([]jen.Code{jen.Id(e.Many.Var)}, args...)
-	g.For(jen.Id("chunk").Op(":=").Range().Qual("slices", "Chunk").Call(jen.Id("news"), jen.Id("enqueueChunk"))).BlockFunc(func(g *jen.Group) {
+	before, args := w.arguments(e.Many, source{many: code.Id("chunk"), item: code.Id("NewJob")}, "")
+	text := append([]*code.Statement{code.Id(e.Many.Var)}, args...)
+	g.For(code.Id("chunk").Op(":=").Range().Qual("slices", "Chunk").Call(code.Id("news"), code.Id("enqueueChunk"))).BlockFunc(func(g *code.Group) {
 		addAll(g, before)
-		w.addRows(g, text, jen.Len(jen.Id("chunk")))
+		w.addRows(g, text, code.Len(code.Id("chunk")))
 		if !w.keysReturned() && w.keysKnown() {
-			g.For(jen.List(jen.Id("_"), jen.Id("job")).Op(":=").Range().Id("chunk")).Block(
-				jen.Id("keys").Op("=").Append(jen.Id("keys"), w.keyOf(jen.Id("job"))))
+			g.For(code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("chunk")).Block(
+				code.Id("keys").Op("=").Append(code.Id("keys"), w.keyOf(code.Id("job"))))
 		}
 	})
 }
 
 // addOneByOne emits the loop over jobs where no statement adds many.
-func (w *writer) addOneByOne(g *jen.Group) {
+func (w *writer) addOneByOne(g *code.Group) {
 	e := w.Enqueue
-	_, args := w.arguments(e.One, source{one: jen.Id("job")}, "")
-	text := append([]jen.Code{jen.Id(e.One.Var)}, args...)
-	each := jen.List(jen.Id("_"), jen.Id("job")).Op(":=").Range().Id("news")
+	_, args := w.arguments(e.One, source{one: code.Id("job")}, "")
+	text := append([]*code.Statement{code.Id(e.One.Var)}, args...)
+	each := code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("news")
 	if len(args) == 0 {
-		each = jen.Range().Id("news")
+		each = code.Range().Id("news")
 	}
-	g.For(each).BlockFunc(func(g *jen.Group) {
-		w.addRows(g, text, jen.Lit(1))
+	g.For(each).BlockFunc(func(g *code.Group) {
+		if e.AutoKey {
+			g.List(code.Id("number"), code.Err()).Op(":=").Id("insert").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, text...)...)
+			g.Add(ifErr())
+			g.Id("keys").Op("=").Append(code.Id("keys"), w.numbered())
+			return
+		}
+		w.addRows(g, text, code.Lit(1))
 		if !w.keysReturned() && w.keysKnown() {
-			g.Id("keys").Op("=").Append(jen.Id("keys"), w.keyOf(jen.Id("job")))
+			g.Id("keys").Op("=").Append(code.Id("keys"), w.keyOf(code.Id("job")))
 		}
 	})
 }
 
 // addRows emits one run of a statement that adds want rows.
-func (w *writer) addRows(g *jen.Group, text []jen.Code, want *jen.Statement) {
-	count := jen.Id("added")
+func (w *writer) addRows(g *code.Group, text []*code.Statement, want *code.Statement) {
+	count := code.Id("added")
 	if w.keysReturned() {
-		g.List(jen.Id("added"), jen.Err()).Op(":=").Add(queryCall(w.newKeyScan(), text...))
-		count = jen.Len(jen.Id("added"))
+		g.List(code.Id("added"), code.Err()).Op(":=").Add(queryCall(w.newKeyScan(), text...))
+		count = code.Len(code.Id("added"))
 	} else {
-		g.List(jen.Id("added"), jen.Err()).Op(":=").Add(execCall(text...))
+		g.List(code.Id("added"), code.Err()).Op(":=").Add(execCall(text...))
 	}
 	g.Add(ifErr())
 	g.If(count.Clone().Op("!=").Add(want.Clone())).Block(
-		jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit("%d of %d rows were added"), count.Clone(), want.Clone())))
+		code.Return(code.Qual("fmt", "Errorf").Call(code.Lit("%d of %d rows were added"), count.Clone(), want.Clone())))
 	switch {
 	case w.keysReturned():
-		g.Id("keys").Op("=").Append(jen.Id("keys"), jen.Id("added").Op("..."))
+		g.Id("keys").Op("=").Append(code.Id("keys"), code.Id("added").Op("..."))
 	case !w.keysKnown():
 		g.Id("n").Op("+=").Id("added")
 	}

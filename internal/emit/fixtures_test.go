@@ -51,7 +51,7 @@ func newPackage(name, table, engine string, driver plan.Driver) *plan.Package {
 	}
 	if strings.HasPrefix(engine, "PostgreSQL") {
 		p.Isolation = "read committed"
-		p.Transient = plan.Transient{RolledBack: []string{"40001", "40P01", "55P03"}, Unknown: []string{"08", "57P01"}}
+		p.Transient = plan.Transient{RolledBack: []string{"40001", "40P01", "55P03"}, Unknown: []string{"08", "57P01"}, LostMessages: []string{"conn closed"}}
 	} else {
 		p.Transient = plan.Transient{Codes: []int{5, 6}, Messages: []string{"database is locked"}}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"go/ast"
+	"go/format"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -26,7 +27,7 @@ func TestGolden(t *testing.T) {
 	all := fixtures()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
-			files, err := Files(all[name])
+			files, err := new(Emitter).Files(all[name])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,6 +37,9 @@ func TestGolden(t *testing.T) {
 			emitted := map[string]bool{}
 			for _, f := range files {
 				emitted[f.Path] = true
+				if formatted, err := format.Source(f.Data); strings.HasSuffix(f.Path, ".go") && (err != nil || !bytes.Equal(formatted, f.Data)) {
+					t.Errorf("gofmt would write %s otherwise: %v", f.Path, err)
+				}
 				want, err := os.ReadFile(filepath.Join(goldenDir, f.Path))
 				if err != nil {
 					t.Error(err)
@@ -70,11 +74,11 @@ func TestGoldenVet(t *testing.T) {
 // TestSameBytes emits everything twice.
 func TestSameBytes(t *testing.T) {
 	for name, p := range fixtures() {
-		one, err := Files(p)
+		one, err := new(Emitter).Files(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		two, err := Files(fixtures()[name])
+		two, err := new(Emitter).Files(fixtures()[name])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,12 +113,13 @@ func TestContradictions(t *testing.T) {
 		{"sweep", func(p *plan.Package) { p.Redrive.Statements[0].Rows = p.Fields }, "emit: emailpq: redrive: the statement must return the key, or nothing"},
 		{"rows", func(p *plan.Package) { p.Requeue.Statement.Rows = nil }, "emit: emailpq: requeue: the statement must return the key"},
 		{"refreshed", func(p *plan.Package) { p.Extend.Statement.Rows = p.Key }, "emit: emailpq: extend: the statement must return LeaseTill"},
+		{"stats", func(p *plan.Package) { p.Stats.Statement.Args = []plan.Arg{arg(plan.ArgLimit)} }, `emit: emailpq: stats: the argument "limit" is not given`},
 		{"code", func(p *plan.Package) { p.Fields[0].GoType = "][" }, "emit: job.go: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := emailPostgreSQL("emailpq", plan.DatabaseSQL)
 			c.spoil(p)
-			_, err := Files(p)
+			_, err := new(Emitter).Files(p)
 			if err == nil || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(line string) bool { return strings.HasPrefix(line, c.want) }) {
 				t.Errorf("got %v\nwant %s", err, c.want)
 			}
@@ -136,7 +141,7 @@ func TestHostileNames(t *testing.T) {
 	p.Claim.Doc, p.Fields[0].Doc = []string{evil}, evil
 	p.Claim.Statement.Head = []string{evil}
 	p.Indexes[0].Why, p.Indexes[1].Have = evil, evil
-	files, err := Files(p)
+	files, err := new(Emitter).Files(p)
 	if err != nil {
 		t.Fatal(err)
 	}

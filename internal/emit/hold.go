@@ -6,15 +6,15 @@ package emit
 import (
 	"time"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 )
 
-func (w *writer) holdFile() *jen.File {
+func (w *writer) holdFile() *code.File {
 	f := w.newFile()
 	decl(f, []string{"Hold is a Tx in a transaction of its own. Commit keeps what was settled in it and frees the jobs that were not; Close gives every job back. A process that dies gives them back, too. It occupies a connection until then."},
-		jen.Type().Id("Hold").Struct(
-			jen.Op("*").Id("Tx"),
-			jen.Id("tx").Add(w.txType()),
+		code.Type().Id("Hold").Struct(
+			code.Op("*").Id("Tx"),
+			code.Id("tx").Add(w.txType()),
 		))
 	w.holdMethod(f)
 	w.commitMethod(f)
@@ -34,22 +34,24 @@ func (w *writer) holdFile() *jen.File {
 //		}
 //		return &Hold{Tx: q.WithTx(tx), tx: tx}, nil
 //	}
-func (w *writer) holdMethod(f *jen.File) {
+func (w *writer) holdMethod(f *code.File) {
 	doc := []string{"Hold begins a transaction in which jobs are taken:"}
 	doc = append(doc, "\th, err := q.Hold(ctx)\n\tif err != nil {\n\t\treturn err\n\t}\n\tdefer h.Close()\n\t// claim, work, complete\n\treturn h.Commit(ctx)")
+	end := "The locks of what is claimed last until Commit or Close; a crash gives every job back."
 	if !w.isPgx() {
-		doc = append(doc, "The transaction is rolled back when ctx ends.")
+		end += " The transaction is rolled back when ctx ends."
 	}
+	doc = append(doc, end)
 	decl(f, doc,
-		jen.Func().Add(queueReceiver()).Id("Hold").Params(ctxParam()).Params(jen.Op("*").Id("Hold"), jen.Error()).Block(
-			jen.If(jen.Id("q").Dot("begin").Op("==").Nil()).Block(
-				jen.Return(jen.Nil(), jen.Qual("errors", "New").Call(jen.Lit(w.Name+": hold: the queue was made over a transaction; take jobs with WithTx"))),
+		code.Func().Add(queueReceiver()).Id("Hold").Params(ctxParam()).Params(code.Op("*").Id("Hold"), code.Error()).Block(
+			code.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(
+				code.Return(code.Nil(), code.Qual("errors", "New").Call(code.Lit(w.Name+": hold: the queue was made over a transaction; take jobs with WithTx"))),
 			),
-			jen.List(jen.Id("tx"), jen.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(jen.Id("ctx"), w.txOptions()),
-			jen.If(jen.Err().Op("!=").Nil()).Block(
-				jen.Return(jen.Nil(), jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": hold: %w"), jen.Err())),
+			code.List(code.Id("tx"), code.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(code.Id("ctx"), w.txOptions()),
+			code.If(code.Err().Op("!=").Nil()).Block(
+				code.Return(code.Nil(), code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": hold: %w"), code.Err())),
 			),
-			jen.Return(jen.Op("&").Id("Hold").Values(jen.Id("Tx").Op(":").Id("q").Dot("WithTx").Call(jen.Id("tx")), jen.Id("tx").Op(":").Id("tx")), jen.Nil()),
+			code.Return(code.Op("&").Id("Hold").Values(code.Id("Tx").Op(":").Id("q").Dot("WithTx").Call(code.Id("tx")), code.Id("tx").Op(":").Id("tx")), code.Nil()),
 		))
 }
 
@@ -61,21 +63,21 @@ func (w *writer) holdMethod(f *jen.File) {
 //		}
 //		return nil
 //	}
-func (w *writer) commitMethod(f *jen.File) {
-	failed := jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": commit: %w"), jen.Err()))
-	isErr := jen.Err().Op("!=").Nil()
-	body := []jen.Code{
-		jen.If(jen.Err().Op(":=").Id("h").Dot("tx").Dot("Commit").Call(jen.Id("ctx")), isErr).Block(failed),
-		jen.Return(jen.Nil()),
+func (w *writer) commitMethod(f *code.File) {
+	failed := code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": commit: %w"), code.Err()))
+	isErr := code.Err().Op("!=").Nil()
+	body := []*code.Statement{
+		code.If(code.Err().Op(":=").Id("h").Dot("tx").Dot("Commit").Call(code.Id("ctx")), isErr).Block(failed),
+		code.Return(code.Nil()),
 	}
 	if !w.isPgx() {
-		body = append([]jen.Code{
-			jen.If(jen.Err().Op(":=").Id("ctx").Dot("Err").Call(), isErr.Clone()).Block(failed.Clone()),
-			jen.If(jen.Err().Op(":=").Id("h").Dot("tx").Dot("Commit").Call(), isErr.Clone()).Block(failed.Clone()),
+		body = append([]*code.Statement{
+			code.If(code.Err().Op(":=").Id("ctx").Dot("Err").Call(), isErr.Clone()).Block(failed.Clone()),
+			code.If(code.Err().Op(":=").Id("h").Dot("tx").Dot("Commit").Call(), isErr.Clone()).Block(failed.Clone()),
 		}, body[1])
 	}
 	decl(f, []string{"Commit keeps what was settled and frees the jobs that were not. When the connection broke meanwhile, it may have done so in spite of the error."},
-		jen.Func().Params(jen.Id("h").Op("*").Id("Hold")).Id("Commit").Params(ctxParam()).Error().Block(body...))
+		code.Func().Params(code.Id("h").Op("*").Id("Hold")).Id("Commit").Params(ctxParam()).Error().Block(body...))
 }
 
 // closeMethod emits
@@ -85,18 +87,18 @@ func (w *writer) commitMethod(f *jen.File) {
 //		defer cancel()
 //		_ = h.tx.Rollback(ctx) // after a commit it does nothing
 //	}
-func (w *writer) closeMethod(f *jen.File) {
-	rollback := func(args ...jen.Code) jen.Code {
-		return jen.Id("_").Op("=").Id("h").Dot("tx").Dot("Rollback").Call(args...).Comment("it fails when there is nothing left to give back")
+func (w *writer) closeMethod(f *code.File) {
+	rollback := func(args ...*code.Statement) *code.Statement {
+		return code.Id("_").Op("=").Id("h").Dot("tx").Dot("Rollback").Call(args...).Comment("it fails when there is nothing left to give back")
 	}
-	body := []jen.Code{rollback()}
+	body := []*code.Statement{rollback()}
 	if w.isPgx() {
-		body = []jen.Code{
-			jen.List(jen.Id("ctx"), jen.Id("cancel")).Op(":=").Qual("context", "WithTimeout").Call(jen.Qual("context", "Background").Call(), durationExpr(5*time.Second)),
-			jen.Defer().Id("cancel").Call(),
-			rollback(jen.Id("ctx")),
+		body = []*code.Statement{
+			code.List(code.Id("ctx"), code.Id("cancel")).Op(":=").Qual("context", "WithTimeout").Call(code.Qual("context", "Background").Call(), durationExpr(5*time.Second)),
+			code.Defer().Id("cancel").Call(),
+			rollback(code.Id("ctx")),
 		}
 	}
 	decl(f, []string{"Close gives every job back and undoes what was settled, unless Commit came before."},
-		jen.Func().Params(jen.Id("h").Op("*").Id("Hold")).Id("Close").Params().Block(body...))
+		code.Func().Params(code.Id("h").Op("*").Id("Hold")).Id("Close").Params().Block(body...))
 }

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // jobFile writes job.go, less the functions that read rows.
-func (w *writer) jobFile() *jen.File {
+func (w *writer) jobFile() *code.File {
 	f := w.newFile()
 	w.keyType(f)
 	if w.Status != nil {
@@ -58,19 +58,19 @@ func (w *writer) jobFields() []*plan.Field {
 }
 
 // keyFieldType is the type of a key's part: comparable.
-func (w *writer) keyFieldType(f *plan.Field) *jen.Statement {
+func (w *writer) keyFieldType(f *plan.Field) *code.Statement {
 	if isSlice(f) {
-		return jen.String()
+		return code.String()
 	}
 	return w.valueType(f)
 }
 
 // keyValue is a key's part from the expression of the field's value:
 // comparable and the same for equal values.
-func keyValue(f *plan.Field, value *jen.Statement) *jen.Statement {
+func keyValue(f *plan.Field, value *code.Statement) *code.Statement {
 	switch {
 	case isSlice(f):
-		return jen.String().Call(value)
+		return code.String().Call(value)
 	case f.GoType == "time.Time":
 		return value.Dot("UTC").Call()
 	}
@@ -87,17 +87,17 @@ func keyValue(f *plan.Field, value *jen.Statement) *jen.Statement {
 //		Tenant int64 `json:"tenant"` // bigint
 //		ID     int64 `json:"id"`     // bigint
 //	}
-func (w *writer) keyType(f *jen.File) {
+func (w *writer) keyType(f *code.File) {
 	doc := []string{"Key names a row of " + w.tableName() + "."}
 	if len(w.Key) == 1 {
 		k := w.Key[0]
 		if k.RowID {
 			doc[0] += " It is the row's place in the table, good for as long as the row is not written by others."
 		}
-		decl(f, doc, jen.Type().Id("Key").Op("=").Add(w.keyFieldType(k)).Comment(sqlType(k)))
+		decl(f, doc, code.Type().Id("Key").Op("=").Add(w.keyFieldType(k)).Comment(sqlType(k)))
 		return
 	}
-	decl(f, doc, jen.Type().Id("Key").StructFunc(func(g *jen.Group) {
+	decl(f, doc, code.Type().Id("Key").StructFunc(func(g *code.Group) {
 		for _, k := range w.Key {
 			g.Id(k.Name).Add(w.keyFieldType(k)).Tag(map[string]string{"json": k.JSON}).Comment(sqlType(k))
 		}
@@ -119,14 +119,14 @@ func sqlType(f *plan.Field) string {
 //	const (
 //		StatusReady Status = "N" // jobs that wait to be claimed
 //	)
-func (w *writer) statusType(f *jen.File) {
+func (w *writer) statusType(f *code.File) {
 	s := w.Status
 	decl(f, []string{s.Name + " is the state of a row of " + w.tableName() + "."},
-		jen.Type().Id(s.Name).Add(w.goType(s.GoType)))
+		code.Type().Id(s.Name).Add(w.goType(s.GoType)))
 	if len(s.Consts) == 0 {
 		return
 	}
-	decl(f, []string{"The states."}, jen.Const().DefsFunc(func(g *jen.Group) {
+	decl(f, []string{"The states."}, code.Const().DefsFunc(func(g *code.Group) {
 		for _, c := range s.Consts {
 			line := g.Id(c.Name).Id(s.Name).Op("=").Id(c.Value)
 			if c.Doc != "" {
@@ -137,12 +137,12 @@ func (w *writer) statusType(f *jen.File) {
 }
 
 // jobType emits the struct Job.
-func (w *writer) jobType(f *jen.File) {
+func (w *writer) jobType(f *code.File) {
 	doc := []string{"Job is a row of " + w.tableName() + "."}
 	if len(w.Fence) > 0 {
 		doc[0] += " Claim returns it with the marks of the claim in it, and only with those can it be settled. It may travel as JSON: what comes back can be settled as well."
 	}
-	decl(f, doc, jen.Type().Id("Job").StructFunc(func(g *jen.Group) {
+	decl(f, doc, code.Type().Id("Job").StructFunc(func(g *code.Group) {
 		for _, field := range w.jobFields() {
 			text := field.Doc
 			if text == "" && w.isFence(field) {
@@ -186,20 +186,20 @@ func (w *writer) mayNotRead() bool {
 // keyMethod emits
 //
 //	func (j Job) Key() Key { return j.MsgID }
-func (w *writer) keyMethod(f *jen.File) {
+func (w *writer) keyMethod(f *code.File) {
 	decl(f, []string{"Key names the job's row."},
-		jen.Func().Add(jobReceiver()).Id("Key").Params().Id("Key").Add(inline(jen.Return(w.keyOf(jen.Id("j"))))))
+		code.Func().Add(jobReceiver()).Id("Key").Params().Id("Key").Add(inline(code.Return(w.keyOf(code.Id("j"))))))
 }
 
 // jobReceiver is (j Job).
-func jobReceiver() *jen.Statement { return jen.Params(jen.Id("j").Id("Job")) }
+func jobReceiver() *code.Statement { return code.Params(code.Id("j").Id("Job")) }
 
 // keyOf is the key from the fields of a Job or a NewJob.
-func (w *writer) keyOf(job *jen.Statement) *jen.Statement {
+func (w *writer) keyOf(job *code.Statement) *code.Statement {
 	if len(w.Key) == 1 {
 		return keyValue(w.Key[0], job.Clone().Dot(w.Key[0].Name))
 	}
-	return jen.Id("Key").ValuesFunc(func(g *jen.Group) {
+	return code.Id("Key").ValuesFunc(func(g *code.Group) {
 		for _, k := range w.Key {
 			g.Id(k.Name).Op(":").Add(keyValue(k, job.Clone().Dot(k.Name)))
 		}
@@ -215,29 +215,29 @@ func (w *writer) keyOf(job *jen.Statement) *jen.Statement {
 //		}
 //		return v, nil
 //	}
-func (w *writer) decodeMethod(f *jen.File, d plan.Decode) {
-	value := jen.Id("j").Dot(d.Field.Name)
+func (w *writer) decodeMethod(f *code.File, d plan.Decode) {
+	value := code.Id("j").Dot(d.Field.Name)
 	if d.Field.Null && !isSlice(d.Field) {
-		value = jen.Op("*").Add(value)
+		value = code.Op("*").Add(value)
 	}
 	if d.Field.GoType != "[]byte" && d.Field.GoType != "json.RawMessage" {
-		value = jen.Index().Byte().Call(value)
+		value = code.Index().Byte().Call(value)
 	}
 	doc := d.Method + " decodes " + oneLine(d.Field.Column) + "."
 	if d.Field.Null {
 		doc = d.Method + " decodes " + oneLine(d.Field.Column) + "; null gives the zero value."
 	}
 	decl(f, []string{doc},
-		jen.Func().Add(jobReceiver()).Id(d.Method).Params().Params(w.goType(d.Type), jen.Error()).BlockFunc(func(g *jen.Group) {
+		code.Func().Add(jobReceiver()).Id(d.Method).Params().Params(w.goType(d.Type), code.Error()).BlockFunc(func(g *code.Group) {
 			g.Var().Id("v").Add(w.goType(d.Type))
 			if d.Field.Null {
-				g.If(jen.Id("j").Dot(d.Field.Name).Op("==").Nil()).Block(jen.Return(jen.Id("v"), jen.Nil()))
+				g.If(code.Id("j").Dot(d.Field.Name).Op("==").Nil()).Block(code.Return(code.Id("v"), code.Nil()))
 			}
-			g.If(jen.Err().Op(":=").Qual("encoding/json", "Unmarshal").Call(value, jen.Op("&").Id("v")), jen.Err().Op("!=").Nil()).Block(
-				jen.Return(jen.Id("v"), jen.Qual("fmt", "Errorf").Call(
-					jen.Lit(w.Name+": decode "+strings.ReplaceAll(oneLine(d.Field.Column), "%", "%%")+" of %v: %w"), jen.Id("j").Dot("Key").Call(), jen.Err())),
+			g.If(code.Err().Op(":=").Qual("encoding/json", "Unmarshal").Call(value, code.Op("&").Id("v")), code.Err().Op("!=").Nil()).Block(
+				code.Return(code.Id("v"), code.Qual("fmt", "Errorf").Call(
+					code.Lit(w.Name+": decode "+strings.ReplaceAll(oneLine(d.Field.Column), "%", "%%")+" of %v: %w"), code.Id("j").Dot("Key").Call(), code.Err())),
 			)
-			g.Return(jen.Id("v"), jen.Nil())
+			g.Return(code.Id("v"), code.Nil())
 		}))
 }
 
@@ -253,7 +253,7 @@ func (w *writer) decodeMethod(f *jen.File, d plan.Decode) {
 //		}
 //		return slog.GroupValue(attrs...)
 //	}
-func (w *writer) logValueMethod(f *jen.File) {
+func (w *writer) logValueMethod(f *code.File) {
 	var always, nullable []*plan.Field
 	for _, field := range w.jobFields() {
 		if field.Null && !isSlice(field) && !field.Payload {
@@ -262,56 +262,56 @@ func (w *writer) logValueMethod(f *jen.File) {
 			always = append(always, field)
 		}
 	}
-	attrs := func(g *jen.Group) {
+	attrs := func(g *code.Group) {
 		for _, field := range always {
-			g.Line().Add(w.logAttr(field, jen.Id("j").Dot(field.Name)))
+			g.Line().Add(w.logAttr(field, code.Id("j").Dot(field.Name)))
 		}
 		g.Line()
 	}
 	decl(f, []string{"LogValue shows the job in logs, without its payload."},
-		jen.Func().Add(jobReceiver()).Id("LogValue").Params().Qual("log/slog", "Value").BlockFunc(func(g *jen.Group) {
+		code.Func().Add(jobReceiver()).Id("LogValue").Params().Qual("log/slog", "Value").BlockFunc(func(g *code.Group) {
 			if len(nullable) == 0 {
-				g.Return(jen.Qual("log/slog", "GroupValue").CallFunc(attrs))
+				g.Return(code.Qual("log/slog", "GroupValue").CallFunc(attrs))
 				return
 			}
 			g.Id("attrs").Op(":=").Index().Qual("log/slog", "Attr").ValuesFunc(attrs)
 			for _, field := range nullable {
-				g.If(jen.Id("j").Dot(field.Name).Op("!=").Nil()).Block(
-					jen.Id("attrs").Op("=").Append(jen.Id("attrs"), w.logAttr(field, jen.Op("*").Id("j").Dot(field.Name))),
+				g.If(code.Id("j").Dot(field.Name).Op("!=").Nil()).Block(
+					code.Id("attrs").Op("=").Append(code.Id("attrs"), w.logAttr(field, code.Op("*").Id("j").Dot(field.Name))),
 				)
 			}
-			g.Return(jen.Qual("log/slog", "GroupValue").Call(jen.Id("attrs").Op("...")))
+			g.Return(code.Qual("log/slog", "GroupValue").Call(code.Id("attrs").Op("...")))
 		}))
 }
 
 // logAttr is the slog.Attr of one field with that value.
-func (w *writer) logAttr(f *plan.Field, value *jen.Statement) *jen.Statement {
-	attr := func(kind string, value jen.Code) *jen.Statement {
-		return jen.Qual("log/slog", kind).Call(jen.Lit(f.JSON), value)
+func (w *writer) logAttr(f *plan.Field, value *code.Statement) *code.Statement {
+	attr := func(kind string, value *code.Statement) *code.Statement {
+		return code.Qual("log/slog", kind).Call(code.Lit(f.JSON), value)
 	}
 	if f.Payload {
-		return attr("String", jen.Lit("(redacted)"))
+		return attr("String", code.Lit("(redacted)"))
 	}
 	kinds := map[string]string{"string": "String", "int64": "Int64", "float64": "Float64", "bool": "Bool", "time.Time": "Time", "int": "Int"}
 	if f.GoType == "int32" || f.GoType == "int16" {
-		return attr("Int", jen.Int().Call(value))
+		return attr("Int", code.Int().Call(value))
 	}
 	kind, known := kinds[f.GoType]
 	switch {
 	case known && w.isStatus(f):
-		return attr(kind, jen.Id(f.GoType).Call(value))
+		return attr(kind, code.Id(f.GoType).Call(value))
 	case known:
 		return attr(kind, value)
 	case f.GoType == "json.RawMessage":
-		return attr("String", jen.String().Call(value))
+		return attr("String", code.String().Call(value))
 	}
 	return attr("Any", value)
 }
 
 // newJobType emits the struct NewJob.
-func (w *writer) newJobType(f *jen.File) {
+func (w *writer) newJobType(f *code.File) {
 	decl(f, []string{"NewJob is what Enqueue adds to " + w.tableName() + ". A nil field leaves the column to its default, or null where it has none."},
-		jen.Type().Id("NewJob").StructFunc(func(g *jen.Group) {
+		code.Type().Id("NewJob").StructFunc(func(g *code.Group) {
 			for _, field := range w.Enqueue.Fields {
 				g.Id(field.Name).Add(w.newType(field)).Tag(map[string]string{"json": field.JSON + omitEmpty(field)}).Comment(sqlType(field))
 			}
@@ -319,9 +319,9 @@ func (w *writer) newJobType(f *jen.File) {
 }
 
 // newType is the Go type of a field of NewJob.
-func (w *writer) newType(f *plan.Field) *jen.Statement {
+func (w *writer) newType(f *plan.Field) *code.Statement {
 	if f.Optional && !f.Null && !isSlice(f) {
-		return jen.Op("*").Add(w.valueType(f))
+		return code.Op("*").Add(w.valueType(f))
 	}
 	return w.fieldType(f)
 }
@@ -335,23 +335,32 @@ func omitEmpty(f *plan.Field) string {
 }
 
 // scanJobFunc reads what a claim returns.
-func (w *writer) scanJobFunc(f *jen.File) {
+func (w *writer) scanJobFunc(f *code.File) {
 	w.scanFunc(f, "scanJob", "reads a job in the order of the claim's columns", w.claimRows())
 }
 
 // scanPeekedFunc reads what Peek returns, where that differs from a claim.
-func (w *writer) scanPeekedFunc(f *jen.File) {
+func (w *writer) scanPeekedFunc(f *code.File) {
 	w.scanFunc(f, "scanPeeked", "reads a job in the order of Peek's columns", w.Peek.Statement.Rows)
 }
 
-// scanCandidateFunc reads what the first statement of a guarded claim returns.
-func (w *writer) scanCandidateFunc(f *jen.File) {
-	w.scanFunc(f, "scanCandidate", "reads what is needed to take a job", w.Claim.Pick.Rows)
+// scanCandidateFunc reads what the first statement of a claim returns that
+// finds rows and takes them by their keys.
+func (w *writer) scanCandidateFunc(f *code.File) {
+	rows := w.Key
+	if w.Claim.Pick != nil {
+		rows = w.Claim.Pick.Rows
+	}
+	w.scanFunc(f, "scanCandidate", "reads what is needed to take a job", rows)
 }
 
 // scanExtendedFunc reads what Extend returns.
-func (w *writer) scanExtendedFunc(f *jen.File) {
-	w.scanFunc(f, "scanExtended", "reads the key of a job and what Extend changed", w.Extend.Statement.Rows)
+func (w *writer) scanExtendedFunc(f *code.File) {
+	rows := w.Extend.Statement.Rows
+	if w.Extend.Read != nil {
+		rows = w.Extend.Read.Rows
+	}
+	w.scanFunc(f, "scanExtended", "reads the key of a job and what Extend changed", rows)
 }
 
 // claimRows are the columns that a claim returns.
@@ -359,8 +368,10 @@ func (w *writer) claimRows() []*plan.Field {
 	switch {
 	case w.Claim == nil:
 		return nil
-	case w.Claim.Flow == plan.MarkRead:
+	case w.Claim.Read != nil:
 		return w.Claim.Read.Rows
+	case w.Claim.Statement.Rows == nil && w.Claim.Lock != nil:
+		return w.Claim.Lock.Rows
 	}
 	return w.Claim.Statement.Rows
 }
@@ -376,38 +387,38 @@ func (w *writer) claimRows() []*plan.Field {
 //		j.CreatedAt = time.Unix(rawCreatedAt, 0).UTC()
 //		return j, nil
 //	}
-func (w *writer) scanFunc(f *jen.File, name, does string, rows []*plan.Field) {
+func (w *writer) scanFunc(f *code.File, name, does string, rows []*plan.Field) {
 	var scan scanning
 	for _, field := range rows {
-		w.scanField(&scan, field, jen.Id("j").Dot(field.Name))
+		w.scanField(&scan, field, code.Id("j").Dot(field.Name))
 	}
 	decl(f, []string{name + " " + does + "."},
-		jen.Func().Id(name).Params(jen.Id("r").Id("row")).Params(jen.Id("Job"), jen.Error()).BlockFunc(func(g *jen.Group) {
+		code.Func().Id(name).Params(code.Id("r").Id("row")).Params(code.Id("Job"), code.Error()).BlockFunc(func(g *code.Group) {
 			g.Var().Id("j").Id("Job")
 			if w.isPgx() {
-				w.scanBody(g, scan, jen.Id("j"))
+				w.scanBody(g, scan, code.Id("j"))
 				return
 			}
 			addAll(g, scan.vars)
 			g.Id("dest").Op(":=").Index().Any().Values(broken(scan.dest)...)
-			g.If(jen.Err().Op(":=").Id("r").Dot("Scan").Call(jen.Id("dest").Op("...")), jen.Err().Op("!=").Nil()).Block(
-				jen.Id("j").Dot("Err").Op("=").Id("scanEach").Call(jen.Id("r"), jen.Id("dest")),
+			g.If(code.Err().Op(":=").Id("r").Dot("Scan").Call(code.Id("dest").Op("...")), code.Err().Op("!=").Nil()).Block(
+				code.Id("j").Dot("Err").Op("=").Id("scanEach").Call(code.Id("r"), code.Id("dest")),
 			)
 			addAll(g, scan.after)
-			g.Return(jen.Id("j"), jen.Nil())
+			g.Return(code.Id("j"), code.Nil())
 		}))
 }
 
 // broken puts each of many elements on a line of its own.
-func broken(elements []jen.Code) []jen.Code {
+func broken(elements []*code.Statement) []*code.Statement {
 	if len(elements) <= 6 {
 		return elements
 	}
-	var lines []jen.Code
+	var lines []*code.Statement
 	for _, e := range elements {
-		lines = append(lines, jen.Line().Add(e))
+		lines = append(lines, code.Line().Add(e))
 	}
-	return append(lines, jen.Line())
+	return append(lines, code.Line())
 }
 
 // scanEachFunc emits
@@ -424,19 +435,19 @@ func broken(elements []jen.Code) []jen.Code {
 //		}
 //		return errors.Join(errs...)
 //	}
-func (w *writer) scanEachFunc(f *jen.File) {
+func (w *writer) scanEachFunc(f *code.File) {
 	decl(f, []string{"scanEach reads the columns of a row one by one and tells which cannot be read, so that one bad value costs neither its job nor the others of the batch."},
-		jen.Func().Id("scanEach").Params(jen.Id("r").Id("row"), jen.Id("dest").Index().Any()).Error().Block(
-			jen.Var().Id("errs").Index().Error(),
-			jen.For(jen.Id("i").Op(":=").Range().Id("dest")).Block(
-				jen.Id("one").Op(":=").Make(jen.Index().Any(), jen.Len(jen.Id("dest"))),
-				jen.For(jen.Id("k").Op(":=").Range().Id("one")).Block(
-					jen.Id("one").Index(jen.Id("k")).Op("=").New(jen.Any()),
+		code.Func().Id("scanEach").Params(code.Id("r").Id("row"), code.Id("dest").Index().Any()).Error().Block(
+			code.Var().Id("errs").Index().Error(),
+			code.For(code.Id("i").Op(":=").Range().Id("dest")).Block(
+				code.Id("one").Op(":=").Make(code.Index().Any(), code.Len(code.Id("dest"))),
+				code.For(code.Id("k").Op(":=").Range().Id("one")).Block(
+					code.Id("one").Index(code.Id("k")).Op("=").New(code.Any()),
 				),
-				jen.Id("one").Index(jen.Id("i")).Op("=").Id("dest").Index(jen.Id("i")),
-				jen.Id("errs").Op("=").Append(jen.Id("errs"), jen.Id("r").Dot("Scan").Call(jen.Id("one").Op("..."))),
+				code.Id("one").Index(code.Id("i")).Op("=").Id("dest").Index(code.Id("i")),
+				code.Id("errs").Op("=").Append(code.Id("errs"), code.Id("r").Dot("Scan").Call(code.Id("one").Op("..."))),
 			),
-			jen.Return(jen.Qual("errors", "Join").Call(jen.Id("errs").Op("..."))),
+			code.Return(code.Qual("errors", "Join").Call(code.Id("errs").Op("..."))),
 		))
 }
 
@@ -447,17 +458,17 @@ func (w *writer) scanEachFunc(f *jen.File) {
 //		err := r.Scan(&key)
 //		return key, err
 //	}
-func (w *writer) scanKeyFunc(f *jen.File) { w.keyScan(f, "scanKey", w.Key) }
+func (w *writer) scanKeyFunc(f *code.File) { w.keyScan(f, "scanKey", w.Key) }
 
 // scanNewKeyFunc reads the key of a row just added, in the order in which the
 // statements return it.
-func (w *writer) scanNewKeyFunc(f *jen.File) { w.keyScan(f, "scanNewKey", w.Enqueue.One.Rows) }
+func (w *writer) scanNewKeyFunc(f *code.File) { w.keyScan(f, "scanNewKey", w.Enqueue.One.Rows) }
 
 // keyScan emits a function that reads the key from those columns.
-func (w *writer) keyScan(f *jen.File, name string, rows []*plan.Field) {
+func (w *writer) keyScan(f *code.File, name string, rows []*plan.Field) {
 	var scan scanning
 	for _, k := range rows {
-		target := jen.Id("key")
+		target := code.Id("key")
 		if len(w.Key) > 1 {
 			target = target.Dot(k.Name)
 		}
@@ -468,13 +479,13 @@ func (w *writer) keyScan(f *jen.File, name string, rows []*plan.Field) {
 		// The key's part has another type than the column.
 		raw := "raw" + k.Name
 		if isSlice(k) {
-			scan.vars = append(scan.vars, jen.Var().Id(raw).Index().Byte())
-			scan.dest = append(scan.dest, jen.Op("&").Id(raw))
-			scan.after = append(scan.after, target.Op("=").String().Call(jen.Id(raw)))
+			scan.vars = append(scan.vars, code.Var().Id(raw).Index().Byte())
+			scan.dest = append(scan.dest, code.Op("&").Id(raw))
+			scan.after = append(scan.after, target.Op("=").String().Call(code.Id(raw)))
 			continue
 		}
 		if k.Codec == plan.TextTime {
-			w.scanText(&scan, k, target, jen.Return(jen.Id("key"), jen.Err()))
+			w.scanText(&scan, k, target, code.Return(code.Id("key"), code.Err()))
 		} else {
 			w.scanField(&scan, k, target)
 		}
@@ -483,76 +494,76 @@ func (w *writer) keyScan(f *jen.File, name string, rows []*plan.Field) {
 		}
 	}
 	decl(f, []string{name + " reads a key."},
-		jen.Func().Id(name).Params(jen.Id("r").Id("row")).Params(jen.Id("Key"), jen.Error()).BlockFunc(func(g *jen.Group) {
+		code.Func().Id(name).Params(code.Id("r").Id("row")).Params(code.Id("Key"), code.Error()).BlockFunc(func(g *code.Group) {
 			g.Var().Id("key").Id("Key")
-			w.scanBody(g, scan, jen.Id("key"))
+			w.scanBody(g, scan, code.Id("key"))
 		}))
 }
 
 // scanning is how the columns of a row become Go values.
 type scanning struct {
-	vars  []jen.Code // variables for what needs a conversion
-	dest  []jen.Code // arguments of Scan
-	after []jen.Code // conversions
+	vars  []*code.Statement // variables for what needs a conversion
+	dest  []*code.Statement // arguments of Scan
+	after []*code.Statement // conversions
 }
 
 // scanBody emits the body of a function that reads result from a row.
-func (w *writer) scanBody(g *jen.Group, scan scanning, result *jen.Statement) {
+func (w *writer) scanBody(g *code.Group, scan scanning, result *code.Statement) {
 	addAll(g, scan.vars)
 	g.Err().Op(":=").Id("r").Dot("Scan").Call(broken(scan.dest)...)
 	if len(scan.after) == 0 {
-		g.Return(result, jen.Err())
+		g.Return(result, code.Err())
 		return
 	}
-	g.If(jen.Err().Op("!=").Nil()).Block(jen.Return(result.Clone(), jen.Err()))
+	g.If(code.Err().Op("!=").Nil()).Block(code.Return(result.Clone(), code.Err()))
 	addAll(g, scan.after)
-	g.Return(result.Clone(), jen.Nil())
+	g.Return(result.Clone(), code.Nil())
 }
 
 // scanField adds to scan how a column becomes target.
-func (w *writer) scanField(scan *scanning, f *plan.Field, target *jen.Statement) {
+func (w *writer) scanField(scan *scanning, f *plan.Field, target *code.Statement) {
 	raw := "raw" + f.Name
-	through := func(typ *jen.Statement, from func(value *jen.Statement) *jen.Statement) {
+	through := func(typ *code.Statement, from func(value *code.Statement) *code.Statement) {
 		if !f.Null {
-			scan.vars = append(scan.vars, jen.Var().Id(raw).Add(typ))
-			scan.dest = append(scan.dest, jen.Op("&").Id(raw))
-			scan.after = append(scan.after, target.Clone().Op("=").Add(from(jen.Id(raw))))
+			scan.vars = append(scan.vars, code.Var().Id(raw).Add(typ))
+			scan.dest = append(scan.dest, code.Op("&").Id(raw))
+			scan.after = append(scan.after, target.Clone().Op("=").Add(from(code.Id(raw))))
 			return
 		}
-		scan.vars = append(scan.vars, jen.Var().Id(raw).Op("*").Add(typ))
-		scan.dest = append(scan.dest, jen.Op("&").Id(raw))
-		scan.after = append(scan.after, jen.If(jen.Id(raw).Op("!=").Nil()).Block(
-			jen.Id("at").Op(":=").Add(from(jen.Op("*").Id(raw))),
+		scan.vars = append(scan.vars, code.Var().Id(raw).Op("*").Add(typ))
+		scan.dest = append(scan.dest, code.Op("&").Id(raw))
+		scan.after = append(scan.after, code.If(code.Id(raw).Op("!=").Nil()).Block(
+			code.Id("at").Op(":=").Add(from(code.Op("*").Id(raw))),
 			target.Clone().Op("=").Op("&").Id("at"),
 		))
 	}
 	switch f.Codec {
 	case plan.Epoch:
-		through(jen.Int64(), func(v *jen.Statement) *jen.Statement {
-			return jen.Qual("time", "Unix").Call(v, jen.Lit(0)).Dot("UTC").Call()
+		through(code.Int64(), func(v *code.Statement) *code.Statement {
+			return code.Qual("time", "Unix").Call(v, code.Lit(0)).Dot("UTC").Call()
 		})
 	case plan.EpochMS:
-		through(jen.Int64(), func(v *jen.Statement) *jen.Statement {
-			return jen.Qual("time", "UnixMilli").Call(v).Dot("UTC").Call()
+		through(code.Int64(), func(v *code.Statement) *code.Statement {
+			return code.Qual("time", "UnixMilli").Call(v).Dot("UTC").Call()
 		})
 	case plan.EpochUS:
-		through(jen.Int64(), func(v *jen.Statement) *jen.Statement {
-			return jen.Qual("time", "UnixMicro").Call(v).Dot("UTC").Call()
+		through(code.Int64(), func(v *code.Statement) *code.Statement {
+			return code.Qual("time", "UnixMicro").Call(v).Dot("UTC").Call()
 		})
 	case plan.WallTime:
-		through(jen.Qual("time", "Time"), func(v *jen.Statement) *jen.Statement {
-			return jen.Id("wallClock").Call(v, zone(f))
+		through(code.Qual("time", "Time"), func(v *code.Statement) *code.Statement {
+			return code.Id("wallClock").Call(v, zone(f))
 		})
 	case plan.TextTime:
-		w.scanText(scan, f, target, jen.Id("j").Dot("Err").Op("=").Qual("errors", "Join").Call(jen.Id("j").Dot("Err"),
-			jen.Qual("fmt", "Errorf").Call(jen.Lit(strings.ReplaceAll(oneLine(f.Column), "%", "%%")+": %w"), jen.Err())))
+		w.scanText(scan, f, target, code.Id("j").Dot("Err").Op("=").Qual("errors", "Join").Call(code.Id("j").Dot("Err"),
+			code.Qual("fmt", "Errorf").Call(code.Lit(strings.ReplaceAll(oneLine(f.Column), "%", "%%")+": %w"), code.Err())))
 	default:
-		dest := jen.Op("&").Add(target.Clone())
+		dest := code.Op("&").Add(target.Clone())
 		switch {
 		case isBytes(f):
-			dest = jen.Parens(jen.Op("*").Index().Byte()).Call(dest)
+			dest = code.Parens(code.Op("*").Index().Byte()).Call(dest)
 		case w.isStatus(f) && !f.Null:
-			dest = jen.Parens(jen.Op("*").Add(w.goType(f.GoType))).Call(dest)
+			dest = code.Parens(code.Op("*").Add(w.goType(f.GoType))).Call(dest)
 		}
 		scan.dest = append(scan.dest, dest)
 	}
@@ -563,11 +574,11 @@ func (w *writer) scanField(scan *scanning, f *plan.Field, target *jen.Statement)
 func isBytes(f *plan.Field) bool { return f.GoType == "json.RawMessage" }
 
 // zone is the location of a time without zone.
-func zone(f *plan.Field) *jen.Statement {
+func zone(f *plan.Field) *code.Statement {
 	if f.UTC {
-		return jen.Qual("time", "UTC")
+		return code.Qual("time", "UTC")
 	}
-	return jen.Qual("time", "Local")
+	return code.Qual("time", "Local")
 }
 
 // scanText adds to scan how a text becomes a time:
@@ -579,19 +590,19 @@ func zone(f *plan.Field) *jen.Statement {
 //	}
 //
 // with note told of what is no time.
-func (w *writer) scanText(scan *scanning, f *plan.Field, target *jen.Statement, note jen.Code) {
+func (w *writer) scanText(scan *scanning, f *plan.Field, target *code.Statement, note *code.Statement) {
 	raw := "raw" + f.Name
-	scan.vars = append(scan.vars, jen.Var().Id(raw).Any())
-	scan.dest = append(scan.dest, jen.Op("&").Id(raw))
-	parse := jen.Id("parseTime").Call(jen.Id(raw), jen.Lit(f.Layout), zone(f))
+	scan.vars = append(scan.vars, code.Var().Id(raw).Any())
+	scan.dest = append(scan.dest, code.Op("&").Id(raw))
+	parse := code.Id("parseTime").Call(code.Id(raw), code.Lit(f.Layout), zone(f))
 	if !f.Null {
 		scan.after = append(scan.after,
-			jen.If(jen.List(jen.Id("at"), jen.Err()).Op(":=").Add(parse), jen.Err().Op("!=").Nil()).Block(note).
+			code.If(code.List(code.Id("at"), code.Err()).Op(":=").Add(parse), code.Err().Op("!=").Nil()).Block(note).
 				Else().Block(target.Clone().Op("=").Id("at")))
 		return
 	}
-	scan.after = append(scan.after, jen.If(jen.Id(raw).Op("!=").Nil()).Block(
-		jen.If(jen.List(jen.Id("at"), jen.Err()).Op(":=").Add(parse), jen.Err().Op("!=").Nil()).Block(note).
+	scan.after = append(scan.after, code.If(code.Id(raw).Op("!=").Nil()).Block(
+		code.If(code.List(code.Id("at"), code.Err()).Op(":=").Add(parse), code.Err().Op("!=").Nil()).Block(note).
 			Else().Block(target.Clone().Op("=").Op("&").Id("at"))))
 }
 
@@ -608,19 +619,19 @@ func (w *writer) scanText(scan *scanning, f *plan.Field, target *jen.Statement, 
 //		}
 //		return time.Time{}, fmt.Errorf("%v is no text", value)
 //	}
-func (w *writer) parseTimeFunc(f *jen.File) {
-	parse := func(text jen.Code) jen.Code {
-		return jen.Return(jen.Qual("time", "ParseInLocation").Call(jen.Id("layout"), text, jen.Id("zone")))
+func (w *writer) parseTimeFunc(f *code.File) {
+	parse := func(text *code.Statement) *code.Statement {
+		return code.Return(code.Qual("time", "ParseInLocation").Call(code.Id("layout"), text, code.Id("zone")))
 	}
 	decl(f, []string{"parseTime reads a time that is kept as text; some drivers have parsed it already."},
-		jen.Func().Id("parseTime").Params(jen.Id("value").Any(), jen.Id("layout").String(), jen.Id("zone").Op("*").Qual("time", "Location")).
-			Params(jen.Qual("time", "Time"), jen.Error()).Block(
-			jen.Switch(jen.Id("v").Op(":=").Id("value").Assert(jen.Type())).Block(
-				jen.Case(jen.Qual("time", "Time")).Block(jen.Return(jen.Id("v"), jen.Nil())),
-				jen.Case(jen.Index().Byte()).Block(parse(jen.String().Call(jen.Id("v")))),
-				jen.Case(jen.String()).Block(parse(jen.Id("v"))),
+		code.Func().Id("parseTime").Params(code.Id("value").Any(), code.Id("layout").String(), code.Id("zone").Op("*").Qual("time", "Location")).
+			Params(code.Qual("time", "Time"), code.Error()).Block(
+			code.Switch(code.Id("v").Op(":=").Id("value").Assert(code.Type())).Block(
+				code.Case(code.Qual("time", "Time")).Block(code.Return(code.Id("v"), code.Nil())),
+				code.Case(code.Index().Byte()).Block(parse(code.String().Call(code.Id("v")))),
+				code.Case(code.String()).Block(parse(code.Id("v"))),
 			),
-			jen.Return(jen.Qual("time", "Time").Values(), jen.Qual("fmt", "Errorf").Call(jen.Lit("%v is no text"), jen.Id("value"))),
+			code.Return(code.Qual("time", "Time").Values(), code.Qual("fmt", "Errorf").Call(code.Lit("%v is no text"), code.Id("value"))),
 		))
 }
 
@@ -629,10 +640,10 @@ func (w *writer) parseTimeFunc(f *jen.File) {
 //	func wallClock(t time.Time, zone *time.Location) time.Time {
 //		return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
 //	}
-func (w *writer) wallClockFunc(f *jen.File) {
+func (w *writer) wallClockFunc(f *code.File) {
 	decl(f, []string{"wallClock is the time whose clock in zone reads as t, which came without one."},
-		jen.Func().Id("wallClock").Params(jen.Id("t").Qual("time", "Time"), jen.Id("zone").Op("*").Qual("time", "Location")).Qual("time", "Time").Block(
-			jen.Return(jen.Qual("time", "Date").CallFunc(func(g *jen.Group) {
+		code.Func().Id("wallClock").Params(code.Id("t").Qual("time", "Time"), code.Id("zone").Op("*").Qual("time", "Location")).Qual("time", "Time").Block(
+			code.Return(code.Qual("time", "Date").CallFunc(func(g *code.Group) {
 				for _, part := range []string{"Year", "Month", "Day", "Hour", "Minute", "Second", "Nanosecond"} {
 					g.Id("t").Dot(part).Call()
 				}

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 )
 
 // lowType is the Go type of the bounded key.
-func (w *writer) lowType() *jen.Statement { return w.goType(w.Claim.Low.Field.GoType) }
+func (w *writer) lowType() *code.Statement { return w.goType(w.Claim.Low.Field.GoType) }
 
 // lowBoundType emits
 //
@@ -28,69 +28,69 @@ func (w *writer) lowType() *jen.Statement { return w.goType(w.Claim.Low.Field.Go
 //	}
 //
 // and its methods start, reset, raise and lower.
-func (w *writer) lowBoundType(f *jen.File) {
+func (w *writer) lowBoundType(f *code.File) {
 	low := w.Claim.Low
 	least, known := map[string]string{"int64": "MinInt64", "int32": "MinInt32", "int16": "MinInt16", "int": "MinInt"}[low.Field.GoType]
 	if !known || low.Field.Null {
 		w.fail("a low bound needs an integer key that is not null, not %s", low.Field.GoType)
 		return
 	}
-	recv := func() *jen.Statement { return jen.Params(jen.Id("b").Op("*").Id("lowBound")) }
-	ifNone := func(results ...jen.Code) *jen.Statement {
-		return jen.If(jen.Id("b").Op("==").Nil()).Block(jen.Return(results...))
+	recv := func() *code.Statement { return code.Params(code.Id("b").Op("*").Id("lowBound")) }
+	ifNone := func(results ...*code.Statement) *code.Statement {
+		return code.If(code.Id("b").Op("==").Nil()).Block(code.Return(results...))
 	}
-	locked := func() *jen.Statement {
-		return jen.Id("b").Dot("mu").Dot("Lock").Call().Line().Defer().Id("b").Dot("mu").Dot("Unlock").Call()
+	locked := func() *code.Statement {
+		return code.Id("b").Dot("mu").Dot("Lock").Call().Line().Defer().Id("b").Dot("mu").Dot("Unlock").Call()
 	}
-	field := func(name string) *jen.Statement { return jen.Id("b").Dot(name) }
+	field := func(name string) *code.Statement { return code.Id("b").Dot(name) }
 
 	f.Line()
 	f.Const().Defs(
-		jen.Comment("lowest is below every key."),
-		jen.Id("lowest").Add(w.lowType()).Op("=").Qual("math", least),
-		jen.Comment(lowRefresh+" is the longest time between two claims that look from the lowest key."),
-		jen.Id(lowRefresh).Op("=").Add(durationExpr(low.Refresh)),
+		code.Comment("lowest is below every key."),
+		code.Id("lowest").Add(w.lowType()).Op("=").Qual("math", least),
+		code.Comment(lowRefresh+" is the longest time between two claims that look from the lowest key."),
+		code.Id(lowRefresh).Op("=").Add(durationExpr(low.Refresh)),
 	)
 	decl(f, []string{
 		"lowBound is a key at or below which jobs were seen taken. A claim that starts above it does not walk over rows that were taken before and that a long transaction keeps from being cleaned up. It is a hint: jobs that come back below it are found by a full look, at least every " + durationText(low.Refresh) + ".",
 		"A nil *lowBound, that of a queue in the caller's transaction, has every claim look from the lowest key.",
 	},
-		jen.Type().Id("lowBound").Struct(
-			jen.Id("mu").Qual("sync", "Mutex"),
-			jen.Id("key").Add(w.lowType()),
-			jen.Id("turn").Int().Comment("changes when key is lowered"),
-			jen.Id("looked").Qual("time", "Time").Comment("when a claim last looked from the lowest key"),
+		code.Type().Id("lowBound").Struct(
+			code.Id("mu").Qual("sync", "Mutex"),
+			code.Id("key").Add(w.lowType()),
+			code.Id("turn").Int().Comment("changes when key is lowered"),
+			code.Id("looked").Qual("time", "Time").Comment("when a claim last looked from the lowest key"),
 		))
 	decl(f, []string{"start returns the bound for a claim, and the turn in which it was given."},
-		jen.Func().Add(recv()).Id("start").Params().Params(jen.Id("key").Add(w.lowType()), jen.Id("turn").Int()).Block(
-			ifNone(jen.Id("lowest"), jen.Lit(0)),
+		code.Func().Add(recv()).Id("start").Params().Params(code.Id("key").Add(w.lowType()), code.Id("turn").Int()).Block(
+			ifNone(code.Id("lowest"), code.Lit(0)),
 			locked(),
-			jen.If(jen.Id("now").Op(":=").Qual("time", "Now").Call(), jen.Id("now").Dot("Sub").Call(field("looked")).Op(">=").Id(lowRefresh)).Block(
+			code.If(code.Id("now").Op(":=").Qual("time", "Now").Call(), code.Id("now").Dot("Sub").Call(field("looked")).Op(">=").Id(lowRefresh)).Block(
 				field("looked").Op("=").Id("now"),
-				jen.Return(jen.Id("lowest"), field("turn")),
+				code.Return(code.Id("lowest"), field("turn")),
 			),
-			jen.Return(field("key"), field("turn")),
+			code.Return(field("key"), field("turn")),
 		))
 	decl(f, []string{"reset has claims look from the lowest key, and returns the new turn."},
-		jen.Func().Add(recv()).Id("reset").Params().Params(jen.Id("turn").Int()).Block(
-			ifNone(jen.Lit(0)),
+		code.Func().Add(recv()).Id("reset").Params().Params(code.Id("turn").Int()).Block(
+			ifNone(code.Lit(0)),
 			locked(),
-			jen.List(field("key"), field("looked")).Op("=").List(jen.Id("lowest"), jen.Qual("time", "Now").Call()),
+			code.List(field("key"), field("looked")).Op("=").List(code.Id("lowest"), code.Qual("time", "Now").Call()),
 			field("turn").Op("++"),
-			jen.Return(field("turn")),
+			code.Return(field("turn")),
 		))
 	decl(f, []string{"raise sets the bound to the last key of a full claim, unless jobs came back since the turn of that claim."},
-		jen.Func().Add(recv()).Id("raise").Params(jen.Id("turn").Int(), jen.Id("key").Add(w.lowType())).Block(
+		code.Func().Add(recv()).Id("raise").Params(code.Id("turn").Int(), code.Id("key").Add(w.lowType())).Block(
 			ifNone(),
 			locked(),
-			jen.If(jen.Id("turn").Op("==").Add(field("turn"))).Block(field("key").Op("=").Id("key")),
+			code.If(code.Id("turn").Op("==").Add(field("turn"))).Block(field("key").Op("=").Id("key")),
 		))
 	if w.lowers() {
 		decl(f, []string{"lower brings the bound below the key of a job that came back."},
-			jen.Func().Add(recv()).Id("lower").Params(jen.Id("key").Add(w.lowType())).Block(
+			code.Func().Add(recv()).Id("lower").Params(code.Id("key").Add(w.lowType())).Block(
 				ifNone(),
 				locked(),
-				jen.If(jen.Id("lowest").Op("<").Id("key").Op("&&").Id("key").Op("<=").Add(field("key"))).Block(
+				code.If(code.Id("lowest").Op("<").Id("key").Op("&&").Id("key").Op("<=").Add(field("key"))).Block(
 					field("key").Op("=").Id("key").Op("-").Lit(1),
 					field("turn").Op("++"),
 				),
@@ -104,16 +104,16 @@ func (w *writer) lowers() bool {
 }
 
 // durationExpr is the Go expression of a duration.
-func durationExpr(d time.Duration) *jen.Statement {
+func durationExpr(d time.Duration) *code.Statement {
 	for _, u := range units {
 		if d%u.of == 0 && d != 0 {
 			if d == u.of {
-				return jen.Qual("time", u.name)
+				return code.Qual("time", u.name)
 			}
-			return jen.Lit(int(d/u.of)).Op("*").Qual("time", u.name)
+			return code.Lit(int(d/u.of)).Op("*").Qual("time", u.name)
 		}
 	}
-	return jen.Qual("time", "Duration").Call(jen.Lit(0))
+	return code.Qual("time", "Duration").Call(code.Lit(0))
 }
 
 // durationText is a duration as people say it.

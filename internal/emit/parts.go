@@ -4,18 +4,18 @@ package emit
 // used, so that none is printed in vain.
 
 import (
-	"bytes"
-	"go/scanner"
-	"go/token"
+	"fmt"
+	"maps"
+	"slices"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 )
 
 // part is an unexported declaration that several emitted files may use.
 type part struct {
 	name string // by which the code refers to it
 	file string // that holds it
-	emit func(f *jen.File)
+	emit func(f *code.File)
 }
 
 // parts lists what may be used, in the order in which it is printed.
@@ -27,6 +27,7 @@ func (w *writer) parts() []part {
 		{"transact", "db.go", w.transactMethod},
 		{"settle", "db.go", w.settleMethod},
 		{"lost", "db.go", w.lostFunc},
+		{"inParts", "db.go", w.inPartsMethod},
 		{"pause", "db.go", w.pauseFunc},
 		{"query", "db.go", w.queryFunc},
 		{"collect", "db.go", w.collectFunc},
@@ -37,6 +38,8 @@ func (w *writer) parts() []part {
 		{"hasState", "db.go", w.hasStateFunc},
 		{"hasCode", "db.go", w.hasCodeFunc},
 		{"hasText", "db.go", w.hasTextFunc},
+		{"hasNumber", "db.go", w.hasNumberFunc},
+		{"insert", "db.go", w.insertFunc},
 		{"defaultWorker", "db.go", w.defaultWorkerFunc},
 
 		{"scanJob", "job.go", w.scanJobFunc},
@@ -53,6 +56,9 @@ func (w *writer) parts() []part {
 		{"errorText", "fail.go", w.errorTextFunc},
 
 		{"column", "args.go", w.columnFunc},
+		{"list", "args.go", w.listType},
+		{"listMost", "args.go", w.listMostConst},
+		{"expand", "args.go", w.expandFunc},
 		{"textArray", "args.go", w.textArrayFunc},
 		{"jsonRows", "args.go", w.jsonRowsFunc},
 		{"jsonText", "args.go", w.jsonTextFunc},
@@ -67,55 +73,45 @@ func (w *writer) parts() []part {
 }
 
 // addParts adds to files every part that they use, and what those use.
-func (w *writer) addParts(files map[string]*jen.File) {
-	used := map[string]bool{}
-	for _, f := range files {
-		w.addNames(used, f)
-	}
+func (w *writer) addParts(files map[string]*code.File, formatter *code.Formatter) {
 	parts := w.parts()
-	taken := make([]bool, len(parts))
+	used := make(map[string]bool, len(parts))
+	for _, p := range parts {
+		used[p.name] = false
+	}
+	use := func(name string) {
+		if _, known := used[name]; known {
+			used[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		w.broken(name, files[name].Uses(formatter, use))
+	}
+	taken := make([]*code.File, len(parts))
 	for grown := true; grown; {
 		grown = false
 		for i, p := range parts {
-			if taken[i] || !used[p.name] {
-				continue
+			if taken[i] == nil && used[p.name] {
+				taken[i], grown = w.newFile(), true
+				p.emit(taken[i])
+				w.broken(p.file, taken[i].Uses(formatter, use))
 			}
-			taken[i], grown = true, true
-			f := w.newFile()
-			p.emit(f)
-			w.addNames(used, f)
 		}
 	}
 	for i, p := range parts {
-		if !taken[i] {
+		if taken[i] == nil {
 			continue
 		}
 		if files[p.file] == nil {
 			files[p.file] = w.newFile()
 		}
-		p.emit(files[p.file])
+		files[p.file].Append(taken[i])
 	}
 }
 
-// addNames adds the identifiers of a file to names.
-func (w *writer) addNames(names map[string]bool, f *jen.File) {
-	var text bytes.Buffer
-	f.NoFormat = true // names do not need it, and mistakes are reported by render
-	if err := f.Render(&text); err != nil {
-		w.fail("%w", err)
-	}
-	f.NoFormat = false
-	src := text.Bytes()
-	set := token.NewFileSet()
-	var lex scanner.Scanner
-	lex.Init(set.AddFile("", set.Base(), len(src)), src, nil, 0)
-	for {
-		_, tok, lit := lex.Scan()
-		if tok == token.EOF {
-			return
-		}
-		if tok == token.IDENT {
-			names[lit] = true
-		}
+// broken records that a file is no Go.
+func (w *writer) broken(name string, err error) {
+	if err != nil {
+		w.errs = append(w.errs, fmt.Errorf("emit: %s: %w", name, err))
 	}
 }

@@ -5,19 +5,26 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // overJobs takes the arguments of a statement from jobs []Job.
-func overJobs() source { return source{many: jen.Id("jobs"), item: jen.Id("Job")} }
+func overJobs() source { return source{many: code.Id("jobs"), item: code.Id("Job")} }
 
 // overDone takes them from done []Done.
 func overDone() source {
-	return source{many: jen.Id("done"), item: jen.Id("Done"), done: true}
+	return source{many: code.Id("done"), item: code.Id("Done"), done: true}
+}
+
+// settleStatements lists the statements of an operation in the order in which
+// they run.
+func settleStatements(s *plan.Settle) []*plan.Statement {
+	return slices.DeleteFunc([]*plan.Statement{s.Lock, s.Statement, s.Read}, func(t *plan.Statement) bool { return t == nil })
 }
 
 // completeFile emits
@@ -30,18 +37,18 @@ func overDone() source {
 //	}
 //
 // and with a result the type Done.
-func (w *writer) completeFile() *jen.File {
+func (w *writer) completeFile() *code.File {
 	s := w.Complete
 	f := w.newFile()
-	embed(f, s.Statement)
+	embed(f, settleStatements(s)...)
 	if s.Result != nil {
 		w.doneType(f)
 	}
-	w.settleOperation(f, "Complete", s, func(g *jen.Group) {
+	w.settleOperation(f, "Complete", s, func(g *code.Group) {
 		from, jobs := w.doneSource()
 		before, args := w.arguments(s.Statement, from, "complete")
 		addAll(g, before)
-		g.Return(w.settleCall("complete", jobs, s.Statement, args))
+		g.Return(w.settleCall("complete", jobs, s, args))
 	})
 	return f
 }
@@ -57,12 +64,12 @@ func (w *writer) doneParam() (name, typ string) {
 
 // doneSource is where the arguments of the completing statement come from, and
 // the expression for the jobs among them.
-func (w *writer) doneSource() (source, *jen.Statement) {
+func (w *writer) doneSource() (source, *code.Statement) {
 	if w.Complete.Result == nil {
-		return overJobs(), jen.Id("jobs")
+		return overJobs(), code.Id("jobs")
 	}
-	return overDone(), jen.Id("column").Call(jen.Id("done"),
-		jen.Func().Params(jen.Id("d").Id("Done")).Id("Job").Add(inline(jen.Return(jen.Id("d").Dot("Job")))))
+	return overDone(), code.Id("column").Call(code.Id("done"),
+		code.Func().Params(code.Id("d").Id("Done")).Id("Job").Add(inline(code.Return(code.Id("d").Dot("Job")))))
 }
 
 // doneType emits
@@ -73,43 +80,152 @@ func (w *writer) doneSource() (source, *jen.Statement) {
 //	}
 //
 //	func (j Job) Done(result string) Done { return Done{Job: j, Result: result} }
-func (w *writer) doneType(f *jen.File) {
+func (w *writer) doneType(f *code.File) {
 	r := w.Complete.Result
 	decl(f, []string{"Done is a finished job and its result."},
-		jen.Type().Id("Done").Struct(
-			jen.Id("Job"),
-			jen.Id("Result").Add(w.fieldType(r)).Comment(sqlType(r)),
+		code.Type().Id("Done").Struct(
+			code.Id("Job"),
+			code.Id("Result").Add(w.fieldType(r)).Comment(sqlType(r)),
 		))
 	decl(f, []string{"Done returns the job with its result, for Complete."},
-		jen.Func().Add(jobReceiver()).Id("Done").Params(jen.Id("result").Add(w.fieldType(r))).Id("Done").Block(
-			jen.Return(jen.Id("Done").Values(jen.Id("Job").Op(":").Id("j"), jen.Id("Result").Op(":").Id("result")))))
+		code.Func().Add(jobReceiver()).Id("Done").Params(code.Id("result").Add(w.fieldType(r))).Id("Done").Block(
+			code.Return(code.Id("Done").Values(code.Id("Job").Op(":").Id("j"), code.Id("Result").Op(":").Id("result")))))
 }
 
 // settleOperation emits an operation over any number of jobs; body follows the
 // test for none.
-func (w *writer) settleOperation(f *jen.File, name string, s *plan.Settle, body func(g *jen.Group)) {
-	params := []jen.Code{ctxParam()}
+func (w *writer) settleOperation(f *code.File, name string, s *plan.Settle, body func(g *code.Group)) {
+	params := []*code.Statement{ctxParam()}
 	if s.Delay {
-		params = append(params, jen.Id("delay").Qual("time", "Duration"))
+		params = append(params, code.Id("delay").Qual("time", "Duration"))
 	}
 	if s.LeaseArg {
-		params = append(params, jen.Id("lease").Qual("time", "Duration"))
+		params = append(params, code.Id("lease").Qual("time", "Duration"))
 	}
 	variable, typ := "jobs", "Job"
 	if name == "Complete" {
 		variable, typ = w.doneParam()
 	}
-	params = append(params, jen.Id(variable).Op("...").Id(typ))
-	decl(f, docOf(s.Doc, s.Statement),
-		jen.Func().Add(w.receiver()).Id(name).Params(params...).Error().BlockFunc(func(g *jen.Group) {
-			g.If(jen.Len(jen.Id(variable)).Op("==").Lit(0)).Block(jen.Return(jen.Nil()))
+	params = append(params, code.Id(variable).Op("...").Id(typ))
+	decl(f, docOf(s.Doc, settleStatements(s)...),
+		code.Func().Add(w.receiver()).Id(name).Params(params...).Error().BlockFunc(func(g *code.Group) {
+			g.If(code.Len(code.Id(variable)).Op("==").Lit(0)).Block(code.Return(code.Nil()))
+			w.inParts(g, name, variable, s)
 			body(g)
 		}))
 }
 
+// inParts emits, where jobs are written into the text of a statement,
+//
+//	if len(jobs) > listMost {
+//		return q.inParts(ctx, "complete", len(jobs), func(q *Queue, from, to int) error {
+//			return q.Complete(ctx, jobs[from:to]...)
+//		})
+//	}
+func (w *writer) inParts(g *code.Group, name, variable string, s *plan.Settle) {
+	if !w.lists() {
+		return
+	}
+	self, typ := "q", "Queue"
+	if w.Hold {
+		self, typ = "t", "Tx"
+	}
+	args := []*code.Statement{code.Id("ctx")}
+	if s.Delay {
+		args = append(args, code.Id("delay"))
+	}
+	if s.LeaseArg {
+		args = append(args, code.Id("lease"))
+	}
+	args = append(args, code.Id(variable).Index(code.Id("from").Op(":").Id("to")).Op("..."))
+	g.If(code.Len(code.Id(variable)).Op(">").Id("listMost")).Block(
+		code.Return(code.Id(self).Dot("inParts").Call(code.Id("ctx"), code.Lit(strings.ToLower(name)), code.Len(code.Id(variable)),
+			code.Func().Params(code.Id(self).Op("*").Id(typ), code.List(code.Id("from"), code.Id("to")).Int()).Error().Block(
+				code.Return(code.Id(self).Dot(name).Call(args...)),
+			))),
+	)
+}
+
+// inPartsMethod emits
+//
+//	func (q *Queue) inParts(ctx context.Context, op string, n int, do func(part *Queue, from, to int) error) error {
+//		var gone []Key
+//		err := q.transact(ctx, op, func(db DBTX) error {
+//			part := *q
+//			part.db, part.begin, part.hook = db, nil, noHook{}
+//			gone = nil
+//			for from := 0; from < n; from += listMost {
+//				var lost *LostError
+//				err := do(&part, from, min(from+listMost, n))
+//				switch {
+//				case errors.As(err, &lost):
+//					gone = append(gone, lost.Keys...)
+//				case err != nil:
+//					return err
+//				}
+//			}
+//			return nil
+//		})
+//		if err != nil || gone == nil {
+//			return err
+//		}
+//		return &LostError{Op: op, Keys: gone}
+//	}
+//
+// and within a Tx the same without a transaction of its own.
+func (w *writer) inPartsMethod(f *code.File) {
+	part, typ := code.Op("&").Id("part"), "Queue"
+	if w.Hold {
+		part, typ = code.Id("t"), "Tx"
+	}
+	loop := code.For(code.Id("from").Op(":=").Lit(0), code.Id("from").Op("<").Id("n"), code.Id("from").Op("+=").Id("listMost")).Block(
+		code.Var().Id("lost").Op("*").Id("LostError"),
+		code.Err().Op(":=").Id("do").Call(part, code.Id("from"), code.Id("min").Call(code.Id("from").Op("+").Id("listMost"), code.Id("n"))),
+		code.Switch().Block(
+			code.Case(code.Qual("errors", "As").Call(code.Err(), code.Op("&").Id("lost"))).Block(
+				code.Id("gone").Op("=").Append(code.Id("gone"), code.Id("lost").Dot("Keys").Op("...")),
+			),
+			code.Case(code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
+		),
+	)
+	decl(f, []string{"inParts settles n jobs in parts of listMost, in one transaction."},
+		code.Func().Add(w.receiver()).Id("inParts").Params(ctxParam(), code.Id("op").String(), code.Id("n").Int(),
+			code.Id("do").Func().Params(code.Id("part").Op("*").Id(typ), code.List(code.Id("from"), code.Id("to")).Int()).Error(),
+		).Error().BlockFunc(func(g *code.Group) {
+			g.Var().Id("gone").Index().Id("Key")
+			if w.Hold {
+				g.Add(loop)
+			} else {
+				g.Err().Op(":=").Id("q").Dot("transact").Call(code.Id("ctx"), code.Id("op"), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
+					code.Id("part").Op(":=").Op("*").Id("q"),
+					code.List(code.Id("part").Dot("db"), code.Id("part").Dot("begin"), code.Id("part").Dot("hook")).Op("=").List(code.Id("db"), code.Nil(), code.Id("noHook").Values()),
+					code.Id("gone").Op("=").Nil(),
+					loop,
+					code.Return(code.Nil()),
+				))
+				g.Add(ifErr())
+			}
+			g.If(code.Id("gone").Op("==").Nil()).Block(code.Return(code.Nil()))
+			g.Return(code.Op("&").Id("LostError").Values(code.Id("Op").Op(":").Id("op"), code.Id("Keys").Op(":").Id("gone")))
+		}))
+}
+
+// listMostConst emits the most jobs that one statement names.
+func (w *writer) listMostConst(f *code.File) {
+	f.Line()
+	f.Comment("// listMost is the most jobs that one statement names; the server takes 65,535 values.")
+	f.Const().Id("listMost").Op("=").Lit(4096)
+}
+
 // settleCall is q.settle(ctx, "complete", jobs, completeSQL, args…).
-func (w *writer) settleCall(op string, jobs *jen.Statement, s *plan.Statement, args []jen.Code) *jen.Statement {
-	return w.queue().Dot("settle").Call(spread([]jen.Code{jen.Id("ctx"), jen.Lit(op), jobs, jen.Id(s.Var)}, args)...)
+func (w *writer) settleCall(op string, jobs *code.Statement, s *plan.Settle, args []*code.Statement) *code.Statement {
+	first := []*code.Statement{code.Id("ctx"), code.Lit(op), jobs}
+	for _, t := range []*plan.Statement{s.Lock, s.Statement} {
+		if t != nil {
+			first = append(first, code.Id(t.Var))
+		}
+	}
+	return w.queue().Dot("settle").Call(spread(first, args)...)
 }
 
 // requeueFile emits
@@ -124,37 +240,37 @@ func (w *writer) settleCall(op string, jobs *jen.Statement, s *plan.Statement, a
 //		}
 //		return err
 //	}
-func (w *writer) requeueFile() *jen.File {
+func (w *writer) requeueFile() *code.File {
 	s := w.Requeue
 	f := w.newFile()
-	embed(f, s.Statement)
-	w.settleOperation(f, "Requeue", s, func(g *jen.Group) {
+	embed(f, settleStatements(s)...)
+	w.settleOperation(f, "Requeue", s, func(g *code.Group) {
 		from := overJobs()
-		from.delay = jen.Id("delay")
+		from.delay = code.Id("delay")
 		before, args := w.arguments(s.Statement, from, "requeue")
 		addAll(g, before)
-		call := w.settleCall("requeue", jen.Id("jobs"), s.Statement, args)
+		call := w.settleCall("requeue", code.Id("jobs"), s, args)
 		if !w.hasLow() {
 			g.Return(call)
 			return
 		}
 		g.Add(assignErr(len(before) > 0)).Add(call)
-		g.For(jen.List(jen.Id("_"), jen.Id("j")).Op(":=").Range().Id("jobs")).Block(w.lower(jen.Id("j")))
-		g.Return(jen.Err())
+		g.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("jobs")).Block(w.lower(code.Id("j")))
+		g.Return(code.Err())
 	})
 	return f
 }
 
 // assignErr is err = where err was declared before, else err :=.
-func assignErr(declared bool) *jen.Statement {
+func assignErr(declared bool) *code.Statement {
 	if declared {
-		return jen.Err().Op("=")
+		return code.Err().Op("=")
 	}
-	return jen.Err().Op(":=")
+	return code.Err().Op(":=")
 }
 
 // lower is q.low.lower(j.MsgID).
-func (w *writer) lower(job *jen.Statement) *jen.Statement {
+func (w *writer) lower(job *code.Statement) *code.Statement {
 	return w.queue().Dot("low").Dot("lower").Call(job.Dot(w.Claim.Low.Field.Name))
 }
 
@@ -167,13 +283,13 @@ func (w *writer) lower(job *jen.Statement) *jen.Statement {
 //		}
 //		return q.settle(ctx, "fail", jobs, failSQL, …)
 //	}
-func (w *writer) failFile() *jen.File {
+func (w *writer) failFile() *code.File {
 	f := w.newFile()
 	var statements []*plan.Statement
 	var doc []string
 	for _, s := range []*plan.Settle{w.Retry, w.Fail} {
 		if s != nil {
-			statements = append(statements, s.Statement)
+			statements = append(statements, settleStatements(s)...)
 			if doc == nil {
 				doc = s.Doc
 			}
@@ -181,8 +297,8 @@ func (w *writer) failFile() *jen.File {
 	}
 	embed(f, statements...)
 	decl(f, docOf(doc, statements...),
-		jen.Func().Add(w.receiver()).Id("Fail").Params(ctxParam(), jen.Id("job").Id("Job"), jen.Id("cause").Error()).Error().BlockFunc(func(g *jen.Group) {
-			g.Id("jobs").Op(":=").Index().Id("Job").Values(jen.Id("job"))
+		code.Func().Add(w.receiver()).Id("Fail").Params(ctxParam(), code.Id("job").Id("Job"), code.Id("cause").Error()).Error().BlockFunc(func(g *code.Group) {
+			g.Id("jobs").Op(":=").Index().Id("Job").Values(code.Id("job"))
 			if w.Retry == nil {
 				w.failWith(g, w.Fail, false, false)
 				return
@@ -193,11 +309,11 @@ func (w *writer) failFile() *jen.File {
 				return
 			}
 			before := w.failArguments(w.Retry).before
-			shared := fmt.Sprintf("%#v", before) == fmt.Sprintf("%#v", w.failArguments(w.Fail).before)
+			shared := slices.EqualFunc(before, w.failArguments(w.Fail).before, (*code.Statement).Equal)
 			if shared {
 				addAll(g, before)
 			}
-			g.If(left).BlockFunc(func(g *jen.Group) { w.failWith(g, w.Retry, true, shared) })
+			g.If(left).BlockFunc(func(g *code.Group) { w.failWith(g, w.Retry, true, shared) })
 			w.failWith(g, w.Fail, false, shared)
 		}))
 	return f
@@ -205,9 +321,9 @@ func (w *writer) failFile() *jen.File {
 
 // failArguments are the arguments of one of the statements of Fail, and what
 // stands before their use.
-func (w *writer) failArguments(s *plan.Settle) (a struct{ before, args []jen.Code }) {
+func (w *writer) failArguments(s *plan.Settle) (a struct{ before, args []*code.Statement }) {
 	from := overJobs()
-	from.delay = jen.Id("backoff").Call(jen.Id("failures"))
+	from.delay = code.Id("backoff").Call(code.Id("failures"))
 	a.before, a.args = w.arguments(s.Statement, from, "fail")
 	return a
 }
@@ -215,19 +331,19 @@ func (w *writer) failArguments(s *plan.Settle) (a struct{ before, args []jen.Cod
 // failWith emits the return of Fail by one of its statements. again says that
 // the job is ready afterwards; prepared, that what its arguments need stands
 // there already.
-func (w *writer) failWith(g *jen.Group, s *plan.Settle, again, prepared bool) {
+func (w *writer) failWith(g *code.Group, s *plan.Settle, again, prepared bool) {
 	a := w.failArguments(s)
 	if !prepared {
 		addAll(g, a.before)
 	}
-	call := w.settleCall("fail", jen.Id("jobs"), s.Statement, a.args)
+	call := w.settleCall("fail", code.Id("jobs"), s, a.args)
 	if !again || !w.hasLow() {
 		g.Return(call)
 		return
 	}
 	g.Add(assignErr(len(a.before) > 0)).Add(call)
-	g.Add(w.lower(jen.Id("job")))
-	g.Return(jen.Err())
+	g.Add(w.lower(code.Id("job")))
+	g.Return(code.Err())
 }
 
 // countTries emits the number of failures, this one included, where the
@@ -235,7 +351,7 @@ func (w *writer) failWith(g *jen.Group, s *plan.Settle, again, prepared bool) {
 // nil when they always are.
 //
 //	failures := int(job.Tries)
-func (w *writer) countTries(g *jen.Group) *jen.Statement {
+func (w *writer) countTries(g *code.Group) *code.Statement {
 	delayed := false
 	for _, a := range w.Retry.Statement.Args {
 		delayed = delayed || a.Kind == plan.ArgDelay
@@ -248,16 +364,16 @@ func (w *writer) countTries(g *jen.Group) *jen.Statement {
 		return nil
 	}
 
-	count := jen.Id("job").Dot(a.Field.Name)
+	count := code.Id("job").Dot(a.Field.Name)
 	limited := a.Down || a.Max > 0 || a.MaxOf != nil
 	if !delayed && !limited {
 		return nil
 	}
-	number := func(expr *jen.Statement, f *plan.Field) *jen.Statement {
+	number := func(expr *code.Statement, f *plan.Field) *code.Statement {
 		if f.GoType == "int" {
 			return expr
 		}
-		return jen.Int().Call(expr)
+		return code.Int().Call(expr)
 	}
 
 	name := "failures"
@@ -266,7 +382,7 @@ func (w *writer) countTries(g *jen.Group) *jen.Statement {
 	}
 	if a.Field.Null {
 		g.Id(name).Op(":=").Lit(0)
-		g.If(count.Clone().Op("!=").Nil()).Block(jen.Id(name).Op("=").Add(number(jen.Op("*").Add(count.Clone()), a.Field)))
+		g.If(count.Clone().Op("!=").Nil()).Block(code.Id(name).Op("=").Add(number(code.Op("*").Add(count.Clone()), a.Field)))
 	} else {
 		g.Id(name).Op(":=").Add(number(count.Clone(), a.Field))
 	}
@@ -280,23 +396,23 @@ func (w *writer) countTries(g *jen.Group) *jen.Statement {
 	}
 	if a.Down && delayed {
 		if a.Max > 0 {
-			g.Id("failures").Op(":=").Id("max").Call(jen.Lit(1), jen.Lit(a.Max).Op("-").Id("left"))
+			g.Id("failures").Op(":=").Id("max").Call(code.Lit(1), code.Lit(a.Max).Op("-").Id("left"))
 		} else {
 			g.Id("failures").Op(":=").Lit(1)
 		}
 	}
 
-	var test *jen.Statement
+	var test *code.Statement
 	switch {
 	case a.Down:
-		test = jen.Id("left").Op(">").Lit(0)
+		test = code.Id("left").Op(">").Lit(0)
 	case a.Max > 0:
-		test = jen.Id("failures").Op("<").Lit(a.Max)
+		test = code.Id("failures").Op("<").Lit(a.Max)
 	case a.MaxOf != nil && a.MaxOf.Null:
-		most := jen.Id("job").Dot(a.MaxOf.Name)
-		test = most.Clone().Op("==").Nil().Op("||").Id("failures").Op("<").Add(number(jen.Op("*").Add(most), a.MaxOf))
+		most := code.Id("job").Dot(a.MaxOf.Name)
+		test = most.Clone().Op("==").Nil().Op("||").Id("failures").Op("<").Add(number(code.Op("*").Add(most), a.MaxOf))
 	case a.MaxOf != nil:
-		test = jen.Id("failures").Op("<").Add(number(jen.Id("job").Dot(a.MaxOf.Name), a.MaxOf))
+		test = code.Id("failures").Op("<").Add(number(code.Id("job").Dot(a.MaxOf.Name), a.MaxOf))
 	default:
 		return nil
 	}
@@ -314,7 +430,7 @@ func (w *writer) countTries(g *jen.Group) *jen.Statement {
 //		wait *= 1 + 0.1*(2*rand.Float64()-1)
 //		return time.Duration(wait)
 //	}
-func (w *writer) backoffFunc(f *jen.File) {
+func (w *writer) backoffFunc(f *code.File) {
 	b := w.Backoff
 	doc := "backoff is the wait after that many failures: " + durationText(b.Base)
 	if b.Factor != 1 {
@@ -326,19 +442,19 @@ func (w *writer) backoffFunc(f *jen.File) {
 	if b.Jitter > 0 {
 		doc += fmt.Sprintf(", give or take %v %%", b.Jitter*100)
 	}
-	most := jen.Float64().Call(jen.Qual("math", "MaxInt64")).Op("/").Lit(4)
+	most := code.Float64().Call(code.Qual("math", "MaxInt64")).Op("/").Lit(4)
 	if b.Max > 0 {
-		most = jen.Float64().Call(durationExpr(b.Max))
+		most = code.Float64().Call(durationExpr(b.Max))
 	}
 	decl(f, []string{doc + "."},
-		jen.Func().Id("backoff").Params(jen.Id("failures").Int()).Qual("time", "Duration").BlockFunc(func(g *jen.Group) {
+		code.Func().Id("backoff").Params(code.Id("failures").Int()).Qual("time", "Duration").BlockFunc(func(g *code.Group) {
 			g.Id("wait").Op(":=").Float64().Call(durationExpr(b.Base)).Op("*").
-				Qual("math", "Pow").Call(jen.Lit(number(b.Factor)), jen.Float64().Call(jen.Id("failures").Op("-").Lit(1)))
-			g.Id("wait").Op("=").Id("min").Call(jen.Id("wait"), most)
+				Qual("math", "Pow").Call(code.Lit(number(b.Factor)), code.Float64().Call(code.Id("failures").Op("-").Lit(1)))
+			g.Id("wait").Op("=").Id("min").Call(code.Id("wait"), most)
 			if b.Jitter > 0 {
-				g.Id("wait").Op("*=").Lit(1).Op("+").Lit(b.Jitter).Op("*").Parens(jen.Lit(2).Op("*").Qual(mathRand, "Float64").Call().Op("-").Lit(1))
+				g.Id("wait").Op("*=").Lit(1).Op("+").Lit(b.Jitter).Op("*").Parens(code.Lit(2).Op("*").Qual(mathRand, "Float64").Call().Op("-").Lit(1))
 			}
-			g.Return(jen.Qual("time", "Duration").Call(jen.Id("wait")))
+			g.Return(code.Qual("time", "Duration").Call(code.Id("wait")))
 		}))
 }
 
@@ -366,37 +482,37 @@ func number(f float64) any {
 //		}
 //		return text
 //	}
-func (w *writer) errorTextFunc(f *jen.File) {
-	replaced := jen.Lit(string('\uFFFD'))
+func (w *writer) errorTextFunc(f *code.File) {
+	replaced := code.Lit(string('\uFFFD'))
 	decl(f, []string{"errorText is the text of cause as a column can hold it, cut to most characters where most is not 0."},
-		jen.Func().Id("errorText").Params(jen.Id("cause").Error(), jen.Id("most").Int()).String().Block(
-			jen.If(jen.Id("cause").Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
-			jen.Id("text").Op(":=").Qual("strings", "ReplaceAll").Call(jen.Id("cause").Dot("Error").Call(), jen.Lit("\x00"), replaced),
-			jen.Id("text").Op("=").Qual("strings", "ToValidUTF8").Call(jen.Id("text"), replaced.Clone()),
-			jen.Id("n").Op(":=").Lit(0),
-			jen.For(jen.Id("i").Op(":=").Range().Id("text")).Block(
-				jen.If(jen.Id("most").Op(">").Lit(0).Op("&&").Id("n").Op("==").Id("most")).Block(
-					jen.Return(jen.Id("text").Index(jen.Op(":").Id("i"))),
+		code.Func().Id("errorText").Params(code.Id("cause").Error(), code.Id("most").Int()).String().Block(
+			code.If(code.Id("cause").Op("==").Nil()).Block(code.Return(code.Lit(""))),
+			code.Id("text").Op(":=").Qual("strings", "ReplaceAll").Call(code.Id("cause").Dot("Error").Call(), code.Lit("\x00"), replaced),
+			code.Id("text").Op("=").Qual("strings", "ToValidUTF8").Call(code.Id("text"), replaced.Clone()),
+			code.Id("n").Op(":=").Lit(0),
+			code.For(code.Id("i").Op(":=").Range().Id("text")).Block(
+				code.If(code.Id("most").Op(">").Lit(0).Op("&&").Id("n").Op("==").Id("most")).Block(
+					code.Return(code.Id("text").Index(code.Op(":").Id("i"))),
 				),
-				jen.Id("n").Op("++"),
+				code.Id("n").Op("++"),
 			),
-			jen.Return(jen.Id("text")),
+			code.Return(code.Id("text")),
 		))
 }
 
 // extendFile writes extend.go.
-func (w *writer) extendFile() *jen.File {
+func (w *writer) extendFile() *code.File {
 	s := w.Extend
 	f := w.newFile()
-	embed(f, s.Statement)
+	embed(f, settleStatements(s)...)
 	if len(s.Refreshes) > 0 {
 		w.refreshingExtend(f)
 		return f
 	}
-	w.settleOperation(f, "Extend", s, func(g *jen.Group) {
+	w.settleOperation(f, "Extend", s, func(g *code.Group) {
 		before, args := w.arguments(s.Statement, overJobs(), "extend")
 		addAll(g, before)
-		g.Return(w.settleCall("extend", jen.Id("jobs"), s.Statement, args))
+		g.Return(w.settleCall("extend", code.Id("jobs"), s, args))
 	})
 	return f
 }
@@ -427,41 +543,74 @@ func (w *writer) extendFile() *jen.File {
 //		}
 //		return lost("extend", …)
 //	}
-func (w *writer) refreshingExtend(f *jen.File) {
+func (w *writer) refreshingExtend(f *code.File) {
 	s := w.Extend
-	params := []jen.Code{ctxParam()}
+	params := []*code.Statement{ctxParam()}
 	if s.LeaseArg {
-		params = append(params, jen.Id("lease").Qual("time", "Duration"))
+		params = append(params, code.Id("lease").Qual("time", "Duration"))
 	}
-	params = append(params, jen.Id("jobs").Op("...").Op("*").Id("Job"))
+	params = append(params, code.Id("jobs").Op("...").Op("*").Id("Job"))
 	var names []string
 	for _, r := range s.Refreshes {
 		names = append(names, r.Name)
 	}
 	doc := append(append([]string(nil), s.Doc...), "It writes what the database holds now into the jobs: "+strings.Join(names, ", ")+".")
-	before, args := w.arguments(s.Statement, source{many: jen.Id("jobs"), item: jen.Op("*").Id("Job")}, "extend")
-	decl(f, docOf(doc, s.Statement),
-		jen.Func().Add(w.receiver()).Id("Extend").Params(params...).Params(jen.Err().Error()).BlockFunc(func(g *jen.Group) {
-			g.If(jen.Len(jen.Id("jobs")).Op("==").Lit(0)).Block(jen.Return(jen.Nil()))
+	before, args := w.arguments(s.Statement, source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}, "extend")
+	decl(f, docOf(doc, settleStatements(s)...),
+		code.Func().Add(w.receiver()).Id("Extend").Params(params...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
+			g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Nil()))
+			w.inParts(g, "Extend", "jobs", s)
 			g.Var().Id("fresh").Index().Id("Job")
-			g.Add(observe(w.queue(), jen.Lit("extend"), jen.Len(jen.Id("fresh"))))
+			g.Add(observe(w.queue(), code.Lit("extend"), code.Len(code.Id("fresh"))))
 			addAll(g, before)
-			g.Add(attempt(w.queue(), "retry", jen.Lit("extend"), queryInto("fresh", "scanExtended", append([]jen.Code{jen.Id(s.Statement.Var)}, args...)...)))
+			if s.Lock == nil {
+				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Statement.Var)}, args...)...)))
+			} else {
+				w.extendLocked(g, s, args)
+			}
 			g.Add(ifErr())
-			g.Id("byKey").Op(":=").Make(jen.Map(jen.Id("Key")).Id("Job"), jen.Len(jen.Id("fresh")))
-			g.Id("found").Op(":=").Make(jen.Index().Id("Key"), jen.Len(jen.Id("fresh")))
-			g.For(jen.List(jen.Id("i"), jen.Id("j")).Op(":=").Range().Id("fresh")).Block(
-				jen.List(jen.Id("byKey").Index(jen.Id("j").Dot("Key").Call()), jen.Id("found").Index(jen.Id("i"))).Op("=").List(jen.Id("j"), jen.Id("j").Dot("Key").Call()),
+			g.Id("byKey").Op(":=").Make(code.Map(code.Id("Key")).Id("Job"), code.Len(code.Id("fresh")))
+			g.Id("found").Op(":=").Make(code.Index().Id("Key"), code.Len(code.Id("fresh")))
+			g.For(code.List(code.Id("i"), code.Id("j")).Op(":=").Range().Id("fresh")).Block(
+				code.List(code.Id("byKey").Index(code.Id("j").Dot("Key").Call()), code.Id("found").Index(code.Id("i"))).Op("=").List(code.Id("j"), code.Id("j").Dot("Key").Call()),
 			)
-			g.Id("given").Op(":=").Make(jen.Index().Id("Job"), jen.Len(jen.Id("jobs")))
-			g.For(jen.List(jen.Id("i"), jen.Id("j")).Op(":=").Range().Id("jobs")).Block(
-				jen.If(jen.List(jen.Id("now"), jen.Id("ok")).Op(":=").Id("byKey").Index(jen.Id("j").Dot("Key").Call()), jen.Id("ok")).BlockFunc(func(g *jen.Group) {
+			g.Id("given").Op(":=").Make(code.Index().Id("Job"), code.Len(code.Id("jobs")))
+			g.For(code.List(code.Id("i"), code.Id("j")).Op(":=").Range().Id("jobs")).Block(
+				code.If(code.List(code.Id("now"), code.Id("ok")).Op(":=").Id("byKey").Index(code.Id("j").Dot("Key").Call()), code.Id("ok")).BlockFunc(func(g *code.Group) {
 					for _, r := range s.Refreshes {
 						g.Id("j").Dot(r.Name).Op("=").Id("now").Dot(r.Name)
 					}
 				}),
-				jen.Id("given").Index(jen.Id("i")).Op("=").Op("*").Id("j"),
+				code.Id("given").Index(code.Id("i")).Op("=").Op("*").Id("j"),
 			)
-			g.Return(jen.Id("lost").Call(jen.Lit("extend"), jen.Id("given"), jen.Id("found")))
+			g.Return(code.Id("lost").Call(code.Lit("extend"), code.Id("given"), code.Id("found")))
 		}))
+}
+
+// extendLocked emits an Extend whose statement returns nothing:
+//
+//	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
+//		fresh = nil
+//		held, err := query(ctx, db, scanCandidate, extendLockSQL, …)
+//		if err != nil || len(held) == 0 {
+//			return err
+//		}
+//		if _, err = exec(ctx, db, extendSQL, …); err != nil {
+//			return err
+//		}
+//		fresh, err = query(ctx, db, scanExtended, extendReadSQL, …)
+//		return err
+//	})
+func (w *writer) extendLocked(g *code.Group, s *plan.Settle, args []*code.Statement) {
+	over := source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}
+	_, lockArgs := w.arguments(s.Lock, over, "")
+	held := source{many: code.Id("held"), item: code.Id("Job")}
+	_, readArgs := w.arguments(s.Read, held, "")
+	g.Add(attempt(w.queue(), "transact", code.Lit("extend"),
+		code.Id("fresh").Op("=").Nil(),
+		code.List(code.Id("held"), code.Err()).Op(":=").Add(queryCall("scanCandidate", append([]*code.Statement{code.Id(s.Lock.Var)}, lockArgs...)...)),
+		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+		code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(append([]*code.Statement{code.Id(s.Statement.Var)}, args...)...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
+		queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Read.Var)}, readArgs...)...),
+	))
 }

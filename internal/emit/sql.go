@@ -3,6 +3,7 @@ package emit
 // This file writes what is not Go: one file a statement, and the index advice.
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/plan"
@@ -10,17 +11,17 @@ import (
 
 // sqlFile is the file of a statement: the head comment, and what is sent.
 func (w *writer) sqlFile(s *plan.Statement) []byte {
-	var b strings.Builder
-	b.WriteString(w.header("--") + "\n")
+	var b bytes.Buffer
+	b.WriteString("-- " + w.mark + "\n")
 	writeComment(&b, s.Head...)
 	b.WriteString(strings.TrimSpace(s.SQL) + "\n")
-	return []byte(b.String())
+	return b.Bytes()
 }
 
 // indexFile is the index advice.
 func (w *writer) indexFile() []byte {
-	var b strings.Builder
-	b.WriteString(w.header("--") + "\n")
+	var b bytes.Buffer
+	b.WriteString("-- " + w.mark + "\n")
 	writeComment(&b, "Index advice; nothing runs these statements by itself.")
 	for _, i := range w.Indexes {
 		b.WriteString("\n")
@@ -31,11 +32,11 @@ func (w *writer) indexFile() []byte {
 		}
 		b.WriteString(strings.TrimSuffix(strings.TrimSpace(i.DDL), ";") + ";\n")
 	}
-	return []byte(b.String())
+	return b.Bytes()
 }
 
 // writeComment writes lines behind the mark of a SQL comment.
-func writeComment(b *strings.Builder, lines ...string) {
+func writeComment(b *bytes.Buffer, lines ...string) {
 	for _, text := range lines {
 		// A carriage return ends a comment in some databases.
 		for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r", "\n"), "\n") {

@@ -6,17 +6,17 @@ package emit
 import (
 	"unicode"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
-func (w *writer) statsFile() *jen.File {
+func (w *writer) statsFile() *code.File {
 	f := w.newFile()
 	s := w.Stats
 	embed(f, s.Statement)
 	decl(f, []string{"Stats are figures of the queue at one moment. A duration is zero where no row tells it."},
-		jen.Type().Id("Stats").StructFunc(func(g *jen.Group) {
+		code.Type().Id("Stats").StructFunc(func(g *code.Group) {
 			for _, field := range s.Fields {
 				line := g.Id(field.Name).Add(w.goType(field.GoType))
 				if field.Doc != "" {
@@ -39,7 +39,7 @@ func (w *writer) statsFile() *jen.File {
 //		ctx = q.hook.Before(ctx, "stats")
 //		defer func() { q.hook.After(ctx, "stats", len(found), err) }()
 //		err = q.retry(ctx, "stats", func(db DBTX) (err error) {
-//			found, err = query(ctx, db, scanStats, statsSQL)
+//			found, err = query(ctx, db, scanStats, statsSQL, q.worker)
 //			return err
 //		})
 //		if err != nil || len(found) == 0 {
@@ -47,16 +47,24 @@ func (w *writer) statsFile() *jen.File {
 //		}
 //		return found[0], nil
 //	}
-func (w *writer) statsMethod(f *jen.File) {
+func (w *writer) statsMethod(f *code.File) {
+	text := []*code.Statement{code.Id(w.Stats.Statement.Var)}
+	for _, a := range w.Stats.Statement.Args {
+		if a.Kind != plan.ArgWorker {
+			w.fail("stats: the argument %q is not given", a.Kind)
+			return
+		}
+		text = append(text, code.Id("q").Dot("worker"))
+	}
 	decl(f, docOf(w.Stats.Doc, w.Stats.Statement),
-		jen.Func().Add(queueReceiver()).Id("Stats").Params(ctxParam()).Params(jen.Id("s").Id("Stats"), jen.Err().Error()).Block(
-			jen.Var().Id("found").Index().Id("Stats"),
-			observe(jen.Id("q"), jen.Lit("stats"), jen.Len(jen.Id("found"))),
-			attempt(jen.Id("q"), "retry", jen.Lit("stats"), queryInto("found", "scanStats", jen.Id(w.Stats.Statement.Var))),
-			jen.If(jen.Err().Op("!=").Nil().Op("||").Len(jen.Id("found")).Op("==").Lit(0)).Block(
-				jen.Return(jen.Id("Stats").Values(), jen.Err()),
+		code.Func().Add(queueReceiver()).Id("Stats").Params(ctxParam()).Params(code.Id("s").Id("Stats"), code.Err().Error()).Block(
+			code.Var().Id("found").Index().Id("Stats"),
+			observe(code.Id("q"), code.Lit("stats"), code.Len(code.Id("found"))),
+			attempt(code.Id("q"), "retry", code.Lit("stats"), queryInto("found", "scanStats", text...)),
+			code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(
+				code.Return(code.Id("Stats").Values(), code.Err()),
 			),
-			jen.Return(jen.Id("found").Index(jen.Lit(0)), jen.Nil()),
+			code.Return(code.Id("found").Index(code.Lit(0)), code.Nil()),
 		))
 }
 
@@ -69,21 +77,21 @@ func (w *writer) statsMethod(f *jen.File) {
 //		s.OldestReady = span(oldestReady)
 //		return s, err
 //	}
-func (w *writer) scanStatsFunc(f *jen.File) {
+func (w *writer) scanStatsFunc(f *code.File) {
 	decl(f, []string{"scanStats reads the one row of the statement."},
-		jen.Func().Id("scanStats").Params(jen.Id("r").Id("row")).Params(jen.Id("Stats"), jen.Error()).BlockFunc(func(g *jen.Group) {
+		code.Func().Id("scanStats").Params(code.Id("r").Id("row")).Params(code.Id("Stats"), code.Error()).BlockFunc(func(g *code.Group) {
 			g.Var().Id("s").Id("Stats")
-			var spans []jen.Code
-			var dest, set []jen.Code
+			var spans []*code.Statement
+			var dest, set []*code.Statement
 			for _, field := range w.Stats.Fields {
 				if !isSpan(field) {
-					dest = append(dest, jen.Op("&").Id("s").Dot(field.Name))
+					dest = append(dest, code.Op("&").Id("s").Dot(field.Name))
 					continue
 				}
 				name := spanVar(field.Name)
-				spans = append(spans, jen.Id(name))
-				dest = append(dest, jen.Op("&").Id(name))
-				set = append(set, jen.Id("s").Dot(field.Name).Op("=").Id("span").Call(jen.Id(name)))
+				spans = append(spans, code.Id(name))
+				dest = append(dest, code.Op("&").Id(name))
+				set = append(set, code.Id("s").Dot(field.Name).Op("=").Id("span").Call(code.Id(name)))
 			}
 			if len(spans) > 0 {
 				g.Var().List(spans...).Op("*").Float64()
@@ -92,7 +100,7 @@ func (w *writer) scanStatsFunc(f *jen.File) {
 			for _, s := range set {
 				g.Add(s)
 			}
-			g.Return(jen.Id("s"), jen.Err())
+			g.Return(code.Id("s"), code.Err())
 		}))
 }
 
@@ -104,11 +112,11 @@ func (w *writer) scanStatsFunc(f *jen.File) {
 //		}
 //		return time.Duration(*seconds * float64(time.Second))
 //	}
-func (w *writer) spanFunc(f *jen.File) {
+func (w *writer) spanFunc(f *code.File) {
 	decl(f, []string{"span turns seconds into a duration; null is zero."},
-		jen.Func().Id("span").Params(jen.Id("seconds").Op("*").Float64()).Qual("time", "Duration").Block(
-			jen.If(jen.Id("seconds").Op("==").Nil()).Block(jen.Return(jen.Lit(0))),
-			jen.Return(jen.Qual("time", "Duration").Call(jen.Op("*").Id("seconds").Op("*").Float64().Parens(jen.Qual("time", "Second")))),
+		code.Func().Id("span").Params(code.Id("seconds").Op("*").Float64()).Qual("time", "Duration").Block(
+			code.If(code.Id("seconds").Op("==").Nil()).Block(code.Return(code.Lit(0))),
+			code.Return(code.Qual("time", "Duration").Call(code.Op("*").Id("seconds").Op("*").Float64().Parens(code.Qual("time", "Second")))),
 		))
 }
 

@@ -4,14 +4,14 @@ package emit
 // redrive.go, purge.go and peek.go.
 
 import (
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
-func (w *writer) recoverFile() *jen.File { return w.sweepFile("Recover", "recover", w.Recover, true) }
-func (w *writer) redriveFile() *jen.File { return w.sweepFile("Redrive", "redrive", w.Redrive, true) }
-func (w *writer) purgeFile() *jen.File   { return w.sweepFile("Purge", "purge", w.Purge, false) }
+func (w *writer) recoverFile() *code.File { return w.sweepFile("Recover", "recover", w.Recover, true) }
+func (w *writer) redriveFile() *code.File { return w.sweepFile("Redrive", "redrive", w.Redrive, true) }
+func (w *writer) purgeFile() *code.File   { return w.sweepFile("Purge", "purge", w.Purge, false) }
 
 // sweepFile emits
 //
@@ -30,52 +30,52 @@ func (w *writer) purgeFile() *jen.File   { return w.sweepFile("Purge", "purge", 
 //
 // and for several statements one attempt after the other, each with what is
 // left of limit. ready says that the rows are ready afterwards.
-func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *jen.File {
+func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.File {
 	f := w.newFile()
 	embed(f, s.Statements...)
-	params := []jen.Code{ctxParam()}
+	params := []*code.Statement{ctxParam()}
 	if s.OlderThan {
-		params = append(params, jen.Id("olderThan").Qual("time", "Duration"))
+		params = append(params, code.Id("olderThan").Qual("time", "Duration"))
 	}
-	params = append(params, jen.Id("limit").Int())
+	params = append(params, code.Id("limit").Int())
 	decl(f, docOf(s.Doc, s.Statements...),
-		jen.Func().Add(queueReceiver()).Id(name).Params(params...).Params(jen.Id("n").Int(), jen.Err().Error()).BlockFunc(func(g *jen.Group) {
-			g.If(jen.Id("limit").Op("<=").Lit(0)).Block(jen.Return(jen.Lit(0), jen.Nil()))
-			g.Add(observe(jen.Id("q"), jen.Lit(op), jen.Id("n")))
+		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("n").Int(), code.Err().Error()).BlockFunc(func(g *code.Group) {
+			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Lit(0), code.Nil()))
+			g.Add(observe(code.Id("q"), code.Lit(op), code.Id("n")))
 			if len(s.Statements) == 1 {
-				w.sweepOnce(g, op, s.Statements[0], "n", jen.Id("limit"))
+				w.sweepOnce(g, op, s.Statements[0], "n", code.Id("limit"))
 			} else {
 				w.sweepEach(g, op, s.Statements)
 			}
 			if ready && w.hasLow() {
-				g.If(jen.Id("n").Op(">").Lit(0)).Block(jen.Id("q").Dot("low").Dot("reset").Call())
+				g.If(code.Id("n").Op(">").Lit(0)).Block(code.Id("q").Dot("low").Dot("reset").Call())
 			}
-			g.Return(jen.Id("n"), jen.Err())
+			g.Return(code.Id("n"), code.Err())
 		}))
 	return f
 }
 
 // sweepOnce emits the attempt at one statement, which puts the number of rows
 // into count.
-func (w *writer) sweepOnce(g *jen.Group, op string, s *plan.Statement, count string, left *jen.Statement) {
-	before, args := w.arguments(s, source{limit: left}, op, jen.Lit(0))
+func (w *writer) sweepOnce(g *code.Group, op string, s *plan.Statement, count string, left *code.Statement) {
+	before, args := w.arguments(s, source{limit: left}, op, code.Lit(0))
 	if len(before) > 0 {
 		w.fail("%s: a list cannot be an argument of %s", s.Name, op)
 	}
-	text := append([]jen.Code{jen.Id(s.Var)}, args...)
+	text := append([]*code.Statement{code.Id(s.Var)}, args...)
 	if len(s.Rows) == 0 {
-		g.Add(attempt(jen.Id("q"), "retry", jen.Lit(op),
-			jen.List(jen.Id(count), jen.Err()).Op("=").Add(execCall(text...)),
-			jen.Return(jen.Err())))
+		g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
+			code.List(code.Id(count), code.Err()).Op("=").Add(execCall(text...)),
+			code.Return(code.Err())))
 		return
 	}
 	if !sameFields(s.Rows, w.Key) {
 		w.fail("%s: the statement must return the key, or nothing", s.Name)
 	}
-	g.Add(attempt(jen.Id("q"), "retry", jen.Lit(op),
-		jen.List(jen.Id("keys"), jen.Err()).Op(":=").Add(queryCall("scanKey", text...)),
-		jen.Id(count).Op("=").Len(jen.Id("keys")),
-		jen.Return(jen.Err())))
+	g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
+		code.List(code.Id("keys"), code.Err()).Op(":=").Add(queryCall("scanKey", text...)),
+		code.Id(count).Op("=").Len(code.Id("keys")),
+		code.Return(code.Err())))
 }
 
 // sweepEach emits the attempts at several statements:
@@ -86,17 +86,17 @@ func (w *writer) sweepOnce(g *jen.Group, op string, s *plan.Statement, count str
 //		err = q.retry(… more, err = exec(ctx, db, giveUpSQL, limit-n) …)
 //		n += more
 //	}
-func (w *writer) sweepEach(g *jen.Group, op string, statements []*plan.Statement) {
+func (w *writer) sweepEach(g *code.Group, op string, statements []*plan.Statement) {
 	for i, s := range statements {
 		if i > 0 {
-			g.If(jen.Err().Op("==").Nil().Op("&&").Id("n").Op("<").Id("limit")).BlockFunc(func(g *jen.Group) {
+			g.If(code.Err().Op("==").Nil().Op("&&").Id("n").Op("<").Id("limit")).BlockFunc(func(g *code.Group) {
 				g.Var().Id("more").Int()
-				w.sweepOnce(g, op, s, "more", jen.Id("limit").Op("-").Id("n"))
+				w.sweepOnce(g, op, s, "more", code.Id("limit").Op("-").Id("n"))
 				g.Id("n").Op("+=").Id("more")
 			})
 			continue
 		}
-		w.sweepOnce(g, op, s, "n", jen.Id("limit"))
+		w.sweepOnce(g, op, s, "n", code.Id("limit"))
 	}
 }
 
@@ -126,39 +126,39 @@ func sameFields(a, b []*plan.Field) bool {
 //		})
 //		return jobs, err
 //	}
-func (w *writer) peekFile() *jen.File {
+func (w *writer) peekFile() *code.File {
 	s := w.Peek.Statement
 	f := w.newFile()
 	embed(f, s)
-	params := []jen.Code{ctxParam()}
+	params := []*code.Statement{ctxParam()}
 	var narrowed []*plan.Param
 	shard := false
 	for _, a := range s.Args {
 		shard = shard || a.Kind == plan.ArgShardIdx || a.Kind == plan.ArgShardCnt
 		if a.Kind == plan.ArgParam && !containsParam(narrowed, a.Param) {
 			narrowed = append(narrowed, a.Param)
-			params = append(params, jen.Id(a.Param.Name).Add(w.paramType(a.Param)))
+			params = append(params, code.Id(a.Param.Name).Add(w.paramType(a.Param)))
 		}
 	}
 	if shard {
-		params = append(params, jen.Id("shard").Id("Shard"))
+		params = append(params, code.Id("shard").Id("Shard"))
 	}
-	params = append(params, jen.Id("limit").Int())
+	params = append(params, code.Id("limit").Int())
 	scan := "scanPeeked"
 	if sameFields(s.Rows, w.claimRows()) {
 		scan = "scanJob"
 	}
-	before, args := w.arguments(s, source{}, "peek", jen.Nil())
+	before, args := w.arguments(s, source{}, "peek", code.Nil())
 	decl(f, docOf(append(append([]string(nil), w.Peek.Doc...), paramDoc(narrowed)...), s),
-		jen.Func().Add(queueReceiver()).Id("Peek").Params(params...).Params(jen.Id("jobs").Index().Id("Job"), jen.Err().Error()).BlockFunc(func(g *jen.Group) {
-			g.If(jen.Id("limit").Op("<=").Lit(0)).Block(jen.Return(jen.Nil(), jen.Nil()))
+		code.Func().Add(queueReceiver()).Id("Peek").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
+			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
 			addAll(g, before)
-			g.Add(observe(jen.Id("q"), jen.Lit("peek"), jen.Len(jen.Id("jobs"))))
-			g.Add(attempt(jen.Id("q"), "retry", jen.Lit("peek"), queryInto("jobs", scan, append([]jen.Code{jen.Id(s.Var)}, args...)...)))
+			g.Add(observe(code.Id("q"), code.Lit("peek"), code.Len(code.Id("jobs"))))
+			g.Add(attempt(code.Id("q"), "retry", code.Lit("peek"), queryInto("jobs", scan, append([]*code.Statement{code.Id(s.Var)}, args...)...)))
 			if scan == "scanJob" {
 				w.sort(g)
 			}
-			g.Return(jen.Id("jobs"), jen.Err())
+			g.Return(code.Id("jobs"), code.Err())
 		}))
 	return f
 }

@@ -4,22 +4,22 @@ package emit
 // what is wrong with it.
 
 import (
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
-func (w *writer) verifyFile() *jen.File {
+func (w *writer) verifyFile() *code.File {
 	f := w.newFile()
 	embed(f, w.checkStatements()...)
 	decl(f, []string{"ErrSchema is what Verify returns for a database that is not as this package expects it."},
-		jen.Var().Id("ErrSchema").Op("=").Qual("errors", "New").Call(jen.Lit(w.Name+": the database does not fit")))
+		code.Var().Id("ErrSchema").Op("=").Qual("errors", "New").Call(code.Lit(w.Name+": the database does not fit")))
 	w.schemaErrorType(f)
 	w.verifyMethod(f)
 	decl(f, []string{"scanProblem reads one text."},
-		jen.Func().Id("scanProblem").Params(jen.Id("r").Id("row")).Params(jen.Id("problem").String(), jen.Err().Error()).Block(
-			jen.Err().Op("=").Id("r").Dot("Scan").Call(jen.Op("&").Id("problem")),
-			jen.Return(jen.Id("problem"), jen.Err()),
+		code.Func().Id("scanProblem").Params(code.Id("r").Id("row")).Params(code.Id("problem").String(), code.Err().Error()).Block(
+			code.Err().Op("=").Id("r").Dot("Scan").Call(code.Op("&").Id("problem")),
+			code.Return(code.Id("problem"), code.Err()),
 		))
 	return f
 }
@@ -35,19 +35,19 @@ func (w *writer) verifyFile() *jen.File {
 //	}
 //
 //	func (e *SchemaError) Unwrap() error { return ErrSchema }
-func (w *writer) schemaErrorType(f *jen.File) {
-	recv := func() *jen.Statement { return jen.Params(jen.Id("e").Op("*").Id("SchemaError")) }
+func (w *writer) schemaErrorType(f *code.File) {
+	recv := func() *code.Statement { return code.Params(code.Id("e").Op("*").Id("SchemaError")) }
 	decl(f, []string{"SchemaError lists all that Verify found wrong, each with what to do about it. It is an ErrSchema."},
-		jen.Type().Id("SchemaError").Struct(
-			jen.Id("Problems").Index().String(),
+		code.Type().Id("SchemaError").Struct(
+			code.Id("Problems").Index().String(),
 		))
 	decl(f, []string{"Error tells every problem on a line of its own."},
-		jen.Func().Add(recv()).Id("Error").Params().String().Block(
-			jen.Return(jen.Id("ErrSchema").Dot("Error").Call().Op("+").Lit(":\n\t").Op("+").
-				Qual("strings", "Join").Call(jen.Id("e").Dot("Problems"), jen.Lit("\n\t"))),
+		code.Func().Add(recv()).Id("Error").Params().String().Block(
+			code.Return(code.Id("ErrSchema").Dot("Error").Call().Op("+").Lit(":\n\t").Op("+").
+				Qual("strings", "Join").Call(code.Id("e").Dot("Problems"), code.Lit("\n\t"))),
 		))
 	decl(f, []string{"Unwrap returns ErrSchema."},
-		jen.Func().Add(recv()).Id("Unwrap").Params().Error().Block(jen.Return(jen.Id("ErrSchema"))))
+		code.Func().Add(recv()).Id("Unwrap").Params().Error().Block(code.Return(code.Id("ErrSchema"))))
 }
 
 // verifyMethod emits
@@ -76,28 +76,28 @@ func (w *writer) schemaErrorType(f *jen.File) {
 //		}
 //		return nil
 //	}
-func (w *writer) verifyMethod(f *jen.File) {
+func (w *writer) verifyMethod(f *code.File) {
 	decl(f, docOf(w.Verify.Doc, w.checkStatements()...),
-		jen.Func().Add(queueReceiver()).Id("Verify").Params(ctxParam()).Params(jen.Err().Error()).Block(
-			jen.Var().Id("problems").Index().String(),
-			observe(jen.Id("q"), jen.Lit("verify"), jen.Len(jen.Id("problems"))),
-			jen.For(jen.List(jen.Id("_"), jen.Id("check")).Op(":=").Range().Index().Struct(jen.List(jen.Id("text"), jen.Id("mend")).String()).ValuesFunc(func(g *jen.Group) {
+		code.Func().Add(queueReceiver()).Id("Verify").Params(ctxParam()).Params(code.Err().Error()).Block(
+			code.Var().Id("problems").Index().String(),
+			observe(code.Id("q"), code.Lit("verify"), code.Len(code.Id("problems"))),
+			code.For(code.List(code.Id("_"), code.Id("check")).Op(":=").Range().Index().Struct(code.List(code.Id("text"), code.Id("mend")).String()).ValuesFunc(func(g *code.Group) {
 				for _, c := range w.Verify.Checks {
-					g.Line().Values(jen.Id(c.Statement.Var), jen.Lit(c.Mend))
+					g.Line().Values(code.Id(c.Statement.Var), code.Lit(c.Mend))
 				}
 				g.Line()
 			})).Block(
-				jen.Var().Id("found").Index().String(),
-				attempt(jen.Id("q"), "retry", jen.Lit("verify"), queryInto("found", "scanProblem", jen.Id("check").Dot("text"))),
+				code.Var().Id("found").Index().String(),
+				attempt(code.Id("q"), "retry", code.Lit("verify"), queryInto("found", "scanProblem", code.Id("check").Dot("text"))),
 				ifErr(),
-				jen.For(jen.List(jen.Id("_"), jen.Id("problem")).Op(":=").Range().Id("found")).Block(
-					jen.Id("problems").Op("=").Append(jen.Id("problems"), jen.Id("problem").Op("+").Lit(": ").Op("+").Id("check").Dot("mend")),
+				code.For(code.List(code.Id("_"), code.Id("problem")).Op(":=").Range().Id("found")).Block(
+					code.Id("problems").Op("=").Append(code.Id("problems"), code.Id("problem").Op("+").Lit(": ").Op("+").Id("check").Dot("mend")),
 				),
 			),
-			jen.If(jen.Len(jen.Id("problems")).Op(">").Lit(0)).Block(
-				jen.Return(jen.Op("&").Id("SchemaError").Values(jen.Id("Problems").Op(":").Id("problems"))),
+			code.If(code.Len(code.Id("problems")).Op(">").Lit(0)).Block(
+				code.Return(code.Op("&").Id("SchemaError").Values(code.Id("Problems").Op(":").Id("problems"))),
 			),
-			jen.Return(jen.Nil()),
+			code.Return(code.Nil()),
 		))
 }
 

@@ -10,12 +10,12 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
-func (w *writer) workFile() *jen.File {
+func (w *writer) workFile() *code.File {
 	f := w.newFile()
 	switch {
 	case w.Claim == nil:
@@ -81,21 +81,21 @@ func (w *writer) workOptions() []workOption {
 }
 
 // workOptionsType emits the struct WorkOptions.
-func (w *writer) workOptionsType(f *jen.File) {
-	var fields []jen.Code
-	field := func(doc, name string, typ jen.Code) {
+func (w *writer) workOptionsType(f *code.File) {
+	var fields []*code.Statement
+	field := func(doc, name string, typ *code.Statement) {
 		for _, line := range comment([]string{doc}) {
-			fields = append(fields, jen.Comment(line))
+			fields = append(fields, code.Comment(line))
 		}
-		fields = append(fields, jen.Id(name).Add(typ))
+		fields = append(fields, code.Id(name).Add(typ))
 	}
-	duration := jen.Qual("time", "Duration")
+	duration := code.Qual("time", "Duration")
 
 	for _, o := range w.workOptions() {
 		field(o.name+" is "+o.param.Doc+".", o.name, w.paramType(o.param))
 	}
 	if w.Claim.Shard {
-		field("Shard is the part of the table that this worker looks after. Zero means all of it.", "Shard", jen.Id("Shard"))
+		field("Shard is the part of the table that this worker looks after. Zero means all of it.", "Shard", code.Id("Shard"))
 	}
 	if w.leaseArg() {
 		lease := "Lease is how long a claim is good, and with that the longest time that a handler may take."
@@ -107,14 +107,14 @@ func (w *writer) workOptionsType(f *jen.File) {
 	if w.namesHeartbeat() {
 		field("Heartbeat is how often claims are renewed: at least three times within the shortest lease that a row has. Zero means 10 seconds.", "Heartbeat", duration)
 	}
-	field("Concurrency is how many handlers run at once. Zero means 1, which keeps the order of the queue.", "Concurrency", jen.Int())
+	field("Concurrency is how many handlers run at once. Zero means 1, which keeps the order of the queue.", "Concurrency", code.Int())
 	switch {
 	case w.marks() && w.Requeue != nil:
-		field("Batch is how many jobs one claim takes at most. Zero means 100. Work claims for free handlers, and ahead for as many as will be free within a PollInterval.", "Batch", jen.Int())
+		field("Batch is how many jobs one claim takes at most. Zero means 100. Work claims for free handlers, and ahead for as many as will be free within a PollInterval.", "Batch", code.Int())
 	case w.marks() || w.Complete == nil:
-		field("Batch is how many jobs one claim takes at most. Zero means 100. Work claims for free handlers only.", "Batch", jen.Int())
+		field("Batch is how many jobs one claim takes at most. Zero means 100. Work claims for free handlers only.", "Batch", code.Int())
 	default:
-		field("Batch is how many jobs one claim takes at most. Zero means as many as Concurrency. The next claim waits until all of them have run.", "Batch", jen.Int())
+		field("Batch is how many jobs one claim takes at most. Zero means as many as Concurrency. The next claim waits until all of them have run.", "Batch", code.Int())
 	}
 	field("PollInterval is the pause after a claim that found nothing, give or take a quarter. Zero means one second.", "PollInterval", duration)
 	field("Grace is how long handlers may go on after ctx has ended, before their own context ends. Zero means 20 seconds, less than zero none.", "Grace", duration)
@@ -131,10 +131,10 @@ func (w *writer) workOptionsType(f *jen.File) {
 	if w.Complete != nil && !w.fails() {
 		told += " and their errors, which the table has no place for"
 	}
-	field("OnError is told what Work cannot return: "+told+". Several goroutines may call it at once. Nil means slog.Error.", "OnError", jen.Func().Params(jen.Err().Error()))
+	field("OnError is told what Work cannot return: "+told+". Several goroutines may call it at once. Nil means slog.Error.", "OnError", code.Func().Params(code.Err().Error()))
 
 	decl(f, []string{"WorkOptions tells how Work runs. The zero value suits most queues."},
-		jen.Type().Id("WorkOptions").Struct(fields...))
+		code.Type().Id("WorkOptions").Struct(fields...))
 }
 
 // withDefaultsMethod emits
@@ -146,19 +146,19 @@ func (w *writer) workOptionsType(f *jen.File) {
 //		…
 //		return o
 //	}
-func (w *writer) withDefaultsMethod(f *jen.File) {
-	unless := func(name, op string, value jen.Code) jen.Code {
-		return jen.If(jen.Id("o").Dot(name).Op(op).Lit(0)).Block(jen.Id("o").Dot(name).Op("=").Add(value))
+func (w *writer) withDefaultsMethod(f *code.File) {
+	unless := func(name, op string, value *code.Statement) *code.Statement {
+		return code.If(code.Id("o").Dot(name).Op(op).Lit(0)).Block(code.Id("o").Dot(name).Op("=").Add(value))
 	}
-	batch := jen.Lit(100)
+	batch := code.Lit(100)
 	if w.Complete != nil && !w.marks() {
-		batch = jen.Id("o").Dot("Concurrency")
+		batch = code.Id("o").Dot("Concurrency")
 	}
 	decl(f, []string{"withDefaults fills in what is zero."},
-		jen.Func().Params(jen.Id("o").Id("WorkOptions")).Id("withDefaults").Params().Id("WorkOptions").BlockFunc(func(g *jen.Group) {
+		code.Func().Params(code.Id("o").Id("WorkOptions")).Id("withDefaults").Params().Id("WorkOptions").BlockFunc(func(g *code.Group) {
 			if w.Claim.Shard {
-				g.If(jen.Id("o").Dot("Shard").Dot("Count").Op("==").Lit(0)).Block(
-					jen.Id("o").Dot("Shard").Dot("Count").Op("=").Lit(1),
+				g.If(code.Id("o").Dot("Shard").Dot("Count").Op("==").Lit(0)).Block(
+					code.Id("o").Dot("Shard").Dot("Count").Op("=").Lit(1),
 				)
 			}
 			if w.leaseArg() {
@@ -167,70 +167,70 @@ func (w *writer) withDefaultsMethod(f *jen.File) {
 			if w.namesHeartbeat() {
 				g.Add(unless("Heartbeat", "<=", durationExpr(10*time.Second)))
 			}
-			g.Add(unless("Concurrency", "<=", jen.Lit(1)))
+			g.Add(unless("Concurrency", "<=", code.Lit(1)))
 			g.Add(unless("Batch", "<=", batch))
 			g.Add(unless("PollInterval", "<=", durationExpr(time.Second)))
 			g.Add(unless("Grace", "==", durationExpr(20*time.Second)))
 			if w.sweeps() {
 				g.Add(unless("RecoverInterval", "==", durationExpr(time.Minute)))
 			}
-			g.If(jen.Id("o").Dot("OnError").Op("==").Nil()).Block(
-				jen.Id("o").Dot("OnError").Op("=").Func().Params(jen.Err().Error()).Block(
-					jen.Qual("log/slog", "Error").Call(jen.Lit(w.Name+": work"), jen.Lit("error"), jen.Err()),
+			g.If(code.Id("o").Dot("OnError").Op("==").Nil()).Block(
+				code.Id("o").Dot("OnError").Op("=").Func().Params(code.Err().Error()).Block(
+					code.Qual("log/slog", "Error").Call(code.Lit(w.Name+": work"), code.Lit("error"), code.Err()),
 				),
 			)
-			g.Return(jen.Id("o"))
+			g.Return(code.Id("o"))
 		}))
 }
 
 // handlerType is the type of the caller's handler.
-func (w *writer) handlerType() *jen.Statement {
-	s := jen.Func().Params(ctxParam(), jen.Id("job").Id("Job"))
+func (w *writer) handlerType() *code.Statement {
+	s := code.Func().Params(ctxParam(), code.Id("job").Id("Job"))
 	if w.Complete != nil && w.Complete.Result != nil {
-		return s.Params(w.fieldType(w.Complete.Result), jen.Error())
+		return s.Params(w.fieldType(w.Complete.Result), code.Error())
 	}
 	return s.Error()
 }
 
 // workMethod declares Work, which fills a workLoop with the fields and runs it.
-func (w *writer) workMethod(f *jen.File, doc []string, fields ...jen.Code) {
-	all := []jen.Code{
-		jen.Id("q").Op(":").Id("q"),
-		jen.Id("handler").Op(":").Id("handler"),
-		jen.Id("opts").Op(":").Id("opts"),
+func (w *writer) workMethod(f *code.File, doc []string, fields ...*code.Statement) {
+	all := []*code.Statement{
+		code.Id("q").Op(":").Id("q"),
+		code.Id("handler").Op(":").Id("handler"),
+		code.Id("opts").Op(":").Id("opts"),
 	}
 	decl(f, doc,
-		jen.Func().Add(queueReceiver()).Id("Work").Params(ctxParam(), jen.Id("handler").Add(w.handlerType()), jen.Id("opts").Id("WorkOptions")).Error().Block(
-			jen.If(jen.Id("handler").Op("==").Nil()).Block(
-				jen.Return(jen.Qual("errors", "New").Call(jen.Lit(w.Name+": work: there is no handler"))),
+		code.Func().Add(queueReceiver()).Id("Work").Params(ctxParam(), code.Id("handler").Add(w.handlerType()), code.Id("opts").Id("WorkOptions")).Error().Block(
+			code.If(code.Id("handler").Op("==").Nil()).Block(
+				code.Return(code.Qual("errors", "New").Call(code.Lit(w.Name+": work: there is no handler"))),
 			),
-			jen.If(jen.Id("q").Dot("begin").Op("==").Nil()).Block(
-				jen.Return(jen.Qual("errors", "New").Call(jen.Lit(w.Name+": work: the queue was made over a transaction; Work needs a pool"))),
+			code.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(
+				code.Return(code.Qual("errors", "New").Call(code.Lit(w.Name+": work: the queue was made over a transaction; Work needs a pool"))),
 			),
-			jen.Id("opts").Op("=").Id("opts").Dot("withDefaults").Call(),
-			jen.Id("w").Op(":=").Op("&").Id("workLoop").Custom(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, append(all, fields...)...),
-			jen.Return(jen.Id("w").Dot("run").Call(jen.Id("ctx"))),
+			code.Id("opts").Op("=").Id("opts").Dot("withDefaults").Call(),
+			code.Id("w").Op(":=").Op("&").Id("workLoop").Custom(code.Brackets{Open: "{", Close: "}", Separator: ",", Lines: true}, append(all, fields...)...),
+			code.Return(code.Id("w").Dot("run").Call(code.Id("ctx"))),
 		))
 }
 
 // workLoopType declares the struct of one call of Work.
-func (w *writer) workLoopType(f *jen.File, fields ...jen.Code) {
-	all := []jen.Code{
-		jen.Id("q").Op("*").Id("Queue"),
-		jen.Id("handler").Add(w.handlerType()),
-		jen.Id("opts").Id("WorkOptions"),
+func (w *writer) workLoopType(f *code.File, fields ...*code.Statement) {
+	all := []*code.Statement{
+		code.Id("q").Op("*").Id("Queue"),
+		code.Id("handler").Add(w.handlerType()),
+		code.Id("opts").Id("WorkOptions"),
 	}
-	decl(f, []string{"workLoop is one call of Work."}, jen.Type().Id("workLoop").Struct(append(all, fields...)...))
+	decl(f, []string{"workLoop is one call of Work."}, code.Type().Id("workLoop").Struct(append(all, fields...)...))
 }
 
 // loopMethod is func (w *workLoop) name.
-func loopMethod(name string) *jen.Statement {
-	return jen.Func().Params(jen.Id("w").Op("*").Id("workLoop")).Id(name)
+func loopMethod(name string) *code.Statement {
+	return code.Func().Params(code.Id("w").Op("*").Id("workLoop")).Id(name)
 }
 
 // loop is w.a.b within a method of workLoop.
-func loop(names ...string) *jen.Statement {
-	s := jen.Id("w")
+func loop(names ...string) *code.Statement {
+	s := code.Id("w")
 	for _, n := range names {
 		s.Dot(n)
 	}
@@ -239,8 +239,8 @@ func loop(names ...string) *jen.Statement {
 
 // claimCall is the call of Claim on the expression on, with everything that
 // the options say.
-func (w *writer) claimCall(on, limit *jen.Statement) *jen.Statement {
-	return on.Dot("Claim").CallFunc(func(g *jen.Group) {
+func (w *writer) claimCall(on, limit *code.Statement) *code.Statement {
+	return on.Dot("Claim").CallFunc(func(g *code.Group) {
 		g.Id("ctx")
 		for _, o := range w.workOptions() {
 			g.Add(loop("opts", o.name))
@@ -263,17 +263,17 @@ func (w *writer) claimCall(on, limit *jen.Statement) *jen.Statement {
 //		return
 //	}
 //	err = w.handler(ctx, job) // or h.result, err = …
-func (w *writer) callHandler(result *jen.Statement) *jen.Statement {
-	s := jen.Null()
-	if unread := jen.Id("job").Dot("Err"); w.mayNotRead() {
+func (w *writer) callHandler(result *code.Statement) *code.Statement {
+	s := code.Null()
+	if unread := code.Id("job").Dot("Err"); w.mayNotRead() {
 		s.If(unread.Clone().Op("!=").Nil()).Block(
-			jen.Err().Op("=").Add(unread),
-			jen.Return(),
+			code.Err().Op("=").Add(unread),
+			code.Return(),
 		).Line()
 	}
-	call := loop("handler").Call(jen.Id("ctx"), jen.Id("job"))
+	call := loop("handler").Call(code.Id("ctx"), code.Id("job"))
 	if w.Complete != nil && w.Complete.Result != nil {
-		return s.List(result, jen.Err()).Op("=").Add(call)
+		return s.List(result, code.Err()).Op("=").Add(call)
 	}
 	return s.Err().Op("=").Add(call)
 }
@@ -284,34 +284,34 @@ func (w *writer) callHandler(result *jen.Statement) *jen.Statement {
 //		err = fmt.Errorf("the handler panicked: %v\n\n%s", v, debug.Stack())
 //		w.opts.OnError(fmt.Errorf("emailq: work: job %v: %w", job.Key(), err))
 //	}
-func (w *writer) catchPanic() *jen.Statement {
-	return jen.If(jen.Id("v").Op(":=").Recover(), jen.Id("v").Op("!=").Nil()).Block(
-		jen.Err().Op("=").Qual("fmt", "Errorf").Call(jen.Lit("the handler panicked: %v\n\n%s"), jen.Id("v"), jen.Qual("runtime/debug", "Stack").Call()),
+func (w *writer) catchPanic() *code.Statement {
+	return code.If(code.Id("v").Op(":=").Recover(), code.Id("v").Op("!=").Nil()).Block(
+		code.Err().Op("=").Qual("fmt", "Errorf").Call(code.Lit("the handler panicked: %v\n\n%s"), code.Id("v"), code.Qual("runtime/debug", "Stack").Call()),
 		w.reportJob(),
 	)
 }
 
 // reportJob is w.opts.OnError(fmt.Errorf("emailq: work: job %v: %w", job.Key(), err)).
-func (w *writer) reportJob() *jen.Statement {
-	return loop("opts", "OnError").Call(jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": work: job %v: %w"), jen.Id("job").Dot("Key").Call(), jen.Err()))
+func (w *writer) reportJob() *code.Statement {
+	return loop("opts", "OnError").Call(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: job %v: %w"), code.Id("job").Dot("Key").Call(), code.Err()))
 }
 
 // noReturn is the error of a handler that never comes back: it called
 // runtime.Goexit, as FailNow of a test does.
-func noReturn() *jen.Statement {
-	return jen.Err().Op(":=").Qual("errors", "New").Call(jen.Lit("the handler ended its goroutine"))
+func noReturn() *code.Statement {
+	return code.Err().Op(":=").Qual("errors", "New").Call(code.Lit("the handler ended its goroutine"))
 }
 
 // errSettled emits
 //
 //	var ErrSettled = errors.New("emailq: the handler has settled the job")
-func (w *writer) errSettled(f *jen.File) {
+func (w *writer) errSettled(f *code.File) {
 	text := "ErrSettled is returned by a handler that has settled the job itself, for instance with WithTx(tx).Complete in the transaction of its own writes. Work then leaves the job alone."
 	if w.keepsLease() && slices.ContainsFunc(w.Extend.Refreshes, w.isFence) {
 		text += " Renewing a claim changes its marks in the row, so this is for handlers that need less than a third of the lease."
 	}
 	decl(f, []string{text},
-		jen.Var().Id("ErrSettled").Op("=").Qual("errors", "New").Call(jen.Lit(w.Name+": the handler has settled the job")))
+		code.Var().Id("ErrSettled").Op("=").Qual("errors", "New").Call(code.Lit(w.Name+": the handler has settled the job")))
 }
 
 // patientlyMethod emits
@@ -330,48 +330,48 @@ func (w *writer) errSettled(f *jen.File) {
 //			}
 //		}
 //	}
-func (w *writer) patientlyMethod(f *jen.File) {
-	wait := jen.Id("sleep").Call(jen.Id("while"), jen.Id("around").Call(jen.Id("wait")))
+func (w *writer) patientlyMethod(f *code.File) {
+	wait := code.Id("sleep").Call(code.Id("while"), code.Id("around").Call(code.Id("wait")))
 	if w.wakes() {
-		wait = jen.Id("sleep").Call(jen.Id("while"), jen.Id("around").Call(jen.Id("wait")), jen.Nil())
+		wait = code.Id("sleep").Call(code.Id("while"), code.Id("around").Call(code.Id("wait")), code.Nil())
 	}
 	decl(f, []string{"patiently repeats call after transient errors until while ends. Each call has the context base for so long as limit."},
 		loopMethod("patiently").Params(
-			jen.List(jen.Id("while"), jen.Id("base")).Qual("context", "Context"),
-			jen.Id("limit").Qual("time", "Duration"),
-			jen.Id("call").Func().Params(ctxParam()).Error(),
+			code.List(code.Id("while"), code.Id("base")).Qual("context", "Context"),
+			code.Id("limit").Qual("time", "Duration"),
+			code.Id("call").Func().Params(ctxParam()).Error(),
 		).Error().Block(
-			jen.For(jen.Id("wait").Op(":=").Id("firstRetry"), jen.Empty(), jen.Id("wait").Op("=").Id("min").Call(jen.Lit(2).Op("*").Id("wait"), jen.Id("longestRetry"))).Block(
-				jen.List(jen.Id("ctx"), jen.Id("cancel")).Op(":=").Qual("context", "WithTimeout").Call(jen.Id("base"), jen.Id("limit")),
-				jen.Err().Op(":=").Id("call").Call(jen.Id("ctx")),
-				jen.Id("cancel").Call(),
-				jen.If(jen.Err().Op("==").Nil().Op("||").Op("!").Id("transient").Call(jen.Err()).Op("||").Id("while").Dot("Err").Call().Op("!=").Nil()).Block(
-					jen.Return(jen.Err()),
+			code.For(code.Id("wait").Op(":=").Id("firstRetry"), code.Empty(), code.Id("wait").Op("=").Id("min").Call(code.Lit(2).Op("*").Id("wait"), code.Id("longestRetry"))).Block(
+				code.List(code.Id("ctx"), code.Id("cancel")).Op(":=").Qual("context", "WithTimeout").Call(code.Id("base"), code.Id("limit")),
+				code.Err().Op(":=").Id("call").Call(code.Id("ctx")),
+				code.Id("cancel").Call(),
+				code.If(code.Err().Op("==").Nil().Op("||").Op("!").Id("transient").Call(code.Err()).Op("||").Id("while").Dot("Err").Call().Op("!=").Nil()).Block(
+					code.Return(code.Err()),
 				),
-				loop("opts", "OnError").Call(jen.Err()),
-				jen.If(jen.Op("!").Add(wait)).Block(
-					jen.Return(jen.Err()),
+				loop("opts", "OnError").Call(code.Err()),
+				code.If(code.Op("!").Add(wait)).Block(
+					code.Return(code.Err()),
 				),
 			),
 		))
 }
 
 // workEnds emits how an error ends Work.
-func (w *writer) workEnds(f *jen.File) {
+func (w *writer) workEnds(f *code.File) {
 	decl(f, []string{"giveUp ends Work with an error that it met while claiming. When Work is ending already, nothing depends on claims."},
-		loopMethod("giveUp").Params(jen.Err().Error()).Block(
-			jen.If(loop("claiming", "Err").Call().Op("==").Nil()).Block(
-				loop("abort").Call(jen.Err()),
+		loopMethod("giveUp").Params(code.Err().Error()).Block(
+			code.If(loop("claiming", "Err").Call().Op("==").Nil()).Block(
+				loop("abort").Call(code.Err()),
 			),
 		))
 	decl(f, []string{"abort ends Work with an error, the first of them."},
-		loopMethod("abort").Params(jen.Err().Error()).Block(
+		loopMethod("abort").Params(code.Err().Error()).Block(
 			loop("mu", "Lock").Call(),
-			jen.Id("first").Op(":=").Add(loop("err")).Op("==").Nil(),
-			jen.If(jen.Id("first")).Block(loop("err").Op("=").Err()),
+			code.Id("first").Op(":=").Add(loop("err")).Op("==").Nil(),
+			code.If(code.Id("first")).Block(loop("err").Op("=").Err()),
 			loop("mu", "Unlock").Call(),
-			jen.If(jen.Op("!").Id("first")).Block(loop("opts", "OnError").Call(jen.Err())),
-			loop("end").Call(jen.Err()),
+			code.If(code.Op("!").Id("first")).Block(loop("opts", "OnError").Call(code.Err())),
+			loop("end").Call(code.Err()),
 		))
 }
 
@@ -379,14 +379,14 @@ func (w *writer) workEnds(f *jen.File) {
 func (w *writer) wakes() bool { return w.marks() || w.Complete == nil }
 
 // workFuncs emits the functions that every shape of the loop uses.
-func (w *writer) workFuncs(f *jen.File) {
+func (w *writer) workFuncs(f *code.File) {
 	decl(f, []string{"transient reports whether an error may pass. So may that of a call that took too long."},
-		jen.Func().Id("transient").Params(jen.Err().Error()).Bool().Block(
-			jen.Return(jen.Id("IsRetryable").Call(jen.Err()).Op("||").Qual("errors", "Is").Call(jen.Err(), jen.Qual("context", "DeadlineExceeded"))),
+		code.Func().Id("transient").Params(code.Err().Error()).Bool().Block(
+			code.Return(code.Id("IsRetryable").Call(code.Err()).Op("||").Qual("errors", "Is").Call(code.Err(), code.Qual("context", "DeadlineExceeded"))),
 		))
 	decl(f, []string{"around returns d, give or take a quarter, so that workers do not keep step."},
-		jen.Func().Id("around").Params(jen.Id("d").Qual("time", "Duration")).Qual("time", "Duration").Block(
-			jen.Return(jen.Id("d").Op("-").Id("d").Op("/").Lit(4).Op("+").Qual(mathRand, "N").Call(jen.Id("d").Op("/").Lit(2).Op("+").Lit(1))),
+		code.Func().Id("around").Params(code.Id("d").Qual("time", "Duration")).Qual("time", "Duration").Block(
+			code.Return(code.Id("d").Op("-").Id("d").Op("/").Lit(4).Op("+").Qual(mathRand, "N").Call(code.Id("d").Op("/").Lit(2).Op("+").Lit(1))),
 		))
 	w.sleepFunc(f)
 }
@@ -405,31 +405,31 @@ func (w *writer) workFuncs(f *jen.File) {
 //			return false
 //		}
 //	}
-func (w *writer) sleepFunc(f *jen.File) {
+func (w *writer) sleepFunc(f *code.File) {
 	doc := "sleep waits for d and returns true, or false as soon as ctx ends."
-	params := []jen.Code{ctxParam(), jen.Id("d").Qual("time", "Duration")}
+	params := []*code.Statement{ctxParam(), code.Id("d").Qual("time", "Duration")}
 	if w.wakes() {
 		doc = "sleep waits for d and returns true, or false as soon as ctx ends or something comes from wake."
-		params = append(params, jen.Id("wake").Op("<-").Chan().Struct())
+		params = append(params, code.Id("wake").Op("<-").Chan().Struct())
 	}
 	decl(f, []string{doc},
-		jen.Func().Id("sleep").Params(params...).Bool().Block(
-			jen.Id("timer").Op(":=").Qual("time", "NewTimer").Call(jen.Id("d")),
-			jen.Defer().Id("timer").Dot("Stop").Call(),
-			jen.Select().BlockFunc(func(g *jen.Group) {
-				g.Case(jen.Op("<-").Id("timer").Dot("C")).Block(jen.Return(jen.True()))
+		code.Func().Id("sleep").Params(params...).Bool().Block(
+			code.Id("timer").Op(":=").Qual("time", "NewTimer").Call(code.Id("d")),
+			code.Defer().Id("timer").Dot("Stop").Call(),
+			code.Select().BlockFunc(func(g *code.Group) {
+				g.Case(code.Op("<-").Id("timer").Dot("C")).Block(code.Return(code.True()))
 				if w.wakes() {
-					g.Case(jen.Op("<-").Id("wake")).Block(jen.Return(jen.False()))
+					g.Case(code.Op("<-").Id("wake")).Block(code.Return(code.False()))
 				}
-				g.Case(jen.Op("<-").Id("ctx").Dot("Done").Call()).Block(jen.Return(jen.False()))
+				g.Case(code.Op("<-").Id("ctx").Dot("Done").Call()).Block(code.Return(code.False()))
 			}),
 		))
 }
 
 // constants declares constants, each under a comment.
-func constants(f *jen.File, list ...constant) {
+func constants(f *code.File, list ...constant) {
 	f.Line()
-	f.Const().DefsFunc(func(g *jen.Group) {
+	f.Const().DefsFunc(func(g *code.Group) {
 		for _, c := range list {
 			g.Id(c.name).Op("=").Add(c.value).Comment(c.doc)
 		}
@@ -439,7 +439,7 @@ func constants(f *jen.File, list ...constant) {
 // constant is one constant of the worker loop.
 type constant struct {
 	name  string
-	value *jen.Statement
+	value *code.Statement
 	doc   string
 }
 

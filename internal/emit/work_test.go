@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/qgen-dev/qgen/internal/code"
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
@@ -77,8 +78,8 @@ func workPlans() map[string]*plan.Package {
 
 func emitWork(t *testing.T, p *plan.Package) []byte {
 	t.Helper()
-	w := &writer{Package: p}
-	text, err := render("work.go", w.workFile())
+	w := newWriter(p)
+	text, err := w.workFile().Render(new(code.Formatter))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +158,7 @@ func TestEveryLoopCompiles(t *testing.T) {
 		if p.Enqueue != nil {
 			p = withConformance(p)
 		}
-		files, err := Files(p)
+		files, err := new(Emitter).Files(p)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -4,9 +4,9 @@ package emit
 // claimed, run and settled before the next one is claimed. Where the row lock
 // is the claim, all this happens in one transaction.
 
-import "github.com/dave/jennifer/jen"
+import "github.com/qgen-dev/qgen/internal/code"
 
-func (w *writer) workBatch(f *jen.File) {
+func (w *writer) workBatch(f *code.File) {
 	constants(f, firstRetry(), longestRetry(), longestCall())
 	if !w.Hold {
 		w.errSettled(f)
@@ -28,7 +28,7 @@ func (w *writer) workBatch(f *jen.File) {
 }
 
 // batchWork emits Work.
-func (w *writer) batchWork(f *jen.File) {
+func (w *writer) batchWork(f *code.File) {
 	outcome := "A job is completed when handler returns nil and failed when it returns an error or panics; the stack of a panic is part of the recorded cause."
 	if w.Complete.Result != nil {
 		outcome = "A job is completed with the result that handler returns, and failed when it returns an error or panics; the stack of a panic is part of the recorded cause."
@@ -60,60 +60,60 @@ func (w *writer) batchWork(f *jen.File) {
 }
 
 // batchTypes emits workLoop and outcome.
-func (w *writer) batchTypes(f *jen.File) {
-	ctx := func() *jen.Statement { return jen.Qual("context", "Context") }
+func (w *writer) batchTypes(f *code.File) {
+	ctx := func() *code.Statement { return code.Qual("context", "Context") }
 	w.workLoopType(f,
-		jen.Line(),
-		jen.Id("claiming").Add(ctx()).Comment("the caller's"),
-		jen.Id("running").Add(ctx()).Comment("of handlers: outlives claiming by Grace"),
-		jen.Id("settling").Add(ctx()).Comment("of calls of the database: outlives the handlers"),
+		code.Line(),
+		code.Id("claiming").Add(ctx()).Comment("the caller's"),
+		code.Id("running").Add(ctx()).Comment("of handlers: outlives claiming by Grace"),
+		code.Id("settling").Add(ctx()).Comment("of calls of the database: outlives the handlers"),
 	)
-	var fields []jen.Code
+	var fields []*code.Statement
 	if w.Complete.Result != nil {
-		fields = append(fields, jen.Id("result").Add(w.fieldType(w.Complete.Result)))
+		fields = append(fields, code.Id("result").Add(w.fieldType(w.Complete.Result)))
 	}
-	fields = append(fields, jen.Err().Error())
-	decl(f, []string{"outcome is what a handler returned."}, jen.Type().Id("outcome").Struct(fields...))
+	fields = append(fields, code.Err().Error())
+	decl(f, []string{"outcome is what a handler returned."}, code.Type().Id("outcome").Struct(fields...))
 }
 
 // batchRun emits the loop over batches.
-func (w *writer) batchRun(f *jen.File) {
+func (w *writer) batchRun(f *code.File) {
 	decl(f, []string{"run works until ctx ends or an error does not pass."},
 		loopMethod("run").Params(ctxParam()).Error().Block(
-			jen.List(loop("claiming"), loop("settling")).Op("=").List(jen.Id("ctx"), jen.Qual("context", "WithoutCancel").Call(jen.Id("ctx"))),
-			jen.List(jen.Id("running"), jen.Id("interrupt")).Op(":=").Qual("context", "WithCancelCause").Call(loop("settling")),
-			jen.Defer().Id("interrupt").Call(jen.Nil()),
+			code.List(loop("claiming"), loop("settling")).Op("=").List(code.Id("ctx"), code.Qual("context", "WithoutCancel").Call(code.Id("ctx"))),
+			code.List(code.Id("running"), code.Id("interrupt")).Op(":=").Qual("context", "WithCancelCause").Call(loop("settling")),
+			code.Defer().Id("interrupt").Call(code.Nil()),
 			loop("running").Op("=").Id("running"),
-			jen.List(jen.Id("over"), jen.Id("ended")).Op(":=").List(jen.Make(jen.Chan().Struct()), jen.Make(jen.Chan().Struct())),
-			jen.Go().Func().Params().Block(
-				jen.Defer().Close(jen.Id("ended")),
-				loop("grace").Call(jen.Id("interrupt"), jen.Id("over")),
+			code.List(code.Id("over"), code.Id("ended")).Op(":=").List(code.Make(code.Chan().Struct()), code.Make(code.Chan().Struct())),
+			code.Go().Func().Params().Block(
+				code.Defer().Close(code.Id("ended")),
+				loop("grace").Call(code.Id("interrupt"), code.Id("over")),
 			).Call(),
-			jen.Defer().Func().Params().Block(
-				jen.Close(jen.Id("over")),
-				jen.Op("<-").Id("ended"),
+			code.Defer().Func().Params().Block(
+				code.Close(code.Id("over")),
+				code.Op("<-").Id("ended"),
 			).Call(),
-			jen.Line(),
-			jen.Id("wait").Op(":=").Id("firstRetry"),
-			jen.For(jen.Id("ctx").Dot("Err").Call().Op("==").Nil()).Block(
-				jen.List(jen.Id("idle"), jen.Err()).Op(":=").Add(loop("runBatch")).Call(),
-				jen.Switch().Block(
-					jen.Case(jen.Err().Op("!=").Nil().Op("&&").Op("!").Id("transient").Call(jen.Err())).Block(
-						jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": work: %w"), jen.Err())),
+			code.Line(),
+			code.Id("wait").Op(":=").Id("firstRetry"),
+			code.For(code.Id("ctx").Dot("Err").Call().Op("==").Nil()).Block(
+				code.List(code.Id("idle"), code.Err()).Op(":=").Add(loop("runBatch")).Call(),
+				code.Switch().Block(
+					code.Case(code.Err().Op("!=").Nil().Op("&&").Op("!").Id("transient").Call(code.Err())).Block(
+						code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: %w"), code.Err())),
 					),
-					jen.Case(jen.Err().Op("!=").Nil()).Block(
-						loop("opts", "OnError").Call(jen.Err()),
-						jen.Id("sleep").Call(jen.Id("ctx"), jen.Id("around").Call(jen.Id("wait"))),
-						jen.Id("wait").Op("=").Id("min").Call(jen.Lit(2).Op("*").Id("wait"), jen.Id("longestRetry")),
-						jen.Continue(),
+					code.Case(code.Err().Op("!=").Nil()).Block(
+						loop("opts", "OnError").Call(code.Err()),
+						code.Id("sleep").Call(code.Id("ctx"), code.Id("around").Call(code.Id("wait"))),
+						code.Id("wait").Op("=").Id("min").Call(code.Lit(2).Op("*").Id("wait"), code.Id("longestRetry")),
+						code.Continue(),
 					),
-					jen.Case(jen.Id("idle")).Block(
-						jen.Id("sleep").Call(jen.Id("ctx"), around("PollInterval")),
+					code.Case(code.Id("idle")).Block(
+						code.Id("sleep").Call(code.Id("ctx"), around("PollInterval")),
 					),
 				),
-				jen.Id("wait").Op("=").Id("firstRetry"),
+				code.Id("wait").Op("=").Id("firstRetry"),
 			),
-			jen.Return(jen.Nil()),
+			code.Return(code.Nil()),
 		))
 }
 
@@ -131,137 +131,137 @@ func (w *writer) batchRun(f *jen.File) {
 //		case <-over:
 //		}
 //	}
-func (w *writer) batchGrace(f *jen.File) {
+func (w *writer) batchGrace(f *code.File) {
 	decl(f, []string{"grace interrupts the handlers that still run some time after ctx has ended."},
-		loopMethod("grace").Params(jen.Id("interrupt").Qual("context", "CancelCauseFunc"), jen.Id("over").Op("<-").Chan().Struct()).Block(
-			jen.Select().Block(
-				jen.Case(jen.Op("<-").Add(loop("claiming", "Done")).Call()).Block(),
-				jen.Case(jen.Op("<-").Id("over")).Block(jen.Return()),
+		loopMethod("grace").Params(code.Id("interrupt").Qual("context", "CancelCauseFunc"), code.Id("over").Op("<-").Chan().Struct()).Block(
+			code.Select().Block(
+				code.Case(code.Op("<-").Add(loop("claiming", "Done")).Call()).Block(),
+				code.Case(code.Op("<-").Id("over")).Block(code.Return()),
 			),
-			jen.Select().Block(
-				jen.Case(jen.Op("<-").Qual("time", "After").Call(loop("opts", "Grace"))).Block(
-					jen.Id("interrupt").Call(jen.Qual("context", "Cause").Call(loop("claiming"))),
+			code.Select().Block(
+				code.Case(code.Op("<-").Qual("time", "After").Call(loop("opts", "Grace"))).Block(
+					code.Id("interrupt").Call(code.Qual("context", "Cause").Call(loop("claiming"))),
 				),
-				jen.Case(jen.Op("<-").Id("over")).Block(),
+				code.Case(code.Op("<-").Id("over")).Block(),
 			),
 		))
 }
 
 // batchRunBatch emits the way of one batch.
-func (w *writer) batchRunBatch(f *jen.File) {
+func (w *writer) batchRunBatch(f *code.File) {
 	doc := "runBatch claims jobs, runs and settles them. It reports whether any job was left as it was, or there was none."
 	on := loop("q")
 	if w.Hold {
 		doc = "runBatch claims jobs, runs and settles them, all in one transaction. It reports whether any job was left as it was, or there was none."
-		on = jen.Id("h")
+		on = code.Id("h")
 	}
 	result := w.Complete.Result != nil
 	// call runs one call of the database: w.call(func(ctx context.Context) error { return <call> })
-	call := func(c *jen.Statement) *jen.Statement {
-		return loop("call").Call(jen.Func().Params(ctxParam()).Error().Block(jen.Return(c)))
+	call := func(c *code.Statement) *code.Statement {
+		return loop("call").Call(code.Func().Params(ctxParam()).Error().Block(code.Return(c)))
 	}
 	decl(f, []string{doc},
-		loopMethod("runBatch").Params().Params(jen.Id("idle").Bool(), jen.Err().Error()).BlockFunc(func(g *jen.Group) {
+		loopMethod("runBatch").Params().Params(code.Id("idle").Bool(), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			if w.Hold {
-				g.List(jen.Id("ctx"), jen.Id("cancel")).Op(":=").Qual("context", "WithCancel").Call(loop("settling"))
+				g.List(code.Id("ctx"), code.Id("cancel")).Op(":=").Qual("context", "WithCancel").Call(loop("settling"))
 				g.Defer().Id("cancel").Call()
-				g.Id("waiting").Op(":=").Qual("context", "AfterFunc").Call(loop("claiming"), jen.Id("cancel")).Comment("for a connection")
-				g.List(jen.Id("h"), jen.Err()).Op(":=").Add(loop("q", "Hold")).Call(jen.Id("ctx"))
-				g.If(jen.Op("!").Id("waiting").Call()).Block(
-					jen.If(jen.Err().Op("==").Nil()).Block(jen.Id("h").Dot("Close").Call()),
-					jen.Return(jen.True(), jen.Nil()),
+				g.Id("waiting").Op(":=").Qual("context", "AfterFunc").Call(loop("claiming"), code.Id("cancel")).Comment("for a connection")
+				g.List(code.Id("h"), code.Err()).Op(":=").Add(loop("q", "Hold")).Call(code.Id("ctx"))
+				g.If(code.Op("!").Id("waiting").Call()).Block(
+					code.If(code.Err().Op("==").Nil()).Block(code.Id("h").Dot("Close").Call()),
+					code.Return(code.True(), code.Nil()),
 				)
-				g.Add(ifErr(jen.False()))
+				g.Add(ifErr(code.False()))
 				g.Defer().Id("h").Dot("Close").Call()
 				g.Line()
 			}
 			g.Var().Id("jobs").Index().Id("Job")
-			g.Err().Op("=").Add(loop("call")).Call(jen.Func().Params(ctxParam()).Params(jen.Err().Error()).Block(
-				jen.List(jen.Id("jobs"), jen.Err()).Op("=").Add(w.claimCall(on.Clone(), loop("opts", "Batch"))),
-				jen.Return(jen.Err()),
+			g.Err().Op("=").Add(loop("call")).Call(code.Func().Params(ctxParam()).Params(code.Err().Error()).Block(
+				code.List(code.Id("jobs"), code.Err()).Op("=").Add(w.claimCall(on.Clone(), loop("opts", "Batch"))),
+				code.Return(code.Err()),
 			))
-			g.If(jen.Err().Op("!=").Nil().Op("||").Len(jen.Id("jobs")).Op("==").Lit(0)).Block(jen.Return(jen.True(), jen.Err()))
+			g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.True(), code.Err()))
 			g.Line()
-			done, typ := jen.Id("job"), "Job"
+			done, typ := code.Id("job"), "Job"
 			if result {
-				done, typ = jen.Id("job").Dot("Done").Call(jen.Id("o").Dot("result")), "Done"
+				done, typ = code.Id("job").Dot("Done").Call(code.Id("o").Dot("result")), "Done"
 			}
 			g.Var().Id("done").Index().Id(typ)
-			g.Id("left").Op(":=").Len(jen.Id("jobs"))
-			g.For(jen.List(jen.Id("i"), jen.Id("o")).Op(":=").Range().Add(loop("handleAll")).Call(jen.Id("jobs"))).BlockFunc(func(g *jen.Group) {
-				g.Id("job").Op(":=").Id("jobs").Index(jen.Id("i"))
-				g.Switch().BlockFunc(func(g *jen.Group) {
-					g.Case(jen.Id("o").Dot("err").Op("==").Nil()).Block(
-						jen.Id("done").Op("=").Append(jen.Id("done"), done),
+			g.Id("left").Op(":=").Len(code.Id("jobs"))
+			g.For(code.List(code.Id("i"), code.Id("o")).Op(":=").Range().Add(loop("handleAll")).Call(code.Id("jobs"))).BlockFunc(func(g *code.Group) {
+				g.Id("job").Op(":=").Id("jobs").Index(code.Id("i"))
+				g.Switch().BlockFunc(func(g *code.Group) {
+					g.Case(code.Id("o").Dot("err").Op("==").Nil()).Block(
+						code.Id("done").Op("=").Append(code.Id("done"), done),
 					)
 					if !w.Hold {
-						g.Case(jen.Qual("errors", "Is").Call(jen.Id("o").Dot("err"), jen.Id("ErrSettled"))).Block(
-							jen.Id("left").Op("--"),
+						g.Case(code.Qual("errors", "Is").Call(code.Id("o").Dot("err"), code.Id("ErrSettled"))).Block(
+							code.Id("left").Op("--"),
 						)
 					}
-					g.Case(jen.Qual("errors", "Is").Call(jen.Id("o").Dot("err"), jen.Qual("context", "Canceled")).Op("&&").Add(loop("running", "Err")).Call().Op("!=").Nil()).Block(
-						jen.Continue().Comment("it was interrupted, others shall have it"),
+					g.Case(code.Qual("errors", "Is").Call(code.Id("o").Dot("err"), code.Qual("context", "Canceled")).Op("&&").Add(loop("running", "Err")).Call().Op("!=").Nil()).Block(
+						code.Continue().Comment("it was interrupted, others shall have it"),
 					)
 					if w.fails() {
 						g.Default().Block(
-							jen.Err().Op("=").Add(call(on.Clone().Dot("Fail").Call(jen.Id("ctx"), jen.Id("job"), jen.Id("o").Dot("err")))),
-							ifErr(jen.False()),
-							jen.Id("left").Op("--"),
+							code.Err().Op("=").Add(call(on.Clone().Dot("Fail").Call(code.Id("ctx"), code.Id("job"), code.Id("o").Dot("err")))),
+							ifErr(code.False()),
+							code.Id("left").Op("--"),
 						)
 						return
 					}
 					g.Default().Block(
-						loop("opts", "OnError").Call(jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": work: job %v: %w"), jen.Id("job").Dot("Key").Call(), jen.Id("o").Dot("err"))),
+						loop("opts", "OnError").Call(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: job %v: %w"), code.Id("job").Dot("Key").Call(), code.Id("o").Dot("err"))),
 					)
 				})
 			})
-			g.Err().Op("=").Add(call(on.Clone().Dot("Complete").Call(jen.Id("ctx"), jen.Id("done").Op("..."))))
-			g.Add(ifErr(jen.False()))
-			g.Id("left").Op("-=").Len(jen.Id("done"))
+			g.Err().Op("=").Add(call(on.Clone().Dot("Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))))
+			g.Add(ifErr(code.False()))
+			g.Id("left").Op("-=").Len(code.Id("done"))
 			if w.Hold {
-				g.Return(jen.Id("left").Op(">").Lit(0), loop("call").Call(jen.Id("h").Dot("Commit")))
+				g.Return(code.Id("left").Op(">").Lit(0), loop("call").Call(code.Id("h").Dot("Commit")))
 				return
 			}
-			g.Return(jen.Id("left").Op(">").Lit(0), jen.Nil())
+			g.Return(code.Id("left").Op(">").Lit(0), code.Nil())
 		}))
 }
 
 // batchHandleAll emits how the handlers of a batch are called.
-func (w *writer) batchHandleAll(f *jen.File) {
+func (w *writer) batchHandleAll(f *code.File) {
 	decl(f, []string{"handleAll calls the handler for the jobs, opts.Concurrency at a time, and returns the outcomes of those that it began: all of them unless ctx ends."},
-		loopMethod("handleAll").Params(jen.Id("jobs").Index().Id("Job")).Index().Id("outcome").Block(
-			jen.Id("outcomes").Op(":=").Make(jen.Index().Id("outcome"), jen.Len(jen.Id("jobs"))),
-			jen.Id("busy").Op(":=").Make(jen.Chan().Struct(), loop("opts", "Concurrency")),
-			jen.Var().Id("handlers").Qual("sync", "WaitGroup"),
-			jen.Id("begun").Op(":=").Lit(0),
-			jen.For(jen.Id("begun").Op("<").Len(jen.Id("jobs"))).Block(
-				jen.Id("busy").Op("<-").Struct().Values(),
-				jen.If(loop("claiming", "Err").Call().Op("!=").Nil()).Block(jen.Break()),
-				jen.Id("handlers").Dot("Add").Call(jen.Lit(1)),
-				jen.Go().Func().Params(jen.Id("job").Id("Job"), jen.Id("o").Op("*").Id("outcome")).Block(
-					jen.Defer().Id("handlers").Dot("Done").Call(),
-					jen.Defer().Func().Params().Block(jen.Op("<-").Id("busy")).Call(),
-					loop("handle").Call(jen.Id("job"), jen.Id("o")),
-				).Call(jen.Id("jobs").Index(jen.Id("begun")), jen.Op("&").Id("outcomes").Index(jen.Id("begun"))),
-				jen.Id("begun").Op("++"),
+		loopMethod("handleAll").Params(code.Id("jobs").Index().Id("Job")).Index().Id("outcome").Block(
+			code.Id("outcomes").Op(":=").Make(code.Index().Id("outcome"), code.Len(code.Id("jobs"))),
+			code.Id("busy").Op(":=").Make(code.Chan().Struct(), loop("opts", "Concurrency")),
+			code.Var().Id("handlers").Qual("sync", "WaitGroup"),
+			code.Id("begun").Op(":=").Lit(0),
+			code.For(code.Id("begun").Op("<").Len(code.Id("jobs"))).Block(
+				code.Id("busy").Op("<-").Struct().Values(),
+				code.If(loop("claiming", "Err").Call().Op("!=").Nil()).Block(code.Break()),
+				code.Id("handlers").Dot("Add").Call(code.Lit(1)),
+				code.Go().Func().Params(code.Id("job").Id("Job"), code.Id("o").Op("*").Id("outcome")).Block(
+					code.Defer().Id("handlers").Dot("Done").Call(),
+					code.Defer().Func().Params().Block(code.Op("<-").Id("busy")).Call(),
+					loop("handle").Call(code.Id("job"), code.Id("o")),
+				).Call(code.Id("jobs").Index(code.Id("begun")), code.Op("&").Id("outcomes").Index(code.Id("begun"))),
+				code.Id("begun").Op("++"),
 			),
-			jen.Id("handlers").Dot("Wait").Call(),
-			jen.Return(jen.Id("outcomes").Index(jen.Op(":").Id("begun"))),
+			code.Id("handlers").Dot("Wait").Call(),
+			code.Return(code.Id("outcomes").Index(code.Op(":").Id("begun"))),
 		))
 }
 
 // batchHandle emits the call of the handler.
-func (w *writer) batchHandle(f *jen.File) {
+func (w *writer) batchHandle(f *code.File) {
 	decl(f, []string{"handle calls the handler for one job."},
-		loopMethod("handle").Params(jen.Id("job").Id("Job"), jen.Id("o").Op("*").Id("outcome")).Block(
+		loopMethod("handle").Params(code.Id("job").Id("Job"), code.Id("o").Op("*").Id("outcome")).Block(
 			noReturn(),
-			jen.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(loop("running"), jen.Lit("work")),
-			jen.Defer().Func().Params().Block(
+			code.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(loop("running"), code.Lit("work")),
+			code.Defer().Func().Params().Block(
 				w.catchPanic(),
-				loop("q", "hook", "After").Call(jen.Id("ctx"), jen.Lit("work"), jen.Lit(1), jen.Err()),
-				jen.Id("o").Dot("err").Op("=").Err(),
+				loop("q", "hook", "After").Call(code.Id("ctx"), code.Lit("work"), code.Lit(1), code.Err()),
+				code.Id("o").Dot("err").Op("=").Err(),
 			).Call(),
-			w.callHandler(jen.Id("o").Dot("result")),
+			w.callHandler(code.Id("o").Dot("result")),
 		))
 }
 
@@ -283,22 +283,22 @@ func (w *writer) batchHandle(f *jen.File) {
 //		}
 //		return err
 //	}
-func (w *writer) batchCall(f *jen.File) {
-	method := loopMethod("call").Params(jen.Id("fn").Func().Params(ctxParam()).Error()).Error()
+func (w *writer) batchCall(f *code.File) {
+	method := loopMethod("call").Params(code.Id("fn").Func().Params(ctxParam()).Error()).Error()
 	if w.Hold {
 		decl(f, []string{"call runs one call of the database and gives it up after longestCall."}, method.Block(
-			jen.List(jen.Id("ctx"), jen.Id("cancel")).Op(":=").Qual("context", "WithTimeout").Call(loop("settling"), jen.Id("longestCall")),
-			jen.Defer().Id("cancel").Call(),
-			jen.Return(jen.Id("fn").Call(jen.Id("ctx"))),
+			code.List(code.Id("ctx"), code.Id("cancel")).Op(":=").Qual("context", "WithTimeout").Call(loop("settling"), code.Id("longestCall")),
+			code.Defer().Id("cancel").Call(),
+			code.Return(code.Id("fn").Call(code.Id("ctx"))),
 		))
 		return
 	}
 	decl(f, []string{"call runs one call of the database and waits out transient errors. Jobs that another has settled are none of its business."}, method.Block(
-		jen.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("settling"), jen.Id("longestCall"), jen.Id("fn")),
-		jen.If(jen.Qual("errors", "Is").Call(jen.Err(), jen.Id("ErrLost"))).Block(
-			loop("opts", "OnError").Call(jen.Err()),
-			jen.Return(jen.Nil()),
+		code.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("settling"), code.Id("longestCall"), code.Id("fn")),
+		code.If(code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(
+			loop("opts", "OnError").Call(code.Err()),
+			code.Return(code.Nil()),
 		),
-		jen.Return(jen.Err()),
+		code.Return(code.Err()),
 	))
 }

@@ -7,19 +7,19 @@ package emit
 import (
 	"time"
 
-	"github.com/dave/jennifer/jen"
+	"github.com/qgen-dev/qgen/internal/code"
 )
 
-func (w *writer) workStream(f *jen.File) {
+func (w *writer) workStream(f *code.File) {
 	list := []constant{firstRetry(), longestRetry(), longestCall(),
 		{"lastSettlement", durationExpr(15 * time.Second), "what is left when the last handler returns is settled within it"},
 		{"completeDelay", durationExpr(10 * time.Millisecond), "a finished job waits so long for others, to be completed with them"},
 	}
 	if w.Requeue != nil {
-		list = append(list, constant{"stalled", jen.Lit(4), "times PollInterval without a free handler: too much was claimed ahead"})
+		list = append(list, constant{"stalled", code.Lit(4), "times PollInterval without a free handler: too much was claimed ahead"})
 	}
 	if w.sweeps() {
-		list = append(list, constant{"recoverLimit", jen.Lit(1000), "rows that one call of Recover looks after"})
+		list = append(list, constant{"recoverLimit", code.Lit(1000), "rows that one call of Recover looks after"})
 	}
 	constants(f, list...)
 	w.errSettled(f)
@@ -56,7 +56,7 @@ func (w *writer) workStream(f *jen.File) {
 }
 
 // streamWork emits Work.
-func (w *writer) streamWork(f *jen.File) {
+func (w *writer) streamWork(f *code.File) {
 	outcome := "A job is completed when handler returns nil and failed when it returns an error or panics; the stack of a panic is part of the recorded cause. A handler that has settled the job itself returns ErrSettled."
 	if w.Complete.Result != nil {
 		outcome = "A job is completed with the result that handler returns, and failed when it returns an error or panics; the stack of a panic is part of the recorded cause. A handler that has settled the job itself returns ErrSettled."
@@ -89,20 +89,20 @@ func (w *writer) streamWork(f *jen.File) {
 		ends,
 		"Work calls the database from several goroutines at once, so q must be on a pool. The hook sees each call of handler as the operation work. " + w.Crash,
 	}
-	fields := []jen.Code{}
+	fields := []*code.Statement{}
 	if w.keepsLease() {
 		lease := durationExpr(w.workLease())
 		if w.leaseArg() {
-			lease = jen.Id("opts").Dot("Lease")
+			lease = code.Id("opts").Dot("Lease")
 		} else if w.namesHeartbeat() {
-			lease = jen.Lit(3).Op("*").Id("opts").Dot("Heartbeat")
+			lease = code.Lit(3).Op("*").Id("opts").Dot("Heartbeat")
 		}
-		fields = append(fields, jen.Id("lease").Op(":").Add(lease))
+		fields = append(fields, code.Id("lease").Op(":").Add(lease))
 	}
 	fields = append(fields,
-		jen.Id("freed").Op(":").Make(jen.Chan().Struct(), jen.Lit(1)),
-		jen.Id("finished").Op(":").Make(jen.Chan().Op("*").Id("heldJob"), jen.Id("opts").Dot("Batch")),
-		jen.Id("held").Op(":").Make(jen.Map(jen.Id("Key")).Op("*").Id("heldJob")),
+		code.Id("freed").Op(":").Make(code.Chan().Struct(), code.Lit(1)),
+		code.Id("finished").Op(":").Make(code.Chan().Op("*").Id("heldJob"), code.Id("opts").Dot("Batch")),
+		code.Id("held").Op(":").Make(code.Map(code.Id("Key")).Op("*").Id("heldJob")),
 	)
 	w.workMethod(f, doc, fields...)
 }
@@ -116,108 +116,108 @@ func (w *writer) workLease() time.Duration {
 }
 
 // streamTypes emits workLoop and heldJob.
-func (w *writer) streamTypes(f *jen.File) {
-	ctx := func() *jen.Statement { return jen.Qual("context", "Context") }
-	var fields []jen.Code
+func (w *writer) streamTypes(f *code.File) {
+	ctx := func() *code.Statement { return code.Qual("context", "Context") }
+	var fields []*code.Statement
 	if w.keepsLease() {
-		fields = append(fields, jen.Id("lease").Qual("time", "Duration"))
+		fields = append(fields, code.Id("lease").Qual("time", "Duration"))
 	}
 	fields = append(fields,
-		jen.Line(),
-		jen.Id("claiming").Add(ctx()).Comment("ends when the caller's does, or by an error"),
-		jen.Id("end").Qual("context", "CancelCauseFunc").Comment("of claiming"),
-		jen.Id("running").Add(ctx()).Comment("of handlers and claims: outlives claiming by Grace"),
-		jen.Id("settling").Add(ctx()).Comment("of what follows a handler: outlives them all"),
-		jen.Line(),
-		jen.Id("freed").Chan().Struct().Comment("a handler has come free"),
-		jen.Id("finished").Chan().Op("*").Id("heldJob").Comment("to be completed"),
-		jen.Id("handlers").Qual("sync", "WaitGroup"),
-		jen.Id("settlers").Qual("sync", "WaitGroup"),
-		jen.Line(),
+		code.Line(),
+		code.Id("claiming").Add(ctx()).Comment("ends when the caller's does, or by an error"),
+		code.Id("end").Qual("context", "CancelCauseFunc").Comment("of claiming"),
+		code.Id("running").Add(ctx()).Comment("of handlers and claims: outlives claiming by Grace"),
+		code.Id("settling").Add(ctx()).Comment("of what follows a handler: outlives them all"),
+		code.Line(),
+		code.Id("freed").Chan().Struct().Comment("a handler has come free"),
+		code.Id("finished").Chan().Op("*").Id("heldJob").Comment("to be completed"),
+		code.Id("handlers").Qual("sync", "WaitGroup"),
+		code.Id("settlers").Qual("sync", "WaitGroup"),
+		code.Line(),
 	)
 	if w.keepsLease() {
 		fields = append(fields,
-			jen.Comment("// renewing is locked while claims are renewed, and for reading while jobs"),
-			jen.Comment("// are settled, so that no job is in two statements at once."),
-			jen.Id("renewing").Qual("sync", "RWMutex"),
-			jen.Line(),
+			code.Comment("// renewing is locked while claims are renewed, and for reading while jobs"),
+			code.Comment("// are settled, so that no job is in two statements at once."),
+			code.Id("renewing").Qual("sync", "RWMutex"),
+			code.Line(),
 		)
 	}
 	fields = append(fields,
-		jen.Id("mu").Qual("sync", "Mutex"),
-		jen.Id("held").Map(jen.Id("Key")).Op("*").Id("heldJob").Comment("claimed and not yet settled"),
+		code.Id("mu").Qual("sync", "Mutex"),
+		code.Id("held").Map(code.Id("Key")).Op("*").Id("heldJob").Comment("claimed and not yet settled"),
 	)
 	if w.Requeue != nil {
-		fields = append(fields, jen.Id("waiting").Index().Op("*").Id("heldJob").Comment("those that no handler has begun, in queue order"))
+		fields = append(fields, code.Id("waiting").Index().Op("*").Id("heldJob").Comment("those that no handler has begun, in queue order"))
 	}
-	fields = append(fields, jen.Id("active").Int().Comment("handlers that are not free"))
+	fields = append(fields, code.Id("active").Int().Comment("handlers that are not free"))
 	if w.Requeue != nil {
-		fields = append(fields, jen.Id("mean").Qual("time", "Duration").Comment("time that a handler takes, of late; 0 when not known"))
+		fields = append(fields, code.Id("mean").Qual("time", "Duration").Comment("time that a handler takes, of late; 0 when not known"))
 	}
-	fields = append(fields, jen.Err().Error().Comment("that ended Work"))
+	fields = append(fields, code.Err().Error().Comment("that ended Work"))
 	w.workLoopType(f, fields...)
 
-	var job []jen.Code
-	job = append(job, jen.Id("job").Id("Job"))
+	var job []*code.Statement
+	job = append(job, code.Id("job").Id("Job"))
 	if w.Complete.Result != nil {
-		job = append(job, jen.Id("result").Add(w.fieldType(w.Complete.Result)))
+		job = append(job, code.Id("result").Add(w.fieldType(w.Complete.Result)))
 	}
 	job = append(job,
-		jen.Id("ctx").Add(ctx()).Comment("of its handler"),
-		jen.Id("cancel").Qual("context", "CancelCauseFunc"),
+		code.Id("ctx").Add(ctx()).Comment("of its handler"),
+		code.Id("cancel").Qual("context", "CancelCauseFunc"),
 	)
 	if w.keepsLease() {
-		job = append(job, jen.Id("renewed").Qual("time", "Time").Comment("the lease began then or later"))
+		job = append(job, code.Id("renewed").Qual("time", "Time").Comment("the lease began then or later"))
 	}
-	decl(f, []string{"heldJob is a job that this Work has claimed."}, jen.Type().Id("heldJob").Struct(job...))
+	decl(f, []string{"heldJob is a job that this Work has claimed."}, code.Type().Id("heldJob").Struct(job...))
 	decl(f, []string{"isLost reports whether another may hold the job by now."},
-		jen.Func().Params(jen.Id("h").Op("*").Id("heldJob")).Id("isLost").Params().Bool().Block(
-			jen.Return(jen.Qual("errors", "Is").Call(jen.Qual("context", "Cause").Call(jen.Id("h").Dot("ctx")), jen.Id("ErrLost"))),
+		code.Func().Params(code.Id("h").Op("*").Id("heldJob")).Id("isLost").Params().Bool().Block(
+			code.Return(code.Qual("errors", "Is").Call(code.Qual("context", "Cause").Call(code.Id("h").Dot("ctx")), code.Id("ErrLost"))),
 		))
 }
 
 // streamRun emits run: what goes on beside the claims, and how it all ends.
-func (w *writer) streamRun(f *jen.File) {
+func (w *writer) streamRun(f *code.File) {
 	decl(f, []string{"run claims until Work ends, then waits for what is under way."},
-		loopMethod("run").Params(ctxParam()).Error().BlockFunc(func(g *jen.Group) {
-			g.Id("lasting").Op(":=").Qual("context", "WithoutCancel").Call(jen.Id("ctx"))
-			g.List(jen.Id("claiming"), jen.Id("end")).Op(":=").Qual("context", "WithCancelCause").Call(jen.Id("ctx"))
-			g.Defer().Id("end").Call(jen.Nil())
-			g.List(jen.Id("running"), jen.Id("interrupt")).Op(":=").Qual("context", "WithCancelCause").Call(jen.Id("lasting"))
-			g.Defer().Id("interrupt").Call(jen.Nil())
-			g.List(jen.Id("settling"), jen.Id("abandon")).Op(":=").Qual("context", "WithCancel").Call(jen.Id("lasting"))
+		loopMethod("run").Params(ctxParam()).Error().BlockFunc(func(g *code.Group) {
+			g.Id("lasting").Op(":=").Qual("context", "WithoutCancel").Call(code.Id("ctx"))
+			g.List(code.Id("claiming"), code.Id("end")).Op(":=").Qual("context", "WithCancelCause").Call(code.Id("ctx"))
+			g.Defer().Id("end").Call(code.Nil())
+			g.List(code.Id("running"), code.Id("interrupt")).Op(":=").Qual("context", "WithCancelCause").Call(code.Id("lasting"))
+			g.Defer().Id("interrupt").Call(code.Nil())
+			g.List(code.Id("settling"), code.Id("abandon")).Op(":=").Qual("context", "WithCancel").Call(code.Id("lasting"))
 			g.Defer().Id("abandon").Call()
-			g.List(loop("claiming"), loop("end"), loop("running"), loop("settling")).Op("=").List(jen.Id("claiming"), jen.Id("end"), jen.Id("running"), jen.Id("settling"))
+			g.List(loop("claiming"), loop("end"), loop("running"), loop("settling")).Op("=").List(code.Id("claiming"), code.Id("end"), code.Id("running"), code.Id("settling"))
 			g.Line()
 			g.Var().Id("background").Qual("sync", "WaitGroup")
-			g.Id("start").Op(":=").Func().Params(jen.Id("f").Func().Params()).Block(
-				jen.Id("background").Dot("Add").Call(jen.Lit(1)),
-				jen.Go().Func().Params().Block(
-					jen.Defer().Id("background").Dot("Done").Call(),
-					jen.Id("f").Call(),
+			g.Id("start").Op(":=").Func().Params(code.Id("f").Func().Params()).Block(
+				code.Id("background").Dot("Add").Call(code.Lit(1)),
+				code.Go().Func().Params().Block(
+					code.Defer().Id("background").Dot("Done").Call(),
+					code.Id("f").Call(),
 				).Call(),
 			)
-			g.Id("completed").Op(":=").Make(jen.Chan().Struct())
-			g.Id("start").Call(jen.Func().Params().Block(
-				jen.Defer().Close(jen.Id("completed")),
+			g.Id("completed").Op(":=").Make(code.Chan().Struct())
+			g.Id("start").Call(code.Func().Params().Block(
+				code.Defer().Close(code.Id("completed")),
 				loop("completeFinished").Call(),
 			))
-			g.Id("settled").Op(":=").Make(jen.Chan().Struct())
+			g.Id("settled").Op(":=").Make(code.Chan().Struct())
 			if w.keepsLease() {
-				g.Id("start").Call(jen.Func().Params().Block(loop("renewHeld").Call(jen.Id("settled"))))
+				g.Id("start").Call(code.Func().Params().Block(loop("renewHeld").Call(code.Id("settled"))))
 			}
 			if w.sweeps() {
 				g.If(loop("opts", "RecoverInterval").Op(">").Lit(0)).Block(
-					jen.Id("start").Call(loop("recoverExpired")),
+					code.Id("start").Call(loop("recoverExpired")),
 				)
 			}
-			g.Id("start").Call(jen.Func().Params().Block(
-				jen.Op("<-").Id("claiming").Dot("Done").Call(),
-				jen.Select().Block(
-					jen.Case(jen.Op("<-").Qual("time", "After").Call(loop("opts", "Grace"))).Block(
-						jen.Id("interrupt").Call(jen.Qual("context", "Cause").Call(jen.Id("claiming"))),
+			g.Id("start").Call(code.Func().Params().Block(
+				code.Op("<-").Id("claiming").Dot("Done").Call(),
+				code.Select().Block(
+					code.Case(code.Op("<-").Qual("time", "After").Call(loop("opts", "Grace"))).Block(
+						code.Id("interrupt").Call(code.Qual("context", "Cause").Call(code.Id("claiming"))),
 					),
-					jen.Case(jen.Op("<-").Id("settled")).Block(),
+					code.Case(code.Op("<-").Id("settled")).Block(),
 				),
 			))
 			g.Line()
@@ -226,37 +226,37 @@ func (w *writer) streamRun(f *jen.File) {
 				g.Add(loop("giveBackWaiting").Call())
 			}
 			g.Add(loop("handlers", "Wait").Call())
-			g.Id("timer").Op(":=").Qual("time", "AfterFunc").Call(jen.Id("lastSettlement"), jen.Id("abandon"))
+			g.Id("timer").Op(":=").Qual("time", "AfterFunc").Call(code.Id("lastSettlement"), code.Id("abandon"))
 			g.Defer().Id("timer").Dot("Stop").Call()
 			g.Add(loop("settlers", "Wait").Call())
 			g.Close(loop("finished"))
 			g.Op("<-").Id("completed")
-			g.Close(jen.Id("settled"))
+			g.Close(code.Id("settled"))
 			g.Id("background").Dot("Wait").Call()
 			g.Line()
-			g.Switch(jen.Id("n").Op(":=").Len(loop("held")), jen.Empty()).Block(
-				jen.Case(loop("err").Op("==").Nil()).Block(
-					jen.Return(jen.Nil()),
+			g.Switch(code.Id("n").Op(":=").Len(loop("held")), code.Empty()).Block(
+				code.Case(loop("err").Op("==").Nil()).Block(
+					code.Return(code.Nil()),
 				),
-				jen.Case(jen.Id("n").Op("==").Lit(0)).Block(
-					jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": work: %w"), loop("err"))),
+				code.Case(code.Id("n").Op("==").Lit(0)).Block(
+					code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: %w"), loop("err"))),
 				),
-				jen.Default().Block(
-					jen.Return(jen.Qual("fmt", "Errorf").Call(jen.Lit(w.Name+": work: jobs that stay claimed: %d: %w"), jen.Id("n"), loop("err"))),
+				code.Default().Block(
+					code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: jobs that stay claimed: %d: %w"), code.Id("n"), loop("err"))),
 				),
 			)
 		}))
 }
 
 // streamClaimJobs emits the loop of the claims.
-func (w *writer) streamClaimJobs(f *jen.File) {
+func (w *writer) streamClaimJobs(f *code.File) {
 	decl(f, []string{"claimJobs claims until Work ends."},
 		loopMethod("claimJobs").Params().Block(
-			jen.For(loop("claiming", "Err").Call().Op("==").Nil()).BlockFunc(func(g *jen.Group) {
+			code.For(loop("claiming", "Err").Call().Op("==").Nil()).BlockFunc(func(g *code.Group) {
 				g.Id("n").Op(":=").Add(loop("room")).Call()
-				g.If(jen.Id("n").Op("==").Lit(0)).BlockFunc(func(g *jen.Group) {
+				g.If(code.Id("n").Op("==").Lit(0)).BlockFunc(func(g *code.Group) {
 					if w.Requeue != nil {
-						g.If(jen.Id("sleep").Call(loop("claiming"), jen.Id("stalled").Op("*").Add(loop("opts", "PollInterval")), loop("freed"))).Block(
+						g.If(code.Id("sleep").Call(loop("claiming"), code.Id("stalled").Op("*").Add(loop("opts", "PollInterval")), loop("freed"))).Block(
 							loop("giveBackWaiting").Call().Comment("others may have a free handler for them"),
 						)
 					} else {
@@ -268,87 +268,87 @@ func (w *writer) streamClaimJobs(f *jen.File) {
 				if w.keepsLease() {
 					g.Var().Id("began").Qual("time", "Time")
 				}
-				g.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("running"), jen.Id("longestCall"), jen.Func().Params(ctxParam()).Params(jen.Err().Error()).BlockFunc(func(g *jen.Group) {
+				g.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("running"), code.Id("longestCall"), code.Func().Params(ctxParam()).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
 					if w.keepsLease() {
 						g.Id("began").Op("=").Qual("time", "Now").Call()
 					}
-					g.List(jen.Id("jobs"), jen.Err()).Op("=").Add(w.claimCall(loop("q"), jen.Id("n")))
-					g.Return(jen.Err())
+					g.List(code.Id("jobs"), code.Err()).Op("=").Add(w.claimCall(loop("q"), code.Id("n")))
+					g.Return(code.Err())
 				}))
-				g.If(jen.Err().Op("!=").Nil()).Block(
-					loop("giveUp").Call(jen.Err()),
-					jen.Return(),
+				g.If(code.Err().Op("!=").Nil()).Block(
+					loop("giveUp").Call(code.Err()),
+					code.Return(),
 				)
 				if w.keepsLease() {
-					g.Add(loop("take").Call(jen.Id("jobs"), jen.Id("began")))
+					g.Add(loop("take").Call(code.Id("jobs"), code.Id("began")))
 				} else {
-					g.Add(loop("take").Call(jen.Id("jobs")))
+					g.Add(loop("take").Call(code.Id("jobs")))
 				}
-				g.If(jen.Len(jen.Id("jobs")).Op("==").Lit(0)).Block(
-					jen.Id("sleep").Call(loop("claiming"), jen.Id("around").Call(loop("opts", "PollInterval")), jen.Nil()),
+				g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(
+					code.Id("sleep").Call(loop("claiming"), code.Id("around").Call(loop("opts", "PollInterval")), code.Nil()),
 				)
 			}),
 		))
 }
 
 // lockMu locks w.mu until the method returns.
-func lockMu() []jen.Code {
-	return []jen.Code{loop("mu", "Lock").Call(), jen.Defer().Add(loop("mu", "Unlock")).Call()}
+func lockMu() []*code.Statement {
+	return []*code.Statement{loop("mu", "Lock").Call(), code.Defer().Add(loop("mu", "Unlock")).Call()}
 }
 
 // streamRoom emits how many jobs to claim next.
-func (w *writer) streamRoom(f *jen.File) {
+func (w *writer) streamRoom(f *code.File) {
 	if w.Requeue == nil {
 		decl(f, []string{"room returns how many jobs to claim: one for each free handler. More could not be given back."},
 			loopMethod("room").Params().Int().Block(append(lockMu(),
-				jen.Return(jen.Id("min").Call(loop("opts", "Concurrency").Op("-").Add(loop("active")), loop("opts", "Batch"))),
+				code.Return(code.Id("min").Call(loop("opts", "Concurrency").Op("-").Add(loop("active")), loop("opts", "Batch"))),
 			)...))
 		return
 	}
 	decl(f, []string{"room returns how many jobs to claim: one for each free handler, and as many ahead as handlers will come free within a PollInterval, so that a job waits here no longer than it would for the next poll of an idle worker. It returns 0 while less than half of those ahead are missing, which keeps claims few."},
 		loopMethod("room").Params().Int().Block(append(lockMu(),
-			jen.Id("free").Op(":=").Add(loop("opts", "Concurrency")).Op("-").Add(loop("active")).Op("-").Len(loop("waiting")),
-			jen.Id("ahead").Op(":=").Lit(0),
-			jen.If(loop("mean").Op(">").Lit(0)).Block(
-				jen.Id("soon").Op(":=").Add(loop("opts", "PollInterval")).Op("*").Qual("time", "Duration").Call(loop("opts", "Concurrency")).Op("/").Add(loop("mean")),
-				jen.Id("ahead").Op("=").Int().Call(jen.Id("min").Call(jen.Id("soon"), jen.Qual("time", "Duration").Call(loop("opts", "Batch")))),
+			code.Id("free").Op(":=").Add(loop("opts", "Concurrency")).Op("-").Add(loop("active")).Op("-").Len(loop("waiting")),
+			code.Id("ahead").Op(":=").Lit(0),
+			code.If(loop("mean").Op(">").Lit(0)).Block(
+				code.Id("soon").Op(":=").Add(loop("opts", "PollInterval")).Op("*").Qual("time", "Duration").Call(loop("opts", "Concurrency")).Op("/").Add(loop("mean")),
+				code.Id("ahead").Op("=").Int().Call(code.Id("min").Call(code.Id("soon"), code.Qual("time", "Duration").Call(loop("opts", "Batch")))),
 			),
-			jen.If(jen.Id("free").Op("<=").Lit(0).Op("&&").Lit(2).Op("*").Parens(jen.Id("free").Op("+").Id("ahead")).Op("<").Id("max").Call(jen.Id("ahead"), jen.Lit(1))).Block(
-				jen.Return(jen.Lit(0)),
+			code.If(code.Id("free").Op("<=").Lit(0).Op("&&").Lit(2).Op("*").Parens(code.Id("free").Op("+").Id("ahead")).Op("<").Id("max").Call(code.Id("ahead"), code.Lit(1))).Block(
+				code.Return(code.Lit(0)),
 			),
-			jen.Return(jen.Id("min").Call(jen.Id("free").Op("+").Id("ahead"), loop("opts", "Batch"))),
+			code.Return(code.Id("min").Call(code.Id("free").Op("+").Id("ahead"), loop("opts", "Batch"))),
 		)...))
 }
 
 // streamTake emits what becomes of claimed jobs.
-func (w *writer) streamTake(f *jen.File) {
+func (w *writer) streamTake(f *code.File) {
 	doc := "take hands claimed jobs to the handlers."
-	params := []jen.Code{jen.Id("jobs").Index().Id("Job")}
+	params := []*code.Statement{code.Id("jobs").Index().Id("Job")}
 	if w.keepsLease() {
 		doc += " Their leases began at began or later."
-		params = append(params, jen.Id("began").Qual("time", "Time"))
+		params = append(params, code.Id("began").Qual("time", "Time"))
 	}
 	decl(f, []string{doc},
-		loopMethod("take").Params(params...).BlockFunc(func(g *jen.Group) {
+		loopMethod("take").Params(params...).BlockFunc(func(g *code.Group) {
 			for _, c := range lockMu() {
 				g.Add(c)
 			}
-			g.For(jen.List(jen.Id("_"), jen.Id("job")).Op(":=").Range().Id("jobs")).BlockFunc(func(g *jen.Group) {
-				g.If(jen.Id("old").Op(":=").Add(loop("held")).Index(jen.Id("job").Dot("Key").Call()), jen.Id("old").Op("!=").Nil()).Block(
-					jen.Id("old").Dot("cancel").Call(jen.Id("ErrLost")).Comment("its claim expired and came back here"),
+			g.For(code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("jobs")).BlockFunc(func(g *code.Group) {
+				g.If(code.Id("old").Op(":=").Add(loop("held")).Index(code.Id("job").Dot("Key").Call()), code.Id("old").Op("!=").Nil()).Block(
+					code.Id("old").Dot("cancel").Call(code.Id("ErrLost")).Comment("its claim expired and came back here"),
 				)
-				g.Id("h").Op(":=").Op("&").Id("heldJob").ValuesFunc(func(g *jen.Group) {
+				g.Id("h").Op(":=").Op("&").Id("heldJob").ValuesFunc(func(g *code.Group) {
 					g.Id("job").Op(":").Id("job")
 					if w.keepsLease() {
 						g.Id("renewed").Op(":").Id("began")
 					}
 				})
-				g.List(jen.Id("h").Dot("ctx"), jen.Id("h").Dot("cancel")).Op("=").Qual("context", "WithCancelCause").Call(loop("running"))
-				g.Add(loop("held").Index(jen.Id("job").Dot("Key").Call()).Op("=").Id("h"))
+				g.List(code.Id("h").Dot("ctx"), code.Id("h").Dot("cancel")).Op("=").Qual("context", "WithCancelCause").Call(loop("running"))
+				g.Add(loop("held").Index(code.Id("job").Dot("Key").Call()).Op("=").Id("h"))
 				if w.Requeue != nil {
-					g.Add(loop("waiting").Op("=").Append(loop("waiting"), jen.Id("h")))
+					g.Add(loop("waiting").Op("=").Append(loop("waiting"), code.Id("h")))
 				} else {
-					g.Add(loop("begin").Call(jen.Id("h")))
+					g.Add(loop("begin").Call(code.Id("h")))
 				}
 			})
 			if w.Requeue != nil {
@@ -358,69 +358,69 @@ func (w *writer) streamTake(f *jen.File) {
 }
 
 // streamBegin emits how handlers are started.
-func (w *writer) streamBegin(f *jen.File) {
-	start := []jen.Code{
+func (w *writer) streamBegin(f *code.File) {
+	start := []*code.Statement{
 		loop("active").Op("++"),
-		loop("handlers", "Add").Call(jen.Lit(1)),
-		loop("settlers", "Add").Call(jen.Lit(1)),
-		jen.Go().Add(loop("handle")).Call(jen.Id("h"), jen.Id("h").Dot("job")),
+		loop("handlers", "Add").Call(code.Lit(1)),
+		loop("settlers", "Add").Call(code.Lit(1)),
+		code.Go().Add(loop("handle")).Call(code.Id("h"), code.Id("h").Dot("job")),
 	}
 	if w.Requeue == nil {
 		decl(f, []string{"begin calls the handler for a job. The caller holds w.mu."},
-			loopMethod("begin").Params(jen.Id("h").Op("*").Id("heldJob")).Block(start...))
+			loopMethod("begin").Params(code.Id("h").Op("*").Id("heldJob")).Block(start...))
 		return
 	}
-	body := []jen.Code{
-		jen.Id("h").Op(":=").Add(loop("waiting")).Index(jen.Lit(0)),
-		loop("waiting").Op("=").Add(loop("waiting")).Index(jen.Lit(1), jen.Empty()),
+	body := []*code.Statement{
+		code.Id("h").Op(":=").Add(loop("waiting")).Index(code.Lit(0)),
+		loop("waiting").Op("=").Add(loop("waiting")).Index(code.Lit(1), code.Empty()),
 	}
 	if w.keepsLease() {
-		body = append(body, jen.If(jen.Id("h").Dot("isLost").Call()).Block(
-			loop("drop").Call(jen.Id("h")),
-			jen.Continue(),
+		body = append(body, code.If(code.Id("h").Dot("isLost").Call()).Block(
+			loop("drop").Call(code.Id("h")),
+			code.Continue(),
 		))
 	}
 	body = append(body, start...)
 	decl(f, []string{"begin calls handlers for waiting jobs while there are free ones and Work goes on. The caller holds w.mu."},
 		loopMethod("begin").Params().Block(
-			jen.For(loop("active").Op("<").Add(loop("opts", "Concurrency")).Op("&&").Len(loop("waiting")).Op(">").Lit(0).Op("&&").Add(loop("claiming", "Err")).Call().Op("==").Nil()).Block(body...),
+			code.For(loop("active").Op("<").Add(loop("opts", "Concurrency")).Op("&&").Len(loop("waiting")).Op(">").Lit(0).Op("&&").Add(loop("claiming", "Err")).Call().Op("==").Nil()).Block(body...),
 		))
 }
 
 // streamHandle emits the call of the handler.
-func (w *writer) streamHandle(f *jen.File) {
+func (w *writer) streamHandle(f *code.File) {
 	measured := w.Requeue != nil
 	decl(f, []string{"handle calls the handler for one job and settles it."},
-		loopMethod("handle").Params(jen.Id("h").Op("*").Id("heldJob"), jen.Id("job").Id("Job")).BlockFunc(func(g *jen.Group) {
+		loopMethod("handle").Params(code.Id("h").Op("*").Id("heldJob"), code.Id("job").Id("Job")).BlockFunc(func(g *code.Group) {
 			g.Add(noReturn())
 			if measured {
 				g.Id("began").Op(":=").Qual("time", "Now").Call()
 			}
-			g.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(jen.Id("h").Dot("ctx"), jen.Lit("work"))
-			g.Defer().Func().Params().BlockFunc(func(g *jen.Group) {
+			g.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(code.Id("h").Dot("ctx"), code.Lit("work"))
+			g.Defer().Func().Params().BlockFunc(func(g *code.Group) {
 				g.Add(w.catchPanic())
-				g.Add(loop("q", "hook", "After").Call(jen.Id("ctx"), jen.Lit("work"), jen.Lit(1), jen.Err()))
+				g.Add(loop("q", "hook", "After").Call(code.Id("ctx"), code.Lit("work"), code.Lit(1), code.Err()))
 				if measured {
-					g.Id("took").Op(":=").Qual("time", "Since").Call(jen.Id("began"))
+					g.Id("took").Op(":=").Qual("time", "Since").Call(code.Id("began"))
 				}
 				g.Add(loop("handlers", "Done").Call())
-				g.Add(loop("conclude").Call(jen.Id("h"), jen.Err()))
+				g.Add(loop("conclude").Call(code.Id("h"), code.Err()))
 				if measured {
-					g.Add(loop("free").Call(jen.Id("took")))
+					g.Add(loop("free").Call(code.Id("took")))
 				} else {
 					g.Add(loop("free").Call())
 				}
 				g.Add(loop("settlers", "Done").Call())
 			}).Call()
-			g.Add(w.callHandler(jen.Id("h").Dot("result")))
+			g.Add(w.callHandler(code.Id("h").Dot("result")))
 		}))
 }
 
 // streamFree emits what follows a handler.
-func (w *writer) streamFree(f *jen.File) {
-	wake := jen.Select().Block(
-		jen.Case(loop("freed").Op("<-").Struct().Values()).Block(),
-		jen.Default().Block(),
+func (w *writer) streamFree(f *code.File) {
+	wake := code.Select().Block(
+		code.Case(loop("freed").Op("<-").Struct().Values()).Block(),
+		code.Default().Block(),
 	)
 	if w.Requeue == nil {
 		decl(f, []string{"free makes a handler free again."},
@@ -433,12 +433,12 @@ func (w *writer) streamFree(f *jen.File) {
 		return
 	}
 	decl(f, []string{"free makes a handler free again that took so long for its job."},
-		loopMethod("free").Params(jen.Id("took").Qual("time", "Duration")).Block(
+		loopMethod("free").Params(code.Id("took").Qual("time", "Duration")).Block(
 			loop("mu", "Lock").Call(),
-			jen.If(loop("mean").Op("==").Lit(0)).Block(
+			code.If(loop("mean").Op("==").Lit(0)).Block(
 				loop("mean").Op("=").Id("took"),
 			),
-			loop("mean").Op("=").Id("max").Call(loop("mean").Op("+").Parens(jen.Id("took").Op("-").Add(loop("mean"))).Op("/").Lit(8), jen.Lit(1)),
+			loop("mean").Op("=").Id("max").Call(loop("mean").Op("+").Parens(code.Id("took").Op("-").Add(loop("mean"))).Op("/").Lit(8), code.Lit(1)),
 			loop("active").Op("--"),
 			loop("begin").Call(),
 			loop("mu", "Unlock").Call(),
@@ -447,33 +447,33 @@ func (w *writer) streamFree(f *jen.File) {
 }
 
 // streamConclude emits what becomes of a job whose handler has returned.
-func (w *writer) streamConclude(f *jen.File) {
+func (w *writer) streamConclude(f *code.File) {
 	decl(f, []string{"conclude records what became of a job."},
-		loopMethod("conclude").Params(jen.Id("h").Op("*").Id("heldJob"), jen.Err().Error()).Block(
-			jen.Switch().BlockFunc(func(g *jen.Group) {
-				g.Case(jen.Id("h").Dot("isLost").Call(), jen.Qual("errors", "Is").Call(jen.Err(), jen.Id("ErrSettled"))).Block(
-					loop("forget").Call(jen.Id("h")),
+		loopMethod("conclude").Params(code.Id("h").Op("*").Id("heldJob"), code.Err().Error()).Block(
+			code.Switch().BlockFunc(func(g *code.Group) {
+				g.Case(code.Id("h").Dot("isLost").Call(), code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrSettled"))).Block(
+					loop("forget").Call(code.Id("h")),
 				)
-				g.Case(jen.Err().Op("==").Nil()).Block(
+				g.Case(code.Err().Op("==").Nil()).Block(
 					loop("finished").Op("<-").Id("h"),
 				)
 				if w.Requeue != nil {
-					g.Case(jen.Qual("errors", "Is").Call(jen.Err(), jen.Qual("context", "Canceled")).Op("&&").Add(loop("running", "Err")).Call().Op("!=").Nil()).Block(
-						loop("giveBack").Call(jen.Id("h")),
+					g.Case(code.Qual("errors", "Is").Call(code.Err(), code.Qual("context", "Canceled")).Op("&&").Add(loop("running", "Err")).Call().Op("!=").Nil()).Block(
+						loop("giveBack").Call(code.Id("h")),
 					)
 				}
 				if w.fails() {
-					g.Default().Block(loop("failJob").Call(jen.Id("h"), jen.Err()))
+					g.Default().Block(loop("failJob").Call(code.Id("h"), code.Err()))
 					return
 				}
-				g.Default().BlockFunc(func(g *jen.Group) {
+				g.Default().BlockFunc(func(g *code.Group) {
 					g.Id("job").Op(":=").Id("h").Dot("job")
 					g.Add(w.reportJob())
 					if w.Requeue != nil {
-						g.Id("sleep").Call(loop("claiming"), around("PollInterval"), jen.Nil())
-						g.Add(loop("giveBack").Call(jen.Id("h")))
+						g.Id("sleep").Call(loop("claiming"), around("PollInterval"), code.Nil())
+						g.Add(loop("giveBack").Call(code.Id("h")))
 					} else {
-						g.Add(loop("forget").Call(jen.Id("h")))
+						g.Add(loop("forget").Call(code.Id("h")))
 					}
 				})
 			}),
@@ -481,70 +481,70 @@ func (w *writer) streamConclude(f *jen.File) {
 }
 
 // around is around(w.opts.name) in the emitted code.
-func around(name string) *jen.Statement { return jen.Id("around").Call(loop("opts", name)) }
+func around(name string) *code.Statement { return code.Id("around").Call(loop("opts", name)) }
 
 // streamComplete emits how finished jobs are completed together.
-func (w *writer) streamComplete(f *jen.File) {
-	held := func() *jen.Statement { return jen.Index().Op("*").Id("heldJob") }
+func (w *writer) streamComplete(f *code.File) {
+	held := func() *code.Statement { return code.Index().Op("*").Id("heldJob") }
 	decl(f, []string{"completeFinished completes jobs as they are finished, many at a time."},
 		loopMethod("completeFinished").Params().Block(
-			jen.For(jen.Id("h").Op(":=").Range().Add(loop("finished"))).Block(
-				loop("complete").Call(loop("gather").Call(jen.Id("h"))),
+			code.For(code.Id("h").Op(":=").Range().Add(loop("finished"))).Block(
+				loop("complete").Call(loop("gather").Call(code.Id("h"))),
 			),
 		))
 	decl(f, []string{"gather returns h and the jobs that finish shortly after it."},
-		loopMethod("gather").Params(jen.Id("h").Op("*").Id("heldJob")).Add(held()).Block(
-			jen.Id("batch").Op(":=").Add(held()).Values(jen.Id("h")),
-			jen.Id("timer").Op(":=").Qual("time", "NewTimer").Call(jen.Id("completeDelay")),
-			jen.Defer().Id("timer").Dot("Stop").Call(),
-			jen.For(jen.Len(jen.Id("batch")).Op("<").Add(loop("opts", "Batch"))).Block(
-				jen.Select().Block(
-					jen.Case(jen.List(jen.Id("h"), jen.Id("ok")).Op(":=").Op("<-").Add(loop("finished"))).Block(
-						jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Id("batch"))),
-						jen.Id("batch").Op("=").Append(jen.Id("batch"), jen.Id("h")),
+		loopMethod("gather").Params(code.Id("h").Op("*").Id("heldJob")).Add(held()).Block(
+			code.Id("batch").Op(":=").Add(held()).Values(code.Id("h")),
+			code.Id("timer").Op(":=").Qual("time", "NewTimer").Call(code.Id("completeDelay")),
+			code.Defer().Id("timer").Dot("Stop").Call(),
+			code.For(code.Len(code.Id("batch")).Op("<").Add(loop("opts", "Batch"))).Block(
+				code.Select().Block(
+					code.Case(code.List(code.Id("h"), code.Id("ok")).Op(":=").Op("<-").Add(loop("finished"))).Block(
+						code.If(code.Op("!").Id("ok")).Block(code.Return(code.Id("batch"))),
+						code.Id("batch").Op("=").Append(code.Id("batch"), code.Id("h")),
 					),
-					jen.Case(jen.Op("<-").Id("timer").Dot("C")).Block(jen.Return(jen.Id("batch"))),
+					code.Case(code.Op("<-").Id("timer").Dot("C")).Block(code.Return(code.Id("batch"))),
 				),
 			),
-			jen.Return(jen.Id("batch")),
+			code.Return(code.Id("batch")),
 		))
 	doc := "complete completes jobs. When the database refuses them, each is tried alone; one that is refused alone fails."
-	refused := loop("failJob").Call(jen.Id("batch").Index(jen.Lit(0)), jen.Err())
+	refused := loop("failJob").Call(code.Id("batch").Index(code.Lit(0)), code.Err())
 	if !w.fails() {
 		doc = "complete completes jobs. When the database refuses them, each is tried alone; one that is refused alone ends Work."
-		refused = loop("abort").Call(jen.Err())
+		refused = loop("abort").Call(code.Err())
 	}
 	decl(f, []string{doc},
-		loopMethod("complete").Params(jen.Id("batch").Add(held())).Block(
-			jen.Err().Op(":=").Add(loop("record")).Call(jen.Id("batch"), jen.Func().Params(ctxParam(), jen.Id("mine").Add(held())).Error().Block(
+		loopMethod("complete").Params(code.Id("batch").Add(held())).Block(
+			code.Err().Op(":=").Add(loop("record")).Call(code.Id("batch"), code.Func().Params(ctxParam(), code.Id("mine").Add(held())).Error().Block(
 				w.completeMine()...,
 			)),
-			jen.Switch().Block(
-				jen.Case(jen.Err().Op("==").Nil()).Block(),
-				jen.Case(jen.Id("transient").Call(jen.Err()).Op("||").Add(loop("settling", "Err")).Call().Op("!=").Nil()).Block(
-					loop("abort").Call(jen.Err()),
+			code.Switch().Block(
+				code.Case(code.Err().Op("==").Nil()).Block(),
+				code.Case(code.Id("transient").Call(code.Err()).Op("||").Add(loop("settling", "Err")).Call().Op("!=").Nil()).Block(
+					loop("abort").Call(code.Err()),
 				),
-				jen.Case(jen.Len(jen.Id("batch")).Op(">").Lit(1)).Block(
-					jen.For(jen.List(jen.Id("_"), jen.Id("h")).Op(":=").Range().Id("batch")).Block(
-						loop("complete").Call(held().Values(jen.Id("h"))),
+				code.Case(code.Len(code.Id("batch")).Op(">").Lit(1)).Block(
+					code.For(code.List(code.Id("_"), code.Id("h")).Op(":=").Range().Id("batch")).Block(
+						loop("complete").Call(held().Values(code.Id("h"))),
 					),
 				),
-				jen.Default().Block(refused),
+				code.Default().Block(refused),
 			),
 		))
 }
 
 // completeMine is the call of Complete for the jobs mine.
-func (w *writer) completeMine() []jen.Code {
+func (w *writer) completeMine() []*code.Statement {
 	if w.Complete.Result == nil {
-		return []jen.Code{jen.Return(loop("q", "Complete").Call(jen.Id("ctx"), jen.Id("jobsOf").Call(jen.Id("mine")).Op("...")))}
+		return []*code.Statement{code.Return(loop("q", "Complete").Call(code.Id("ctx"), code.Id("jobsOf").Call(code.Id("mine")).Op("...")))}
 	}
-	return []jen.Code{
-		jen.Id("done").Op(":=").Make(jen.Index().Id("Done"), jen.Len(jen.Id("mine"))),
-		jen.For(jen.List(jen.Id("i"), jen.Id("h")).Op(":=").Range().Id("mine")).Block(
-			jen.Id("done").Index(jen.Id("i")).Op("=").Id("h").Dot("job").Dot("Done").Call(jen.Id("h").Dot("result")),
+	return []*code.Statement{
+		code.Id("done").Op(":=").Make(code.Index().Id("Done"), code.Len(code.Id("mine"))),
+		code.For(code.List(code.Id("i"), code.Id("h")).Op(":=").Range().Id("mine")).Block(
+			code.Id("done").Index(code.Id("i")).Op("=").Id("h").Dot("job").Dot("Done").Call(code.Id("h").Dot("result")),
 		),
-		jen.Return(loop("q", "Complete").Call(jen.Id("ctx"), jen.Id("done").Op("..."))),
+		code.Return(loop("q", "Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))),
 	}
 }
 
@@ -556,75 +556,75 @@ func (w *writer) completeMine() []jen.Code {
 //	if err != nil {
 //		w.abort(err)
 //	}
-func recordAll(jobs, call *jen.Statement) []jen.Code {
-	return []jen.Code{
-		jen.Err().Op(":=").Add(loop("record")).Call(jobs, jen.Func().Params(ctxParam(), jen.Id("mine").Index().Op("*").Id("heldJob")).Error().Block(
-			jen.Return(call),
+func recordAll(jobs, call *code.Statement) []*code.Statement {
+	return []*code.Statement{
+		code.Err().Op(":=").Add(loop("record")).Call(jobs, code.Func().Params(ctxParam(), code.Id("mine").Index().Op("*").Id("heldJob")).Error().Block(
+			code.Return(call),
 		)),
-		jen.If(jen.Err().Op("!=").Nil()).Block(loop("abort").Call(jen.Err())),
+		code.If(code.Err().Op("!=").Nil()).Block(loop("abort").Call(code.Err())),
 	}
 }
 
 // streamFailJob emits failJob.
-func (w *writer) streamFailJob(f *jen.File) {
+func (w *writer) streamFailJob(f *code.File) {
 	decl(f, []string{"failJob records the failure of a job."},
-		loopMethod("failJob").Params(jen.Id("h").Op("*").Id("heldJob"), jen.Id("cause").Error()).Block(
-			recordAll(jen.Index().Op("*").Id("heldJob").Values(jen.Id("h")),
-				loop("q", "Fail").Call(jen.Id("ctx"), jen.Id("mine").Index(jen.Lit(0)).Dot("job"), jen.Id("cause")))...,
+		loopMethod("failJob").Params(code.Id("h").Op("*").Id("heldJob"), code.Id("cause").Error()).Block(
+			recordAll(code.Index().Op("*").Id("heldJob").Values(code.Id("h")),
+				loop("q", "Fail").Call(code.Id("ctx"), code.Id("mine").Index(code.Lit(0)).Dot("job"), code.Id("cause")))...,
 		))
 }
 
 // streamGiveBack emits how jobs are given back.
-func (w *writer) streamGiveBack(f *jen.File) {
-	args := []jen.Code{jen.Id("ctx")}
+func (w *writer) streamGiveBack(f *code.File) {
+	args := []*code.Statement{code.Id("ctx")}
 	if w.Requeue.Delay {
-		args = append(args, jen.Lit(0))
+		args = append(args, code.Lit(0))
 	}
-	args = append(args, jen.Id("jobsOf").Call(jen.Id("mine")).Op("..."))
+	args = append(args, code.Id("jobsOf").Call(code.Id("mine")).Op("..."))
 	decl(f, []string{"giveBack makes jobs ready again, as if they had not been claimed."},
-		loopMethod("giveBack").Params(jen.Id("jobs").Op("...").Op("*").Id("heldJob")).Block(
-			recordAll(jen.Id("jobs"), loop("q", "Requeue").Call(args...))...,
+		loopMethod("giveBack").Params(code.Id("jobs").Op("...").Op("*").Id("heldJob")).Block(
+			recordAll(code.Id("jobs"), loop("q", "Requeue").Call(args...))...,
 		))
 	decl(f, []string{"giveBackWaiting gives back the jobs that no handler has begun."},
 		loopMethod("giveBackWaiting").Params().Block(
 			loop("mu", "Lock").Call(),
-			jen.Id("waiting").Op(":=").Add(loop("waiting")),
+			code.Id("waiting").Op(":=").Add(loop("waiting")),
 			loop("waiting").Op("=").Nil(),
 			loop("mean").Op("=").Lit(0),
 			loop("mu", "Unlock").Call(),
-			jen.If(jen.Len(jen.Id("waiting")).Op("==").Lit(0)).Block(jen.Return()),
-			loop("settlers", "Add").Call(jen.Lit(1)),
-			jen.Go().Func().Params().Block(
-				jen.Defer().Add(loop("settlers", "Done")).Call(),
-				loop("giveBack").Call(jen.Id("waiting").Op("...")),
+			code.If(code.Len(code.Id("waiting")).Op("==").Lit(0)).Block(code.Return()),
+			loop("settlers", "Add").Call(code.Lit(1)),
+			code.Go().Func().Params().Block(
+				code.Defer().Add(loop("settlers", "Done")).Call(),
+				loop("giveBack").Call(code.Id("waiting").Op("...")),
 			).Call(),
 		))
 }
 
 // streamRecord emits what all settling goes through.
-func (w *writer) streamRecord(f *jen.File) {
-	limit := jen.Id("longestCall")
+func (w *writer) streamRecord(f *code.File) {
+	limit := code.Id("longestCall")
 	if w.keepsLease() {
-		limit = jen.Id("min").Call(jen.Id("longestCall"), loop("lease").Op("/").Lit(6))
+		limit = code.Id("min").Call(code.Id("longestCall"), loop("lease").Op("/").Lit(6))
 	}
-	held := func() *jen.Statement { return jen.Index().Op("*").Id("heldJob") }
+	held := func() *code.Statement { return code.Index().Op("*").Id("heldJob") }
 	decl(f, []string{"record settles jobs by call, waits out transient errors, and lets go of the jobs when that is done. Jobs that are lost are left out."},
-		loopMethod("record").Params(jen.Id("jobs").Add(held()), jen.Id("call").Func().Params(ctxParam(), jen.Id("mine").Add(held())).Error()).Error().Block(
-			jen.Err().Op(":=").Add(loop("patiently")).Call(loop("settling"), loop("settling"), limit, jen.Func().Params(ctxParam()).Error().BlockFunc(func(g *jen.Group) {
+		loopMethod("record").Params(code.Id("jobs").Add(held()), code.Id("call").Func().Params(ctxParam(), code.Id("mine").Add(held())).Error()).Error().Block(
+			code.Err().Op(":=").Add(loop("patiently")).Call(loop("settling"), loop("settling"), limit, code.Func().Params(ctxParam()).Error().BlockFunc(func(g *code.Group) {
 				if w.keepsLease() {
 					g.Add(loop("renewing", "RLock").Call())
 					g.Defer().Add(loop("renewing", "RUnlock")).Call()
 				}
-				g.Id("mine").Op(":=").Qual("slices", "DeleteFunc").Call(jen.Qual("slices", "Clone").Call(jen.Id("jobs")), jen.Parens(jen.Op("*").Id("heldJob")).Dot("isLost"))
-				g.If(jen.Len(jen.Id("mine")).Op("==").Lit(0)).Block(jen.Return(jen.Nil()))
-				g.Return(jen.Id("call").Call(jen.Id("ctx"), jen.Id("mine")))
+				g.Id("mine").Op(":=").Qual("slices", "DeleteFunc").Call(code.Qual("slices", "Clone").Call(code.Id("jobs")), code.Parens(code.Op("*").Id("heldJob")).Dot("isLost"))
+				g.If(code.Len(code.Id("mine")).Op("==").Lit(0)).Block(code.Return(code.Nil()))
+				g.Return(code.Id("call").Call(code.Id("ctx"), code.Id("mine")))
 			})),
-			jen.If(jen.Qual("errors", "Is").Call(jen.Err(), jen.Id("ErrLost"))).Block(
-				loop("opts", "OnError").Call(jen.Err()),
-				jen.Err().Op("=").Nil(),
+			code.If(code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(
+				loop("opts", "OnError").Call(code.Err()),
+				code.Err().Op("=").Nil(),
 			),
-			jen.If(jen.Err().Op("==").Nil()).Block(loop("forget").Call(jen.Id("jobs").Op("..."))),
-			jen.Return(jen.Err()),
+			code.If(code.Err().Op("==").Nil()).Block(loop("forget").Call(code.Id("jobs").Op("..."))),
+			code.Return(code.Err()),
 		))
 	if w.Complete.Result != nil && w.Requeue == nil && !w.keepsLease() {
 		return
@@ -634,119 +634,119 @@ func (w *writer) streamRecord(f *jen.File) {
 		doc = "jobsOf returns the jobs themselves, as they are now. The caller holds w.renewing."
 	}
 	decl(f, []string{doc},
-		jen.Func().Id("jobsOf").Params(jen.Id("held").Add(held())).Index().Id("Job").Block(
-			jen.Id("jobs").Op(":=").Make(jen.Index().Id("Job"), jen.Len(jen.Id("held"))),
-			jen.For(jen.List(jen.Id("i"), jen.Id("h")).Op(":=").Range().Id("held")).Block(
-				jen.Id("jobs").Index(jen.Id("i")).Op("=").Id("h").Dot("job"),
+		code.Func().Id("jobsOf").Params(code.Id("held").Add(held())).Index().Id("Job").Block(
+			code.Id("jobs").Op(":=").Make(code.Index().Id("Job"), code.Len(code.Id("held"))),
+			code.For(code.List(code.Id("i"), code.Id("h")).Op(":=").Range().Id("held")).Block(
+				code.Id("jobs").Index(code.Id("i")).Op("=").Id("h").Dot("job"),
 			),
-			jen.Return(jen.Id("jobs")),
+			code.Return(code.Id("jobs")),
 		))
 }
 
 // streamForget emits forget and drop.
-func (w *writer) streamForget(f *jen.File) {
+func (w *writer) streamForget(f *code.File) {
 	decl(f, []string{"forget lets go of jobs that are settled or lost."},
-		loopMethod("forget").Params(jen.Id("jobs").Op("...").Op("*").Id("heldJob")).Block(append(lockMu(),
-			jen.For(jen.List(jen.Id("_"), jen.Id("h")).Op(":=").Range().Id("jobs")).Block(
-				loop("drop").Call(jen.Id("h")),
+		loopMethod("forget").Params(code.Id("jobs").Op("...").Op("*").Id("heldJob")).Block(append(lockMu(),
+			code.For(code.List(code.Id("_"), code.Id("h")).Op(":=").Range().Id("jobs")).Block(
+				loop("drop").Call(code.Id("h")),
 			),
 		)...))
 	decl(f, []string{"drop lets go of one job. The caller holds w.mu."},
-		loopMethod("drop").Params(jen.Id("h").Op("*").Id("heldJob")).Block(
-			jen.If(jen.Id("key").Op(":=").Id("h").Dot("job").Dot("Key").Call(), loop("held").Index(jen.Id("key")).Op("==").Id("h")).Block(
-				jen.Delete(loop("held"), jen.Id("key")),
+		loopMethod("drop").Params(code.Id("h").Op("*").Id("heldJob")).Block(
+			code.If(code.Id("key").Op(":=").Id("h").Dot("job").Dot("Key").Call(), loop("held").Index(code.Id("key")).Op("==").Id("h")).Block(
+				code.Delete(loop("held"), code.Id("key")),
 			),
-			jen.Id("h").Dot("cancel").Call(jen.Nil()),
+			code.Id("h").Dot("cancel").Call(code.Nil()),
 		))
 }
 
 // streamRecover emits recoverExpired.
-func (w *writer) streamRecover(f *jen.File) {
+func (w *writer) streamRecover(f *code.File) {
 	decl(f, []string{"recoverExpired calls Recover until Work ends."},
 		loopMethod("recoverExpired").Params().Block(
-			jen.For(loop("claiming", "Err").Call().Op("==").Nil()).Block(
-				jen.Var().Id("n").Int(),
-				jen.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("running"), jen.Id("longestCall"), jen.Func().Params(ctxParam()).Params(jen.Err().Error()).Block(
-					jen.List(jen.Id("n"), jen.Err()).Op("=").Add(loop("q", "Recover")).Call(jen.Id("ctx"), jen.Id("recoverLimit")),
-					jen.Return(jen.Err()),
+			code.For(loop("claiming", "Err").Call().Op("==").Nil()).Block(
+				code.Var().Id("n").Int(),
+				code.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("running"), code.Id("longestCall"), code.Func().Params(ctxParam()).Params(code.Err().Error()).Block(
+					code.List(code.Id("n"), code.Err()).Op("=").Add(loop("q", "Recover")).Call(code.Id("ctx"), code.Id("recoverLimit")),
+					code.Return(code.Err()),
 				)),
-				jen.If(jen.Err().Op("!=").Nil()).Block(
-					loop("giveUp").Call(jen.Err()),
-					jen.Return(),
+				code.If(code.Err().Op("!=").Nil()).Block(
+					loop("giveUp").Call(code.Err()),
+					code.Return(),
 				),
-				jen.If(jen.Id("n").Op("<").Id("recoverLimit")).Block(
-					jen.Id("sleep").Call(loop("claiming"), around("RecoverInterval"), jen.Nil()),
+				code.If(code.Id("n").Op("<").Id("recoverLimit")).Block(
+					code.Id("sleep").Call(loop("claiming"), around("RecoverInterval"), code.Nil()),
 				),
 			),
 		))
 }
 
 // streamRenew emits how claims are kept.
-func (w *writer) streamRenew(f *jen.File) {
-	third := func() *jen.Statement { return loop("lease").Op("/").Lit(3) }
+func (w *writer) streamRenew(f *code.File) {
+	third := func() *code.Statement { return loop("lease").Op("/").Lit(3) }
 	decl(f, []string{"renewHeld renews claims three times per lease, and sooner again after an error."},
-		loopMethod("renewHeld").Params(jen.Id("settled").Op("<-").Chan().Struct()).Block(
-			jen.For(jen.Id("wait").Op(":=").Add(third()), jen.Empty(), jen.Empty()).Block(
-				jen.Select().Block(
-					jen.Case(jen.Op("<-").Id("settled")).Block(jen.Return()),
-					jen.Case(jen.Op("<-").Qual("time", "After").Call(jen.Id("wait"))).Block(),
+		loopMethod("renewHeld").Params(code.Id("settled").Op("<-").Chan().Struct()).Block(
+			code.For(code.Id("wait").Op(":=").Add(third()), code.Empty(), code.Empty()).Block(
+				code.Select().Block(
+					code.Case(code.Op("<-").Id("settled")).Block(code.Return()),
+					code.Case(code.Op("<-").Qual("time", "After").Call(code.Id("wait"))).Block(),
 				),
-				jen.Id("wait").Op("=").Add(third()),
-				jen.If(jen.Op("!").Add(loop("renew")).Call()).Block(
-					jen.Id("wait").Op("=").Add(loop("lease")).Op("/").Lit(12),
+				code.Id("wait").Op("=").Add(third()),
+				code.If(code.Op("!").Add(loop("renew")).Call()).Block(
+					code.Id("wait").Op("=").Add(loop("lease")).Op("/").Lit(12),
 				),
 			),
 		))
 	decl(f, []string{"renew extends the leases of all held jobs. A job whose claim is lost, or could not be renewed for a whole lease, has its context ended. It reports whether the database answered."},
-		loopMethod("renew").Params().Bool().BlockFunc(func(g *jen.Group) {
+		loopMethod("renew").Params().Bool().BlockFunc(func(g *code.Group) {
 			g.Add(loop("renewing", "Lock").Call())
 			g.Defer().Add(loop("renewing", "Unlock")).Call()
 			g.Add(loop("mu", "Lock").Call())
 			g.Var().Id("held").Index().Op("*").Id("heldJob")
-			g.For(jen.List(jen.Id("_"), jen.Id("h")).Op(":=").Range().Add(loop("held"))).Block(
-				jen.If(jen.Op("!").Id("h").Dot("isLost").Call()).Block(
-					jen.Id("held").Op("=").Append(jen.Id("held"), jen.Id("h")),
+			g.For(code.List(code.Id("_"), code.Id("h")).Op(":=").Range().Add(loop("held"))).Block(
+				code.If(code.Op("!").Id("h").Dot("isLost").Call()).Block(
+					code.Id("held").Op("=").Append(code.Id("held"), code.Id("h")),
 				),
 			)
 			g.Add(loop("mu", "Unlock").Call())
-			g.If(jen.Len(jen.Id("held")).Op("==").Lit(0)).Block(jen.Return(jen.True()))
+			g.If(code.Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.True()))
 			g.Line()
 			g.Id("began").Op(":=").Qual("time", "Now").Call()
-			g.List(jen.Id("ctx"), jen.Id("cancel")).Op(":=").Qual("context", "WithTimeout").Call(loop("settling"), jen.Id("min").Call(jen.Id("longestCall"), loop("lease").Op("/").Lit(6)))
+			g.List(code.Id("ctx"), code.Id("cancel")).Op(":=").Qual("context", "WithTimeout").Call(loop("settling"), code.Id("min").Call(code.Id("longestCall"), loop("lease").Op("/").Lit(6)))
 			g.Defer().Id("cancel").Call()
 			w.extendHeld(g)
 			g.Var().Id("missing").Op("*").Id("LostError")
-			g.Id("answered").Op(":=").Err().Op("==").Nil().Op("||").Qual("errors", "As").Call(jen.Err(), jen.Op("&").Id("missing"))
+			g.Id("answered").Op(":=").Err().Op("==").Nil().Op("||").Qual("errors", "As").Call(code.Err(), code.Op("&").Id("missing"))
 			g.Switch().Block(
-				jen.Case(jen.Err().Op("==").Nil()).Block(),
-				jen.Case(jen.Id("answered").Op("||").Id("transient").Call(jen.Err())).Block(loop("opts", "OnError").Call(jen.Err())),
-				jen.Default().Block(loop("abort").Call(jen.Err())),
+				code.Case(code.Err().Op("==").Nil()).Block(),
+				code.Case(code.Id("answered").Op("||").Id("transient").Call(code.Err())).Block(loop("opts", "OnError").Call(code.Err())),
+				code.Default().Block(loop("abort").Call(code.Err())),
 			)
 			g.Line()
 			for _, c := range lockMu() {
 				g.Add(c)
 			}
-			index := jen.Id("_")
+			index := code.Id("_")
 			if len(w.Extend.Refreshes) > 0 {
-				index = jen.Id("i")
+				index = code.Id("i")
 			}
-			g.For(jen.List(index, jen.Id("h")).Op(":=").Range().Id("held")).Block(
-				jen.Switch().Block(
-					jen.Case(jen.Id("missing").Op("!=").Nil().Op("&&").Qual("slices", "Contains").Call(jen.Id("missing").Dot("Keys"), jen.Id("h").Dot("job").Dot("Key").Call())).Block(
-						jen.Id("h").Dot("cancel").Call(jen.Id("missing")),
+			g.For(code.List(index, code.Id("h")).Op(":=").Range().Id("held")).Block(
+				code.Switch().Block(
+					code.Case(code.Id("missing").Op("!=").Nil().Op("&&").Qual("slices", "Contains").Call(code.Id("missing").Dot("Keys"), code.Id("h").Dot("job").Dot("Key").Call())).Block(
+						code.Id("h").Dot("cancel").Call(code.Id("missing")),
 					),
-					jen.Case(jen.Id("answered")).BlockFunc(func(g *jen.Group) {
+					code.Case(code.Id("answered")).BlockFunc(func(g *code.Group) {
 						if len(w.Extend.Refreshes) > 0 {
-							g.Id("h").Dot("job").Op("=").Id("jobs").Index(jen.Id("i"))
+							g.Id("h").Dot("job").Op("=").Id("jobs").Index(code.Id("i"))
 						}
 						g.Id("h").Dot("renewed").Op("=").Id("began")
 					}),
-					jen.Case(jen.Qual("time", "Since").Call(jen.Id("h").Dot("renewed")).Op(">").Add(loop("lease"))).Block(
-						jen.Id("h").Dot("cancel").Call(jen.Qual("fmt", "Errorf").Call(jen.Lit("%w: its lease could not be renewed"), jen.Id("ErrLost"))),
+					code.Case(code.Qual("time", "Since").Call(code.Id("h").Dot("renewed")).Op(">").Add(loop("lease"))).Block(
+						code.Id("h").Dot("cancel").Call(code.Qual("fmt", "Errorf").Call(code.Lit("%w: its lease could not be renewed"), code.Id("ErrLost"))),
 					),
 				),
 			)
-			g.Return(jen.Id("answered"))
+			g.Return(code.Id("answered"))
 		}))
 }
 
@@ -762,19 +762,19 @@ func (w *writer) streamRenew(f *jen.File) {
 //		fresh[i] = &jobs[i]
 //	}
 //	err := w.q.Extend(ctx, fresh...)
-func (w *writer) extendHeld(g *jen.Group) {
-	args := []jen.Code{jen.Id("ctx")}
+func (w *writer) extendHeld(g *code.Group) {
+	args := []*code.Statement{code.Id("ctx")}
 	if w.Extend.LeaseArg {
 		args = append(args, loop("opts", "Lease"))
 	}
 	if len(w.Extend.Refreshes) == 0 {
-		g.Err().Op(":=").Add(loop("q", "Extend")).Call(append(args, jen.Id("jobsOf").Call(jen.Id("held")).Op("..."))...)
+		g.Err().Op(":=").Add(loop("q", "Extend")).Call(append(args, code.Id("jobsOf").Call(code.Id("held")).Op("..."))...)
 		return
 	}
-	g.Id("jobs").Op(":=").Id("jobsOf").Call(jen.Id("held"))
-	g.Id("fresh").Op(":=").Make(jen.Index().Op("*").Id("Job"), jen.Len(jen.Id("jobs")))
-	g.For(jen.Id("i").Op(":=").Range().Id("jobs")).Block(
-		jen.Id("fresh").Index(jen.Id("i")).Op("=").Op("&").Id("jobs").Index(jen.Id("i")),
+	g.Id("jobs").Op(":=").Id("jobsOf").Call(code.Id("held"))
+	g.Id("fresh").Op(":=").Make(code.Index().Op("*").Id("Job"), code.Len(code.Id("jobs")))
+	g.For(code.Id("i").Op(":=").Range().Id("jobs")).Block(
+		code.Id("fresh").Index(code.Id("i")).Op("=").Op("&").Id("jobs").Index(code.Id("i")),
 	)
-	g.Err().Op(":=").Add(loop("q", "Extend")).Call(append(args, jen.Id("fresh").Op("..."))...)
+	g.Err().Op(":=").Add(loop("q", "Extend")).Call(append(args, code.Id("fresh").Op("..."))...)
 }

@@ -42,7 +42,7 @@ func TestEverythingCompiles(t *testing.T) {
 					continue // the user's own package is not here
 				}
 				p.Out = fmt.Sprintf("%s_%d", p.Out, i)
-				files, err := emit.Files(p)
+				files, err := new(emit.Emitter).Files(p)
 				if err != nil {
 					t.Errorf("%s, %s: %v", q.Schema[0].Value, p.Table, err)
 					continue
@@ -177,12 +177,13 @@ func planAgain(t *testing.T, q *config.Queue, driver, out string, errs *source.E
 	g := *q.Gen.Go
 	g.SQLPackage = config.String{Value: driver, Pos: q.Pos}
 	g.Out = config.String{Value: out, Pos: q.Pos}
-	g.Worker, g.Conformance = config.Flag{Value: true}, config.Flag{Value: true}
+	g.Worker = config.Flag{Value: true}
 	changed.Gen.Go = &g
 	d, _ := dialect.Lookup(q.Engine.Value)
 	var packages []*plan.Package
 	for _, spec := range queue.Bind(catalog(t, q.Engine.Value, q.Schema[0].Value), &changed, d.Fold, errs) {
 		if p := plan.Build(spec, d, &changed, errs); p != nil {
+			p.Conformance = p.Enqueue != nil
 			packages = append(packages, p)
 		}
 	}

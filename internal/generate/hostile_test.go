@@ -10,8 +10,11 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -139,8 +142,43 @@ func (c *compiler) check(emitted []emit.File) error {
 		if err != nil {
 			return err
 		}
+		if err := tags(file); err != nil {
+			return err
+		}
 		parsed = append(parsed, file)
 	}
 	_, err := c.types.Check("jobs", c.files, parsed, nil)
+	return err
+}
+
+// tags returns what is wrong with the tags of the structs in a file: a name
+// that encoding/json passes over, or that two fields of a struct have.
+func tags(file *ast.File) (err error) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		s, ok := n.(*ast.StructType)
+		if !ok {
+			return true
+		}
+		seen := map[string]bool{}
+		for _, f := range s.Fields.List {
+			if f.Tag == nil {
+				continue
+			}
+			text, failed := strconv.Unquote(f.Tag.Value)
+			if failed != nil {
+				err = failed
+				return false
+			}
+			name, _, _ := strings.Cut(reflect.StructTag(text).Get("json"), ",")
+			odd := strings.IndexFunc(name, func(r rune) bool {
+				return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./;<=>?@[]^_{|}~", r)
+			})
+			if odd >= 0 || name == "" || seen[name] {
+				err = fmt.Errorf("field %s has the tag %s", f.Names[0].Name, f.Tag.Value)
+			}
+			seen[name] = true
+		}
+		return true
+	})
 	return err
 }

@@ -19,6 +19,8 @@ import (
 type Project struct {
 	Root   string
 	Config *config.Config
+
+	all bool // every queue was planned
 }
 
 // NotFoundError says that there is no configuration to be found.

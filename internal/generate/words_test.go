@@ -18,7 +18,7 @@ var words = []string{
 	"lease length=arg as=epoch", "lease length=5m as=epoch expired=claim", "claimed timeout=5m as=epoch", "visible length=5m as=epoch", "heartbeat timeout=5m as=epoch",
 	"enqueued as=epoch", "finished as=epoch", "finished also_failed as=epoch", "expires as=epoch", "seq", "id 2", "shard mod", "shard range",
 	"shard hash=\"abs(col)\"", "group fifo", "priority", "priority desc", "order 1 desc nulls=last", "order random", "ignore",
-	"on claim,renew set 'x'", "on done set null", "on retry set +1", "where \"col > 1\"", "status ready~new",
+	"on claim,renew set 'x'", "on done set null", "on retry set +1", "where \"col > 1\"", "where \"col > {arg:least int64}\"", "status ready~new",
 }
 
 // queueWords are what may stand behind qgen:queue jobs.

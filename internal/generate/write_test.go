@@ -166,7 +166,6 @@ func TestWriteRemovesEmptyFolders(t *testing.T) {
 
 // Wherever writing fails, everything is as it was before.
 func TestWriteIsAllOrNothing(t *testing.T) {
-	broken := errors.New("broken")
 	for fail := range 3 {
 		root := tree(t, before())
 		old := snapshot(t, root)
@@ -174,7 +173,7 @@ func TestWriteIsAllOrNothing(t *testing.T) {
 		err := compare(t, root, emitted).write(t.Context(), func(from, to string) error {
 			renames++
 			if renames > fail {
-				return broken
+				return errBroken
 			}
 			return os.Rename(from, to)
 		})
@@ -183,6 +182,84 @@ func TestWriteIsAllOrNothing(t *testing.T) {
 		}
 		same(t, snapshot(t, root), old)
 	}
+}
+
+// A folder that is not there comes to be as a whole, or not at all.
+func TestWriteOfANewFolder(t *testing.T) {
+	files := map[string]string{"mine.go": ""}
+	for _, f := range emitted {
+		files[f.Path] = string(f.Data)
+	}
+	for _, above := range []string{"", "deep/", "jobs/"} {
+		for _, fail := range []bool{true, false} {
+			root := tree(t, map[string]string{above + "mine.go": ""})
+			old := snapshot(t, root)
+			renames := 0
+			changes := compare(t, root, emitted)
+			if len(changes.Files) != len(emitted) {
+				t.Fatalf("%d changes", len(changes.Files))
+			}
+			err := changes.write(t.Context(), func(from, to string) error {
+				renames++
+				if fail && renames == 2 || fail && above != "jobs/" {
+					return errBroken
+				}
+				return os.Rename(from, to)
+			})
+			if fail {
+				if !errors.Is(err, errBroken) && (err == nil || !strings.HasSuffix(err.Error(), "broken")) {
+					t.Errorf("below %q Write said %v", above, err)
+				}
+				same(t, snapshot(t, root), old)
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := map[string]int{"": 1, "deep/": 1, "jobs/": 4}[above]; renames != want {
+				t.Errorf("below %q %d renames, want %d", above, renames, want)
+			}
+			for _, f := range emitted {
+				old[f.Path] = string(f.Data)
+			}
+			for _, folder := range []string{"jobs/", "jobs/schema/", "jobs/sql/"} {
+				old[folder] = ""
+			}
+			same(t, snapshot(t, root), old)
+		}
+	}
+}
+
+// What is undone of a folder leaves what somebody else has put there.
+func TestUndoLeavesOthersFilesAlone(t *testing.T) {
+	root := tree(t, map[string]string{"jobs/mine.go": ""})
+	changes := compare(t, root, append([]emit.File{{Path: "jobs/a/a.go"}, {Path: "jobs/a/b/b.go"}}, emitted...))
+	err := changes.write(t.Context(), func(from, to string) error {
+		if strings.HasSuffix(to, "claim.go") {
+			if err := os.WriteFile(filepath.Join(root, "jobs", "a", "theirs.go"), nil, 0o644); err != nil {
+				t.Error(err)
+			}
+			return errBroken
+		}
+		return os.Rename(from, to)
+	})
+	if err == nil || err.Error() != "jobs/claim.go: broken" {
+		t.Errorf("Write said %v", err)
+	}
+	same(t, snapshot(t, root), map[string]string{"./": "", "jobs/": "", "jobs/mine.go": "", "jobs/a/": "", "jobs/a/theirs.go": ""})
+}
+
+// A crash of the machine may leave an empty file, which is nobody's work.
+func TestCompareReplacesEmptyFiles(t *testing.T) {
+	root := tree(t, map[string]string{"jobs/doc.go": "", "jobs/empty.go": ""})
+	changes := compare(t, root, emitted[1:2])
+	if len(changes.Files) != 1 || changes.Files[0].Kind != Changed || changes.Files[0].Path != "jobs/doc.go" {
+		t.Fatalf("changes are %v", changes.Files)
+	}
+	if err := changes.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	same(t, snapshot(t, root), map[string]string{"./": "", "jobs/": "", "jobs/doc.go": string(emitted[1].Data), "jobs/empty.go": ""})
 }
 
 func TestWriteStopsBeforeTheFirstRename(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
+
+	"github.com/qgen-dev/qgen/test/servers"
 )
 
 // TestMain lets local time be something else than UTC everywhere.
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 // ddl returns a file of testdata/schema.
-func ddl(t *testing.T, name string) string {
+func ddl(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "testdata", "schema", name+".sql"))
 	if err != nil {
@@ -36,7 +38,7 @@ func ddl(t *testing.T, name string) string {
 }
 
 // sqlite returns a fresh database with the tables of a schema file.
-func sqlite(t *testing.T, schema string) *sql.DB {
+func sqlite(t testing.TB, schema string) *sql.DB {
 	t.Helper()
 	path := filepath.ToSlash(filepath.Join(t.TempDir(), "test.db"))
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_txlock=immediate")
@@ -50,14 +52,14 @@ func sqlite(t *testing.T, schema string) *sql.DB {
 	return db
 }
 
+// schemas counts the schemas that this process has made.
+var schemas atomic.Int64
+
 // postgres returns a pool over a schema of its own with the tables of a file.
 func postgres(t *testing.T, schema string) *pgxpool.Pool {
 	t.Helper()
-	dsn := os.Getenv("QGEN_TEST_POSTGRES15")
-	if dsn == "" {
-		t.Skip("QGEN_TEST_POSTGRES15 is not set")
-	}
-	name := "emit_" + strings.ToLower(strings.NewReplacer("/", "_", "#", "_").Replace(t.Name())) + fmt.Sprint(os.Getpid())
+	dsn := servers.DSN(t, "postgres15")
+	name := fmt.Sprintf("emit_behaviour_%d_%d", os.Getpid(), schemas.Add(1))
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,7 @@ func poolOf(t *testing.T, db *sql.DB) *pgxpool.Pool {
 	if err := db.QueryRow("SELECT current_schema()").Scan(&schema); err != nil {
 		t.Fatal(err)
 	}
-	config, err := pgxpool.ParseConfig(os.Getenv("QGEN_TEST_POSTGRES15"))
+	config, err := pgxpool.ParseConfig(servers.DSN(t, "postgres15"))
 	if err != nil {
 		t.Fatal(err)
 	}

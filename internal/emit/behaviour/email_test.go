@@ -75,8 +75,16 @@ func TestEmailSQLite(t *testing.T) {
 			return lost.Keys
 		}
 		return nil
-	}, func(d int) string { return fmt.Sprintf("strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', '%d seconds')", d) })
+	}, sqliteClock)
 }
+
+// sqliteClock and postgresClock are the time in so many seconds, as the leases
+// of email_outbox are kept.
+func sqliteClock(seconds int) string {
+	return fmt.Sprintf("strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', '%d seconds')", seconds)
+}
+
+func postgresClock(seconds int) string { return fmt.Sprintf("now() + interval '%d seconds'", seconds) }
 
 func TestEmailPostgreSQL(t *testing.T) {
 	db := postgresSQL(t, "email_postgresql")
@@ -85,7 +93,7 @@ func TestEmailPostgreSQL(t *testing.T) {
 			return lost.Keys
 		}
 		return nil
-	}, func(d int) string { return fmt.Sprintf("now() + interval '%d seconds'", d) })
+	}, postgresClock)
 }
 
 func TestEmailPGX(t *testing.T) {
@@ -96,26 +104,33 @@ func TestEmailPGX(t *testing.T) {
 			return lost.Keys
 		}
 		return nil
-	}, func(d int) string { return fmt.Sprintf("now() + interval '%d seconds'", d) })
+	}, postgresClock)
+}
+
+// newEmailTest returns what tests of one package start from; lost tells the keys
+// of its LostError, inSeconds the time of its database.
+func newEmailTest[J, N any](t *testing.T, db *sql.DB, q emailQueue[J, N], lost func(error) []int64, inSeconds func(int) string) *emailTest[J, N] {
+	e := &emailTest[J, N]{T: t, q: q, ctx: context.Background(), lost: lost}
+	e.run = func(sql string) {
+		e.Helper()
+		if _, err := db.Exec(strings.ReplaceAll(sql, "{expired}", inSeconds(-10))); err != nil {
+			e.Fatal(err)
+		}
+	}
+	e.state = func(id int64) string {
+		e.Helper()
+		var s string
+		if err := db.QueryRow(fmt.Sprintf("SELECT state FROM email_outbox WHERE msg_id = %d", id)).Scan(&s); err != nil {
+			e.Fatal(err)
+		}
+		return s
+	}
+	return e
 }
 
 // runEmail takes one package through everything that it can do.
 func runEmail[J, N any](t *testing.T, db *sql.DB, q emailQueue[J, N], lost func(error) []int64, inSeconds func(int) string) {
-	e := &emailTest[J, N]{T: t, q: q, ctx: context.Background(), lost: lost}
-	e.run = func(sql string) {
-		t.Helper()
-		if _, err := db.Exec(strings.ReplaceAll(sql, "{expired}", inSeconds(-10))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	e.state = func(id int64) string {
-		t.Helper()
-		var s string
-		if err := db.QueryRow(fmt.Sprintf("SELECT state FROM email_outbox WHERE msg_id = %d", id)).Scan(&s); err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
+	e := newEmailTest(t, db, q, lost, inSeconds)
 	for _, step := range []struct {
 		name string
 		do   func(e *emailTest[J, N])

@@ -91,7 +91,18 @@ func TestRetryStates(t *testing.T) {
 	if !errors.Is(err, state("08006")) || pool.runs != 3 {
 		t.Errorf("after %d runs: %v", pool.runs, err)
 	}
+	// pgx calls this one safe to retry even when a COMMIT was sent.
+	pool.errs, pool.runs = []error{connClosed{}}, 0
+	if _, err := emailpgx.New(pool).Claim(context.Background(), "mail", 1); !emailpgx.IsRetryable(err) || pool.runs != 1 {
+		t.Errorf("after %d runs: %v", pool.runs, err)
+	}
 }
+
+// connClosed is what pgx says of a connection that is closed.
+type connClosed struct{}
+
+func (connClosed) Error() string     { return "conn closed" }
+func (connClosed) SafeToRetry() bool { return true }
 
 // TestRetryEnds stops trying when the context ends.
 func TestRetryEnds(t *testing.T) {

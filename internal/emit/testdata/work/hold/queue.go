@@ -27,6 +27,7 @@ type Queue struct {
 	begin any // nil in a transaction
 	hook  noHook
 	fault func(op string, n int) error // of the nth call of op
+	few   int                          // claims come short: they return so many at most; 0 is no limit
 
 	mu    sync.Mutex
 	rows  []*record
@@ -84,7 +85,7 @@ func (h *Hold) Claim(ctx context.Context, n int) ([]Job, error) {
 	defer h.q.mu.Unlock()
 	var out []Job
 	for i, r := range h.q.rows {
-		if r.state == "ready" && r.lock == nil && len(out) < n {
+		if r.state == "ready" && r.lock == nil && len(out) < n && (h.q.few == 0 || len(out) < h.q.few) {
 			r.lock = h
 			h.held[int64(i)] = true
 			out = append(out, Job{ID: int64(i)})

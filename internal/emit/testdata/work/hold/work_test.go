@@ -209,3 +209,22 @@ func TestStopWithoutConnection(t *testing.T) {
 		t.Fatal("it goes on")
 	}
 }
+
+// A claim that brings fewer jobs than it was asked for does not mean that there
+// are no more: the next one follows at once, and not after the PollInterval.
+func TestShortBatchIsNotEmpty(t *testing.T) {
+	q := newQueue(100)
+	q.few = 3
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var n atomic.Int32
+	err := work(t, q, ctx, func(context.Context, Job) error {
+		if n.Add(1) == 100 {
+			cancel()
+		}
+		return nil
+	}, WorkOptions{Batch: 10, PollInterval: time.Minute})
+	if err != nil || n.Load() != 100 {
+		t.Errorf("%d of 100 jobs were handled: %v", n.Load(), err)
+	}
+}

@@ -42,6 +42,7 @@ type Queue struct {
 	hook   noHook
 	fault  func(op string, n int) error // of the nth call of op
 	poison func(jobs []Job) error       // of Complete
+	few    int                          // claims come short: they return so many at most; 0 is no limit
 
 	mu    sync.Mutex
 	rows  []*record
@@ -86,7 +87,7 @@ func (q *Queue) Claim(ctx context.Context, lease time.Duration, limit int) ([]Jo
 	now := time.Now()
 	var out []Job
 	for i, r := range q.rows {
-		if len(out) == limit {
+		if len(out) == limit || q.few > 0 && len(out) == q.few {
 			break
 		}
 		if r.state != "ready" {

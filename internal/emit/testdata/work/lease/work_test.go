@@ -518,3 +518,23 @@ func TestLongHandlerIsCompleted(t *testing.T) {
 		t.Error(err, q.count("done"))
 	}
 }
+
+// A claim that brings fewer jobs than it was asked for does not mean that there
+// are no more: the next one follows at once, and not after the PollInterval.
+func TestShortBatchIsNotEmpty(t *testing.T) {
+	leavesNothing(t)
+	q := newQueue(100)
+	q.few = 3
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var n atomic.Int32
+	err := q.Work(ctx, func(context.Context, Job) error {
+		if n.Add(1) == 100 {
+			cancel()
+		}
+		return nil
+	}, WorkOptions{Concurrency: 8, PollInterval: time.Minute, OnError: func(err error) { t.Error(err) }})
+	if err != nil || n.Load() != 100 {
+		t.Errorf("%d of 100 jobs were handled: %v", n.Load(), err)
+	}
+}

@@ -28,6 +28,7 @@ type Queue struct {
 	begin any // nil in a transaction
 	hook  noHook
 	fault func(n int) error // of the nth claim
+	few   int               // claims come short: they return so many at most; 0 is no limit
 
 	mu     sync.Mutex
 	next   int64
@@ -47,7 +48,7 @@ func (q *Queue) Claim(_ context.Context, limit int) ([]Job, error) {
 		}
 	}
 	var jobs []Job
-	for ; q.next < q.last && len(jobs) < limit; q.next++ {
+	for ; q.next < q.last && len(jobs) < limit && (q.few == 0 || len(jobs) < q.few); q.next++ {
 		jobs = append(jobs, Job{ID: q.next})
 	}
 	return jobs, nil

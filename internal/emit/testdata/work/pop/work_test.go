@@ -110,3 +110,21 @@ func TestEmptyDoesNotSpin(t *testing.T) {
 		t.Errorf("%d claims in ten intervals", q.claims)
 	}
 }
+
+// A claim that brings fewer jobs than it was asked for does not mean that there
+// are no more: the next one follows at once, and not after the PollInterval.
+func TestShortBatchIsNotEmpty(t *testing.T) {
+	q := &Queue{begin: true, last: 100, few: 3}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var n atomic.Int32
+	err := q.Work(ctx, func(context.Context, Job) error {
+		if n.Add(1) == 100 {
+			cancel()
+		}
+		return nil
+	}, WorkOptions{Concurrency: 8, PollInterval: time.Minute})
+	if err != nil || n.Load() != 100 {
+		t.Errorf("%d of 100 jobs were handled: %v", n.Load(), err)
+	}
+}
