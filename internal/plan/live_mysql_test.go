@@ -88,12 +88,9 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 				continue
 			}
 			prepared[st.SQL] = true
-			prep, err := db.Prepare(st.SQL)
-			if err != nil {
+			if err := prepares(db, st.SQL); err != nil {
 				t.Errorf("%s, %s: %v\n%s", what, st.Name, err, st.SQL)
-				continue
 			}
-			_ = prep.Close()
 		}
 		for _, ix := range p.Indexes {
 			if ix.Have == "" && !prepared[ix.DDL] {
@@ -113,4 +110,14 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 	if len(prepared) == 0 && passed == 0 {
 		t.Error("no statement was seen")
 	}
+}
+
+// prepares has the server read a statement and look for what it names.
+func prepares(db *sql.DB, text string) error {
+	statement, err := db.Prepare(text)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = statement.Close() }()
+	return nil
 }

@@ -6,8 +6,6 @@ import "slices"
 // the strategy, not the package: a method that is missing where it should be
 // there makes the property fail, and proveMethods finds one too many.
 
-func onPostgres(s *subject) bool { return !s.sqlite() }
-
 // method reports whether the subject's table can have the method.
 func (s *subject) method(name string) bool { return !slices.Contains(s.absent(), name) }
 
@@ -78,7 +76,23 @@ func givesUp(s *subject) bool {
 
 // hasLowHint: first in, first out, claimed past locked rows.
 func hasLowHint(s *subject) bool {
-	return s.pkg.shape == "single" && s.strategy() == "returning" && !s.sqlite()
+	return s.pkg.shape == "single" && s.strategy() == "returning" && hasRowLocks(s)
 }
 
 func hasWork(s *subject) bool { return s.pkg.shape == "single" && s.pkg.strategy == "" }
+
+// passesLocked: a claim does not wait for rows that another transaction holds.
+func passesLocked(s *subject) bool {
+	return s.family.skips != "" && !before(s.pkg.server, s.family.skips) && s.strategy() != "guarded" && s.strategy() != "partition"
+}
+
+// unordered: no index of the server gives the order of the queue.
+func (s *subject) unordered() bool {
+	return s.shape.mixed && before(s.pkg.server, s.family.descends)
+}
+
+// locksRows: claims hold rows, and no more than those.
+func locksRows(s *subject) bool { return hasRowLocks(s) && s.strategy() != "partition" }
+
+// settlesBeside: jobs are settled while other rows are held.
+func settlesBeside(s *subject) bool { return hasRowLocks(s) && canComplete(s) }

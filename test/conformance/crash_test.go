@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -20,12 +21,15 @@ func proveKilledWorker(t *testing.T, s *subject) {
 	ctx := limited(t, time.Minute)
 
 	worker := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestHoldUntilKilled$", "-test.v")
-	worker.Env = append(os.Environ(), "CONFORMANCE_HOLD="+strings.Join([]string{s.pkg.name, s.where(), x.dsn}, " "))
+	worker.Env = append(os.Environ(), "CONFORMANCE_HOLD="+strings.Join([]string{s.pkg.name, s.name, x.dsn}, " "))
 	out, err := worker.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	worker.Stderr = os.Stderr
+	if _, err := worker.StdinPipe(); err != nil { // see outliveNoParent
+		t.Fatal(err)
+	}
 	if err := worker.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -93,9 +97,10 @@ func TestHoldUntilKilled(t *testing.T) {
 	if order == "" {
 		t.Skip("runs as the child of another test")
 	}
+	outliveNoParent()
 	words := strings.SplitN(order, " ", 3)
 	for _, s := range everySubject(t) {
-		if s.pkg.name != words[0] || s.where() != words[1] {
+		if s.pkg.name != words[0] || s.name != words[1] {
 			continue
 		}
 		x := &table{subject: s, dsn: words[2]}
@@ -111,4 +116,61 @@ func TestHoldUntilKilled(t *testing.T) {
 		fmt.Printf("holding %d\n", len(jobs))
 		time.Sleep(time.Minute)
 	}
+}
+
+// outliveNoParent ends a child process together with its parent, however that
+// ends: nothing is ever written to the pipe that is the child's standard input,
+// and it closes when the parent is gone. A child that lived on would keep jobs,
+// and the output of go test open.
+func outliveNoParent() {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(1)
+	}()
+}
+
+// TestChildEndsWithItsParent kills a process that has started a worker, and
+// waits for the worker's end.
+func TestChildEndsWithItsParent(t *testing.T) {
+	if os.Getenv("CONFORMANCE_PARENT") != "" {
+		child := exec.Command(os.Args[0], "-test.run=^TestChildEndsWithItsParent$")
+		child.Env = append(os.Environ(), "CONFORMANCE_PARENT=", "CONFORMANCE_CHILD=yes")
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		if _, err := child.StdinPipe(); err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Run(); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if os.Getenv("CONFORMANCE_CHILD") != "" {
+		outliveNoParent()
+		fmt.Println("child")
+		time.Sleep(time.Minute)
+		return
+	}
+	parent := exec.CommandContext(limited(t, time.Minute), os.Args[0], "-test.run=^TestChildEndsWithItsParent$")
+	parent.Env = append(os.Environ(), "CONFORMANCE_PARENT=yes")
+	out, err := parent.StdoutPipe() // which the child has, too
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != "child" {
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.Now()
+	if _, err := io.Copy(io.Discard, out); err != nil { // ends when nobody has it open any more
+		t.Fatal(err)
+	}
+	if took := time.Since(killed); took > 10*time.Second {
+		t.Errorf("the child lived on for %v", took)
+	}
+	_ = parent.Wait()
 }

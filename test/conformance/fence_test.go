@@ -36,12 +36,18 @@ func (t *table) inSession(tb testing.TB, fn func(q queue)) {
 }
 
 // proveLateWorker: a worker whose claim expired and went to another can do
-// nothing to the job any more, and the other is not disturbed.
+// nothing to the job any more, and the other is not disturbed. That holds for
+// two claims of workers that call themselves alike, too.
 func proveLateWorker(t *testing.T, s *subject) {
+	t.Run("another", func(t *testing.T) { proveLate(t, s, "late", "prompt") })
+	t.Run("namesake", func(t *testing.T) { proveLate(t, s, "worker", "worker") })
+}
+
+func proveLate(t *testing.T, s *subject, name, next string) {
 	x := s.newTable(t)
 	x.fill(t, 1, 1)
 	ctx := limited(t, time.Minute)
-	late, prompt := x.open(x.conn, "late"), x.open(x.conn, "prompt")
+	late, prompt := x.open(x.conn, name), x.open(x.conn, next)
 	old := x.taken(t, late, 1)
 	time.Sleep(3 * time.Millisecond) // leases are longer than the clock's ticks
 	x.expire(t)                      // only in the table: the late worker has the job as it was

@@ -55,7 +55,7 @@ func proveFail(t *testing.T, s *subject) {
 		if len(waits) != 2 || waits[0] <= 0 || waits[1] < 1.5*waits[0] {
 			t.Errorf("the waits are %v s, want a second one that is longer", waits)
 		}
-		if s.pkg.name == "duepg10pgx" && (waits[0] < 8 || waits[0] > 10.1 || waits[1] < 18 || waits[1] > 20.1) {
+		if s.pkg.shape == "due" && s.pkg.strategy == "" && (waits[0] < 8 || waits[0] > 10.1 || waits[1] < 18 || waits[1] > 20.1) {
 			t.Errorf("the waits are %v s, want 10 and 20", waits)
 		}
 	}
@@ -64,31 +64,6 @@ func proveFail(t *testing.T, s *subject) {
 			t.Errorf("a failed job was claimed: %v, %v", numbers(jobs), err)
 		}
 	}
-}
-
-// column reports whether the table has the column.
-func (t *table) column(tb testing.TB, name string) bool {
-	tb.Helper()
-	query := "SELECT count(*) FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = 'jobs' AND column_name = $1"
-	if t.sqlite() {
-		query = "SELECT count(*) FROM pragma_table_info('jobs') WHERE name = ?1"
-	}
-	return collect[int](tb, t.db, query, name)[0] > 0
-}
-
-// untilDue returns for how many seconds each row has to wait, and ends the wait.
-func (t *table) untilDue(tb testing.TB) []float64 {
-	tb.Helper()
-	if !t.column(tb, "due_at") {
-		return nil
-	}
-	query, end := "SELECT extract(epoch FROM due_at - now())::float8 FROM jobs", "UPDATE jobs SET due_at = now()"
-	if t.sqlite() {
-		query, end = "SELECT due_at / 1000.0 - unixepoch('subsec') FROM jobs", "UPDATE jobs SET due_at = 0"
-	}
-	waits := collect[float64](tb, t.db, query)
-	t.run(tb, end)
-	return waits
 }
 
 // proveRequeue: a job given back unprocessed costs no try, as often as it happens.
@@ -179,7 +154,7 @@ func proveEnqueue(t *testing.T, s *subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tellsKeys := s.pkg.shape != "rowid" || s.sqlite() // a place that moves is no key to keep
+	tellsKeys := s.pkg.shape != "rowid" || s.family.oneWriter // a place that moves is no key to keep
 	if tellsKeys {
 		keys[1] = out[0].Interface()
 	}
@@ -404,24 +379,17 @@ func proveVerify(t *testing.T, s *subject) {
 	if _, err := x.q.call(ctx, "Verify"); err != nil {
 		t.Fatalf("the table is as in the DDL: %v", err)
 	}
-	if !s.sqlite() {
-		serializable := x.reconnect(t, "default_transaction_isolation", "serializable")
-		if _, err := serializable.call(ctx, "Verify"); err == nil {
-			t.Error("transactions are serializable by default and Verify says nothing")
+	if s.family.misset != nil {
+		for what, q := range s.family.misset(t, x) {
+			if _, err := q.call(ctx, "Verify"); err == nil || !strings.Contains(err.Error(), what) {
+				t.Errorf("Verify says %v, and should say %s", err, what)
+			}
 		}
 	}
-	x.run(t, "ALTER TABLE jobs RENAME COLUMN n TO number")
+	x.run(t, s.family.rename)
 	if _, err := x.q.call(ctx, "Verify"); err == nil {
 		t.Error("a column is missing and Verify says nothing")
 	}
-}
-
-// reconnect returns a queue whose sessions have another setting.
-func (t *table) reconnect(tb testing.TB, setting, value string) queue {
-	tb.Helper()
-	other := *t
-	other.dsn = withParam(tb, t.dsn, setting, value)
-	return t.open(other.connect(tb, 1), "other")
 }
 
 // proveWork: the worker loop hands every job to the handler, settles it by what
@@ -479,7 +447,7 @@ func proveWork(t *testing.T, s *subject) {
 // everything else is there; doc.go tells the strategy and the fence.
 func proveMethods(t *testing.T, s *subject) {
 	x := s.newTable(t)
-	doc := s.read(t, filepath.Join("gen", s.pkg.name, "doc.go"))
+	doc := readText(t, filepath.Join("gen", s.pkg.name, "doc.go"))
 	doc = strings.Join(strings.Fields(strings.ReplaceAll(doc, "//", "")), " ")
 	if !strings.Contains(doc, "by the strategy "+s.strategy()+":") {
 		t.Errorf("doc.go does not say that jobs are claimed by the strategy %s", s.strategy())

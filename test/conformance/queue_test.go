@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -262,6 +263,8 @@ func (q queue) newJob(n int64) any {
 			f.SetString(fmt.Sprintf("00000000-0000-4000-8000-%012d", n))
 		case reflect.Int64:
 			f.SetInt(n)
+		case reflect.Slice:
+			f.SetBytes(fmt.Appendf(nil, "%016d", n))
 		}
 	}
 	return v.Interface()
@@ -276,7 +279,7 @@ type tx struct {
 }
 
 func (t *table) begin(ctx context.Context, options ...string) (tx, error) {
-	level := strings.Join(options, "")
+	level := cmp.Or(strings.Join(options, ""), t.family.isolation)
 	switch conn := t.conn.(type) {
 	case *pgxpool.Pool:
 		x, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.TxIsoLevel(level)})
@@ -291,6 +294,8 @@ func (t *table) begin(ctx context.Context, options ...string) (tx, error) {
 	case *sql.DB:
 		var o *sql.TxOptions
 		switch level {
+		case "read committed":
+			o = &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 		case "repeatable read":
 			o = &sql.TxOptions{Isolation: sql.LevelRepeatableRead}
 		case "serializable":

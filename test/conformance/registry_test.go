@@ -7,44 +7,100 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/advisorypg94sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/batchkeypg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/batchkeysqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/binarymaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/binarymy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/booleanmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/booleanmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleanpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleansqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositecrdb"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositelockmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositelockmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositemy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositepg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositepg13pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositesqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositetidb"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositeyuga"
+	"github.com/qgen-dev/qgen/test/conformance/gen/deletemaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/deletemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletesqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/duemaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/duemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/duemy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/duemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duesqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/enummaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/enummy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/enumpg13sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/enumsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/guardedmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/guardedmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedpg94sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/holdmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/holdmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdpg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/holdstatusmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/holdstatusmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdstatuspg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/holdyuga"
+	"github.com/qgen-dev/qgen/test/conformance/gen/hostilepg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/hostilepg13sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/hostilesqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/integermaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/integermaria108"
+	"github.com/qgen-dev/qgen/test/conformance/gen/integermy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/integermy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integerpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integersqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/leasemaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/leasemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasesqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/lockpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimepg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionedpg13pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitionmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitionmy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionpg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/popmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/popmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/popmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/popmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/poppg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/poppg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/resultmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/resultmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidpg18pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/severalmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/severalmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlecrdb"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlemaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlemy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlepg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlepg13pgx"
@@ -52,12 +108,20 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlepg18pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlepg94sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlesqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singletidb"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singleyuga"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokensqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatemy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatesqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/topicmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/topicmy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/unsignedmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/unsignedmy56"
 )
 
 var registry = []emitted{
@@ -71,6 +135,7 @@ var registry = []emitted{
 	{name: "tokenpg10pgx", new: tokenpg10pgx.New, lost: tokenpg10pgx.ErrLost, retryable: tokenpg10pgx.IsRetryable},
 	{name: "tokensqlite", new: tokensqlite.New, lost: tokensqlite.ErrLost, retryable: tokensqlite.IsRetryable},
 	{name: "guardedpg94sql", new: guardedpg94sql.New, worker: guardedpg94sql.WithWorker, lost: guardedpg94sql.ErrLost, retryable: guardedpg94sql.IsRetryable},
+	{name: "lockpg10pgx", new: lockpg10pgx.New, worker: lockpg10pgx.WithWorker, lost: lockpg10pgx.ErrLost, retryable: lockpg10pgx.IsRetryable},
 	{name: "guardedpg10pgx", new: guardedpg10pgx.New, worker: guardedpg10pgx.WithWorker, lost: guardedpg10pgx.ErrLost, retryable: guardedpg10pgx.IsRetryable},
 	{name: "guardedsqlite", new: guardedsqlite.New, worker: guardedsqlite.WithWorker, lost: guardedsqlite.ErrLost, retryable: guardedsqlite.IsRetryable},
 	{name: "advisorypg94sql", new: advisorypg94sql.New, worker: advisorypg94sql.WithWorker, lost: advisorypg94sql.ErrLost, retryable: advisorypg94sql.IsRetryable},
@@ -116,4 +181,67 @@ var registry = []emitted{
 	{name: "partitionsqlite", new: partitionsqlite.New, lost: partitionsqlite.ErrLost, retryable: partitionsqlite.IsRetryable},
 	{name: "partitionrunpg10pgx", new: partitionrunpg10pgx.New, lost: partitionrunpg10pgx.ErrLost, retryable: partitionrunpg10pgx.IsRetryable},
 	{name: "partitionrunsqlite", new: partitionrunsqlite.New, lost: partitionrunsqlite.ErrLost, retryable: partitionrunsqlite.IsRetryable},
+	{name: "singlemy56", new: singlemy56.New, worker: singlemy56.WithWorker, lost: singlemy56.ErrLost, retryable: singlemy56.IsRetryable},
+	{name: "singlemy84", new: singlemy84.New, worker: singlemy84.WithWorker, lost: singlemy84.ErrLost, retryable: singlemy84.IsRetryable},
+	{name: "singlemaria105", new: singlemaria105.New, worker: singlemaria105.WithWorker, lost: singlemaria105.ErrLost, retryable: singlemaria105.IsRetryable},
+	{name: "singlemaria106", new: singlemaria106.New, worker: singlemaria106.WithWorker, lost: singlemaria106.ErrLost, retryable: singlemaria106.IsRetryable},
+	{name: "guardedmy84", new: guardedmy84.New, worker: guardedmy84.WithWorker, lost: guardedmy84.ErrLost, retryable: guardedmy84.IsRetryable},
+	{name: "guardedmaria106", new: guardedmaria106.New, worker: guardedmaria106.WithWorker, lost: guardedmaria106.ErrLost, retryable: guardedmaria106.IsRetryable},
+	{name: "duemy56", new: duemy56.New, lost: duemy56.ErrLost, retryable: duemy56.IsRetryable},
+	{name: "duemy84", new: duemy84.New, lost: duemy84.ErrLost, retryable: duemy84.IsRetryable},
+	{name: "duemaria105", new: duemaria105.New, lost: duemaria105.ErrLost, retryable: duemaria105.IsRetryable},
+	{name: "duemaria106", new: duemaria106.New, lost: duemaria106.ErrLost, retryable: duemaria106.IsRetryable},
+	{name: "compositemy56", new: compositemy56.New, lost: compositemy56.ErrLost, retryable: compositemy56.IsRetryable},
+	{name: "compositemy84", new: compositemy84.New, lost: compositemy84.ErrLost, retryable: compositemy84.IsRetryable},
+	{name: "compositemaria106", new: compositemaria106.New, lost: compositemaria106.ErrLost, retryable: compositemaria106.IsRetryable},
+	{name: "compositelockmy84", new: compositelockmy84.New, lost: compositelockmy84.ErrLost, retryable: compositelockmy84.IsRetryable},
+	{name: "compositelockmaria106", new: compositelockmaria106.New, lost: compositelockmaria106.ErrLost, retryable: compositelockmaria106.IsRetryable},
+	{name: "booleanmy84", new: booleanmy84.New, lost: booleanmy84.ErrLost, retryable: booleanmy84.IsRetryable},
+	{name: "booleanmaria105", new: booleanmaria105.New, lost: booleanmaria105.ErrLost, retryable: booleanmaria105.IsRetryable},
+	{name: "integermy56", new: integermy56.New, worker: integermy56.WithWorker, lost: integermy56.ErrLost, retryable: integermy56.IsRetryable},
+	{name: "integermy84", new: integermy84.New, worker: integermy84.WithWorker, lost: integermy84.ErrLost, retryable: integermy84.IsRetryable},
+	{name: "integermaria106", new: integermaria106.New, worker: integermaria106.WithWorker, lost: integermaria106.ErrLost, retryable: integermaria106.IsRetryable},
+	{name: "integermaria108", new: integermaria108.New, worker: integermaria108.WithWorker, lost: integermaria108.ErrLost, retryable: integermaria108.IsRetryable},
+	{name: "enummy84", new: enummy84.New, lost: enummy84.ErrLost, retryable: enummy84.IsRetryable},
+	{name: "enummaria105", new: enummaria105.New, lost: enummaria105.ErrLost, retryable: enummaria105.IsRetryable},
+	{name: "nulltimemy84", new: nulltimemy84.New, lost: nulltimemy84.ErrLost, retryable: nulltimemy84.IsRetryable},
+	{name: "nulltimemaria106", new: nulltimemaria106.New, lost: nulltimemaria106.ErrLost, retryable: nulltimemaria106.IsRetryable},
+	{name: "tokenstatemy56", new: tokenstatemy56.New, lost: tokenstatemy56.ErrLost, retryable: tokenstatemy56.IsRetryable},
+	{name: "tokenstatemaria106", new: tokenstatemaria106.New, lost: tokenstatemaria106.ErrLost, retryable: tokenstatemaria106.IsRetryable},
+	{name: "severalmy84", new: severalmy84.New, lost: severalmy84.ErrLost, retryable: severalmy84.IsRetryable},
+	{name: "severalmaria105", new: severalmaria105.New, lost: severalmaria105.ErrLost, retryable: severalmaria105.IsRetryable},
+	{name: "deletemy84", new: deletemy84.New, lost: deletemy84.ErrLost, retryable: deletemy84.IsRetryable},
+	{name: "deletemaria105", new: deletemaria105.New, lost: deletemaria105.ErrLost, retryable: deletemaria105.IsRetryable},
+	{name: "topicmy56", new: topicmy56.New, lost: topicmy56.ErrLost, retryable: topicmy56.IsRetryable},
+	{name: "topicmaria106", new: topicmaria106.New, lost: topicmaria106.ErrLost, retryable: topicmaria106.IsRetryable},
+	{name: "leasemy84", new: leasemy84.New, lost: leasemy84.ErrLost, retryable: leasemy84.IsRetryable},
+	{name: "leasemaria105", new: leasemaria105.New, lost: leasemaria105.ErrLost, retryable: leasemaria105.IsRetryable},
+	{name: "resultmy84", new: resultmy84.New, worker: resultmy84.WithWorker, lost: resultmy84.ErrLost, retryable: resultmy84.IsRetryable},
+	{name: "resultmaria105", new: resultmaria105.New, worker: resultmaria105.WithWorker, lost: resultmaria105.ErrLost, retryable: resultmaria105.IsRetryable},
+	{name: "unsignedmy56", new: unsignedmy56.New, lost: unsignedmy56.ErrLost, retryable: unsignedmy56.IsRetryable},
+	{name: "unsignedmaria106", new: unsignedmaria106.New, lost: unsignedmaria106.ErrLost, retryable: unsignedmaria106.IsRetryable},
+	{name: "binarymy84", new: binarymy84.New, lost: binarymy84.ErrLost, retryable: binarymy84.IsRetryable},
+	{name: "binarymaria105", new: binarymaria105.New, lost: binarymaria105.ErrLost, retryable: binarymaria105.IsRetryable},
+	{name: "holdmy84", new: holdmy84.New, lost: holdmy84.ErrLost, retryable: holdmy84.IsRetryable},
+	{name: "holdmaria106", new: holdmaria106.New, lost: holdmaria106.ErrLost, retryable: holdmaria106.IsRetryable},
+	{name: "holdstatusmy84", new: holdstatusmy84.New, lost: holdstatusmy84.ErrLost, retryable: holdstatusmy84.IsRetryable},
+	{name: "holdstatusmaria106", new: holdstatusmaria106.New, lost: holdstatusmaria106.ErrLost, retryable: holdstatusmaria106.IsRetryable},
+	{name: "popmy56", new: popmy56.New, retryable: popmy56.IsRetryable},
+	{name: "popmy84", new: popmy84.New, retryable: popmy84.IsRetryable},
+	{name: "popmaria105", new: popmaria105.New, retryable: popmaria105.IsRetryable},
+	{name: "popmaria106", new: popmaria106.New, retryable: popmaria106.IsRetryable},
+	{name: "partitionmy56", new: partitionmy56.New, lost: partitionmy56.ErrLost, retryable: partitionmy56.IsRetryable},
+	{name: "partitionmaria105", new: partitionmaria105.New, lost: partitionmaria105.ErrLost, retryable: partitionmaria105.IsRetryable},
+	{name: "partitionrunmy84", new: partitionrunmy84.New, lost: partitionrunmy84.ErrLost, retryable: partitionrunmy84.IsRetryable},
+	{name: "partitionrunmaria105", new: partitionrunmaria105.New, lost: partitionrunmaria105.ErrLost, retryable: partitionrunmaria105.IsRetryable},
+	{name: "hostilepg10pgx", new: hostilepg10pgx.New, worker: hostilepg10pgx.WithWorker, lost: hostilepg10pgx.ErrLost, retryable: hostilepg10pgx.IsRetryable},
+	{name: "hostilepg13sql", new: hostilepg13sql.New, worker: hostilepg13sql.WithWorker, lost: hostilepg13sql.ErrLost, retryable: hostilepg13sql.IsRetryable},
+	{name: "hostilesqlite", new: hostilesqlite.New, worker: hostilesqlite.WithWorker, lost: hostilesqlite.ErrLost, retryable: hostilesqlite.IsRetryable},
+	{name: "compositetidb", new: compositetidb.New, lost: compositetidb.ErrLost, retryable: compositetidb.IsRetryable},
+	{name: "singletidb", new: singletidb.New, worker: singletidb.WithWorker, lost: singletidb.ErrLost, retryable: singletidb.IsRetryable},
+	{name: "holdyuga", new: holdyuga.New, lost: holdyuga.ErrLost, retryable: holdyuga.IsRetryable},
+	{name: "compositeyuga", new: compositeyuga.New, lost: compositeyuga.ErrLost, retryable: compositeyuga.IsRetryable},
+	{name: "singleyuga", new: singleyuga.New, worker: singleyuga.WithWorker, lost: singleyuga.ErrLost, retryable: singleyuga.IsRetryable},
+	{name: "compositecrdb", new: compositecrdb.New, lost: compositecrdb.ErrLost, retryable: compositecrdb.IsRetryable},
+	{name: "singlecrdb", new: singlecrdb.New, worker: singlecrdb.WithWorker, lost: singlecrdb.ErrLost, retryable: singlecrdb.IsRetryable},
 }

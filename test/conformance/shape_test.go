@@ -17,11 +17,12 @@ type shape struct {
 	tries                        tries    // how failures are counted
 	topics                       []string // arguments of Claim
 	absent                       []string // methods that this table cannot have
-	strategy                     string   // that is chosen where the server has everything
+	strategy                     string   // that the table calls for; "": the family's choice
+	mixed                        bool     // the order goes up in one column and down in another
 }
 
 // column is an expression over the row's number g.
-type column struct{ name, postgresql, sqlite string }
+type column struct{ name, postgresql, sqlite, mysql string }
 
 // tries says how a shape counts.
 type tries string
@@ -43,78 +44,91 @@ const (
 var shapes = map[string]*shape{
 	"single": {
 		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
-		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim, strategy: "returning",
+		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim,
 	},
 	"composite": {
-		columns: []column{{"region", "'r' || g % 3", "'r' || g % 3"}, {"seq", "g", "g"}}, ordered: true,
+		columns: []column{{"region", "'r' || g % 3", "'r' || g % 3", "CONCAT('r', g % 3)"}, {"seq", "g", "g", "g"}}, ordered: true,
 		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
-		finish: "status = 'done'", lease: "lease_till", fence: "token", strategy: "returning",
+		finish: "status = 'done'", lease: "lease_till", fence: "token",
 	},
 	"rowid": {
 		ordered: true,
 		ready:   statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
-		finish: "status = 'done'", fence: "token", strategy: "returning",
+		finish: "status = 'done'", fence: "token",
 		absent: []string{"Recover", "Extend"},
 	},
 	"boolean": {
 		ready: "available", running: "NOT available",
-		fence: "status", strategy: "returning",
+		fence:  "status",
 		absent: []string{"Recover", "Extend", "Redrive", "Purge"},
 	},
 	"integer": {
-		columns: []column{{"priority", "-g", "-g"}}, ordered: true,
+		columns: []column{{"priority", "-g", "-g", "-g"}}, ordered: true, mixed: true,
 		ready: "state = 0", running: "state = 1", done: "state = 2", failed: "state = 9",
-		finish: "state = 2", lease: "claimed_at", fence: "claimed", strategy: "returning",
+		finish: "state = 2", lease: "claimed_at", fence: "claimed",
 	},
 	"enum": {
-		columns: []column{{"id", "md5(g::text)::uuid", "printf('%08d', 99999999 - g)"}}, ordered: true,
+		columns: []column{{"id", "md5(g::text)::uuid", "printf('%08d', 99999999 - g)", "LEFT(SHA2(g, 256), 32)"}}, ordered: true,
 		ready: "state = 'queued'", running: "state = 'running'", done: "state = 'done'", failed: "state = 'failed'",
-		finish: "state = 'done'", lease: "lease_till", fence: "attempt", strategy: "returning",
+		finish: "state = 'done'", lease: "lease_till", fence: "attempt",
 	},
 	"nulltime": {
 		ready:   "started_at IS NULL AND finished_at IS NULL AND failed_at IS NULL",
 		running: "started_at IS NOT NULL AND finished_at IS NULL AND failed_at IS NULL",
 		done:    "finished_at IS NOT NULL", failed: "failed_at IS NOT NULL",
-		finish: "finished_at = CURRENT_TIMESTAMP", fence: "attempt", tries: byClaim, strategy: "returning",
+		finish: "finished_at = CURRENT_TIMESTAMP", fence: "attempt", tries: byClaim,
 		absent: []string{"Recover", "Extend"},
 	},
 	"tokenstate": {
 		ready: statusReady, running: "status NOT IN ('ready', 'done', 'error')", done: statusDone, failed: "status = 'error'",
-		finish: "status = 'done'", lease: "lease_till", fence: "token", strategy: "returning",
+		finish: "status = 'done'", lease: "lease_till", fence: "token",
 	},
 	"several": {
 		ready: "state = 'N' AND NOT locked", running: "state = 'N' AND locked",
 		done: "state = 'C' AND NOT locked", failed: "state = 'E' AND NOT locked",
-		finish: "state = 'C'", lease: "claimed_at", fence: "claimed", tries: byFailure, strategy: "returning",
+		finish: "state = 'C'", lease: "claimed_at", fence: "claimed", tries: byFailure,
 	},
 	"delete": {
 		ready: statusReady, running: statusRunning, failed: statusFailed,
-		lease: "lease_till", fence: "token", tries: countdown, strategy: "returning",
+		lease: "lease_till", fence: "token", tries: countdown,
 	},
 	"topic": {
 		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
-		finish: "status = 'done'", fence: "attempt", tries: byClaim, topics: []string{"mail"}, strategy: "returning",
+		finish: "status = 'done'", fence: "attempt", tries: byClaim, topics: []string{"mail"},
 		absent: []string{"Recover", "Extend"},
 	},
 	"due": {
-		columns: []column{{"due_at", "now() - (1000000 - g) * interval '1 ms'", "g"}}, ordered: true,
+		columns: []column{{"due_at", "now() - (1000000 - g) * interval '1 ms'", "g", "NOW(6) - INTERVAL (1000000 - g) * 1000 MICROSECOND"}}, ordered: true,
 		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
-		finish: "status = 'done'", lease: "lease_till", fence: "token", tries: byFailure, strategy: "returning",
+		finish: "status = 'done'", lease: "lease_till", fence: "token", tries: byFailure,
 	},
 	"lease": {
 		ready: "lease_till IS NULL", running: "lease_till IS NOT NULL",
-		lease: "lease_till", fence: "token", strategy: "returning",
+		lease: "lease_till", fence: "token",
 		absent: []string{"Recover", "Redrive", "Purge"},
 	},
 	"result": {
 		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
-		finish: "status = 'done'", fence: "status", strategy: "returning",
+		finish: "status = 'done'", fence: "status",
 		absent: []string{"Recover", "Extend"},
 	},
 	"partitioned": {
-		columns: []column{{"id", "g", "g"}},
+		columns: []column{{"id", "g", "g", "g"}},
 		ready:   statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
-		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim, strategy: "returning",
+		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim,
+	},
+	"unsigned": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim,
+	},
+	"binary": {
+		columns: []column{{"id", "", "", "UNHEX(LEFT(SHA2(g, 256), 32))"}}, ordered: true,
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "token",
+	},
+	"hostile": {
+		ready: `"State of it" = 'ready'`, running: `"State of it" = 'running'`, done: `"State of it" = 'done'`, failed: `"State of it" = 'failed'`,
+		finish: `"State of it" = 'done'`, lease: `"order"`, fence: "attempt", tries: byClaim,
 	},
 	"hold": {
 		ready: "true", strategy: "hold", fence: "none",
@@ -128,14 +142,14 @@ var shapes = map[string]*shape{
 		ready: "true", strategy: "pop", fence: "none",
 	},
 	"partition": {
-		columns: []column{{"hash_code", "nullif(g % 7, 0)", "nullif(g % 7, 0)"}},
+		columns: []column{{"hash_code", "nullif(g % 7, 0)", "nullif(g % 7, 0)", "nullif(g % 7, 0)"}},
 		ready:   "NOT processed", done: "processed",
 		finish: "processed = true", strategy: "partition", fence: "none",
 	},
 	"partitionrun": {
-		columns: []column{{"hash_code", "nullif(g % 7, 0)", "nullif(g % 7, 0)"}},
+		columns: []column{{"hash_code", "nullif(g % 7, 0)", "nullif(g % 7, 0)", "nullif(g % 7, 0)"}},
 		ready:   statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
-		finish: "status = 'done'", fence: "attempt", tries: byClaim, strategy: "returning",
+		finish: "status = 'done'", fence: "attempt", tries: byClaim,
 		absent: []string{"Recover", "Extend"},
 	},
 }

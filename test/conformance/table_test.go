@@ -4,22 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
-	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite"
-
-	"github.com/qgen-dev/qgen/test/servers"
 )
 
 // This file gives every test a table of its own on a live database, and the
@@ -27,24 +19,16 @@ import (
 
 // subject is one emitted package on one server.
 type subject struct {
-	pkg    emitted
-	shape  *shape
-	server string // "15", or "" for SQLite
-	whole  bool   // runs the whole number of jobs
-}
+	server
+	pkg   emitted
+	shape *shape
+	whole bool // runs the whole number of jobs
 
-func (s *subject) sqlite() bool { return s.server == "" }
+	settings []string // of the DSN, each a name=value
+}
 
 // pgx reports whether the package speaks to pgx and not to database/sql.
 func (s *subject) pgx() bool { return s.pkg.driver == "pgx/v5" }
-
-// where is the name of the server for people.
-func (s *subject) where() string {
-	if s.sqlite() {
-		return "sqlite"
-	}
-	return "postgres" + s.server
-}
 
 // table is the subject's table, empty, in a place of its own.
 type table struct {
@@ -55,9 +39,6 @@ type table struct {
 	q    queue
 }
 
-// pragmas are the settings with which SQLite serves several writers.
-const pragmas = "?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"
-
 // newTable creates the table from the case's DDL, with the indexes that the
 // package advises.
 func (s *subject) newTable(t testing.TB) *table {
@@ -67,8 +48,8 @@ func (s *subject) newTable(t testing.TB) *table {
 		x.run(t, ddl)
 	}
 	conns := 24
-	if s.sqlite() {
-		conns = 4 // one can write at a time, and those that wait do so by sleeping
+	if s.family.oneWriter {
+		conns = 4 // those that wait do so by sleeping
 	}
 	x.conn = x.connect(t, conns)
 	x.q = x.open(x.conn, "w0")
@@ -78,50 +59,21 @@ func (s *subject) newTable(t testing.TB) *table {
 // bareTable creates the table and nothing else.
 func (s *subject) bareTable(t testing.TB) *table {
 	t.Helper()
-	x := &table{subject: s, dsn: s.place(t)}
-	x.db = s.openSQL(t, x.dsn, 4)
-	x.run(t, s.read(t, filepath.Join("cases", s.pkg.shape, s.pkg.engine()+".sql")))
+	x := &table{subject: s, dsn: s.family.place(t, s)}
+	for _, setting := range s.settings {
+		name, value, _ := strings.Cut(setting, "=")
+		x.dsn = s.family.with(t, x.dsn, name, value)
+	}
+	x.db = s.family.open(t, x.dsn, 4)
+	x.run(t, readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl)))
 	return x
-}
-
-// place returns the DSN of a new, empty schema or file, which goes away with the test.
-func (s *subject) place(t testing.TB) string {
-	t.Helper()
-	if s.sqlite() {
-		return "file:" + filepath.Join(t.TempDir(), "queue.db") + pragmas
-	}
-	server := servers.Postgres(t, s.server)
-	schema := fmt.Sprintf("conformance_%016x", rand.Uint64())
-	admin := s.openSQL(t, server, 1)
-	if _, err := admin.Exec("CREATE SCHEMA " + schema); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.Exec("DROP SCHEMA " + schema + " CASCADE"); err != nil {
-			t.Error(err)
-		}
-	})
-	return withParam(t, server, "search_path", schema)
-}
-
-// withParam adds a setting of the session to a PostgreSQL DSN.
-func withParam(t testing.TB, dsn, name, value string) string {
-	t.Helper()
-	u, err := url.Parse(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := u.Query()
-	q.Set(name, value)
-	u.RawQuery = q.Encode()
-	return u.String()
 }
 
 // connect returns what the package's New takes, with so many connections.
 func (t *table) connect(tb testing.TB, conns int) any {
 	tb.Helper()
 	if !t.pgx() {
-		return t.openSQL(tb, t.dsn, conns)
+		return t.family.open(tb, t.dsn, conns)
 	}
 	config, err := pgxpool.ParseConfig(t.dsn)
 	if err != nil {
@@ -136,29 +88,18 @@ func (t *table) connect(tb testing.TB, conns int) any {
 	return pool
 }
 
-func (s *subject) openSQL(t testing.TB, dsn string, conns int) *sql.DB {
-	t.Helper()
-	driver := "pgx"
-	if s.sqlite() {
-		driver = "sqlite"
+// reconnect returns the table as sessions with other settings see it, each a
+// name=value, and a queue over a single one of them.
+func (t *table) reconnect(tb testing.TB, settings ...string) *table {
+	tb.Helper()
+	other := *t
+	for _, s := range settings {
+		name, value, _ := strings.Cut(s, "=")
+		other.dsn = t.family.with(tb, other.dsn, name, value)
 	}
-	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-func (s *subject) read(t testing.TB, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	other.conn = other.connect(tb, 1)
+	other.q = other.open(other.conn, "other")
+	return &other
 }
 
 // advice returns the statements of the package's schema/indexes.sql.
@@ -169,7 +110,7 @@ func (s *subject) advice(t testing.TB) []string {
 		return nil // the table's own indexes serve
 	}
 	var statements []string
-	for _, statement := range strings.Split(s.read(t, path), ";\n") {
+	for _, statement := range strings.Split(readText(t, path), ";\n") {
 		if text := strings.TrimSpace(withoutComments(statement)); text != "" {
 			statements = append(statements, text)
 		}
@@ -204,23 +145,13 @@ func (t *table) fill(tb testing.TB, first, last int) {
 	names, values := []string{"n"}, []string{"g"}
 	for _, c := range t.shape.columns {
 		names = append(names, c.name)
-		if t.sqlite() {
-			values = append(values, c.sqlite)
-		} else {
-			values = append(values, c.postgresql)
-		}
+		values = append(values, t.family.expr(c))
 	}
 	direction := ""
 	if t.shape.ordered {
 		direction = " DESC"
 	}
-	insert := fmt.Sprintf("INSERT INTO jobs (%s) SELECT %s FROM ", strings.Join(names, ", "), strings.Join(values, ", "))
-	if t.sqlite() {
-		t.run(tb, "WITH RECURSIVE series (g) AS (SELECT ?1 UNION ALL SELECT g + 1 FROM series WHERE g < ?2) "+
-			insert+"series ORDER BY g"+direction, first, last)
-		return
-	}
-	t.run(tb, insert+"generate_series($1::bigint, $2::bigint) AS g ORDER BY g"+direction, first, last)
+	t.run(tb, t.family.insert(strings.Join(names, ", "), strings.Join(values, ", "), direction, first, last))
 }
 
 // count returns how many rows satisfy a condition.
@@ -285,12 +216,7 @@ type states struct{ ready, running, done, failed int }
 // compared by, it moves in the jobs, too.
 func (t *table) expire(tb testing.TB, jobs ...job) {
 	tb.Helper()
-	column := t.shape.lease
-	if t.sqlite() {
-		t.run(tb, fmt.Sprintf("UPDATE jobs SET %s = %[1]s - 7200000", column))
-	} else {
-		t.run(tb, fmt.Sprintf("UPDATE jobs SET %s = %[1]s - interval '2 hours'", column))
-	}
+	t.run(tb, "UPDATE jobs SET "+t.shape.lease+" = "+t.family.earlier(tb, t, t.shape.lease))
 	if t.shape.fence != "claimed" {
 		return
 	}
@@ -304,80 +230,29 @@ func (t *table) expire(tb testing.TB, jobs ...job) {
 // analyze brings the statistics up to date.
 func (t *table) analyze(tb testing.TB) {
 	tb.Helper()
-	if t.sqlite() {
-		t.run(tb, "ANALYZE")
-		return
-	}
-	t.run(tb, "VACUUM ANALYZE jobs")
+	t.run(tb, t.family.analyze)
 }
 
-// freeze keeps the server from collecting statistics by itself.
-func (t *table) freeze(tb testing.TB) {
+// column reports whether the table has the column.
+func (t *table) column(tb testing.TB, name string) bool {
 	tb.Helper()
-	names := collect[string](tb, t.db, "SELECT oid::regclass::text FROM pg_class "+
-		"WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace")
-	for _, name := range names {
-		t.run(tb, "ALTER TABLE "+name+" SET (autovacuum_enabled = false)")
-	}
+	return collect[int](tb, t.db, t.family.columns, name)[0] > 0
 }
 
-// spy is a connection of its own whose server reports the plan of each
-// statement as it was executed.
-type spy struct {
-	conn  any
-	mu    sync.Mutex
-	plans []string // JSON
-}
-
-// spyOn connects with auto_explain loaded, and with further settings.
-func (t *table) spyOn(tb testing.TB, settings ...string) (*spy, queue) {
+// untilDue returns for how many seconds each row has to wait, and ends the wait.
+func (t *table) untilDue(tb testing.TB) []float64 {
 	tb.Helper()
-	s := &spy{}
-	options := []string{
-		"session_preload_libraries=auto_explain", "client_min_messages=log",
-		"auto_explain.log_min_duration=0", "auto_explain.log_analyze=on", "auto_explain.log_timing=off",
-		"auto_explain.log_buffers=on", "auto_explain.log_format=json",
+	if !t.column(tb, "due_at") {
+		return nil
 	}
-	words := ""
-	for _, o := range append(options, settings...) {
-		words += " -c " + o
-	}
-	config, err := pgxpool.ParseConfig(t.dsn)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	config.MaxConns = 1
-	config.ConnConfig.RuntimeParams["options"] = words
-	config.ConnConfig.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
-		if _, plan, ok := strings.Cut(n.Message, "plan:\n"); ok {
-			s.mu.Lock()
-			s.plans = append(s.plans, plan)
-			s.mu.Unlock()
-		}
-	}
-	if t.pgx() {
-		pool, err := pgxpool.NewWithConfig(context.Background(), config)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		tb.Cleanup(pool.Close)
-		s.conn = pool
-	} else {
-		db := stdlib.OpenDB(*config.ConnConfig)
-		db.SetMaxOpenConns(1)
-		tb.Cleanup(func() { _ = db.Close() })
-		s.conn = db
-	}
-	return s, t.open(s.conn, "spy")
+	waits := collect[float64](tb, t.db, "SELECT "+t.family.wait+" FROM jobs")
+	t.run(tb, "UPDATE jobs SET "+t.family.due)
+	return waits
 }
 
-// taken returns the plans since the last call.
-func (s *spy) taken() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	plans := s.plans
-	s.plans = nil
-	return plans
+// tagged reports whether a statement says which operation of the package it is of.
+func (t *table) tagged(query, operation string) bool {
+	return strings.Contains(query, fmt.Sprintf("/* %s.%s */", t.pkg.name, operation))
 }
 
 // limited is the context of one test: no hang lasts longer.

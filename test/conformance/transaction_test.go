@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
@@ -33,7 +32,7 @@ func proveRollback(t *testing.T, s *subject) {
 	ctx := limited(t, time.Minute)
 	x.within(t, false, func(_ tx, q queue) {
 		mine := x.taken(t, q, 3)
-		if s.sqlite() || !passesLocked(s) {
+		if !passesLocked(s) {
 			return // others wait, or have to be kept apart otherwise
 		}
 		session, _, end, err := x.q.session(ctx)
@@ -55,10 +54,10 @@ func proveRollback(t *testing.T, s *subject) {
 		}
 	})
 	switch {
-	case s.strategy() == "pop" && !s.sqlite():
+	case s.strategy() == "pop" && passesLocked(s):
 		x.check(t, states{ready: 3}) // the other worker's are gone
 		return
-	case s.method("Requeue") || s.strategy() == "hold" || s.strategy() == "partition" || s.sqlite():
+	case s.method("Requeue") || s.strategy() == "hold" || s.strategy() == "partition" || !passesLocked(s):
 		x.check(t, states{ready: 6})
 	}
 	x.inSession(t, func(q queue) {
@@ -66,11 +65,6 @@ func proveRollback(t *testing.T, s *subject) {
 			t.Errorf("after the rollback the jobs are %v, want 1 to 6", got)
 		}
 	})
-}
-
-// passesLocked: a claim does not wait for rows that another transaction holds.
-func passesLocked(s *subject) bool {
-	return s.strategy() != "guarded" && s.strategy() != "partition"
 }
 
 // proveJoinsTransaction: what is done in the caller's transaction is seen when
@@ -109,67 +103,38 @@ func proveJoinsTransaction(t *testing.T, s *subject) {
 func proveRetryable(t *testing.T, s *subject) {
 	x := s.newTable(t)
 	x.fill(t, 1, 4)
-	ctx := limited(t, time.Minute)
 	retryable := func(what string, err error) {
 		t.Helper()
 		if err == nil || !s.pkg.retryable(err) {
 			t.Errorf("%s: IsRetryable(%v) is false", what, err)
 		}
 	}
-	if s.sqlite() {
-		x.run(t, "PRAGMA busy_timeout = 0")
-		impatient := s.openSQL(t, strings.Replace(x.dsn, "busy_timeout(20000)", "busy_timeout(0)", 1), 1)
-		blocked, err := x.db.Begin() // immediate: holds the only write lock
-		if err != nil {
-			t.Fatal(err)
-		}
-		short := limited(t, 300*time.Millisecond)
-		_, err = x.open(impatient, "w0").call(short, "Enqueue", x.q.newJob(9))
-		if err := blocked.Rollback(); err != nil {
-			t.Fatal(err)
-		}
-		retryable("database is locked", err)
+	s.family.conflicts(t, x, retryable)
+}
+
+// deadlock has two transactions complete the same two jobs, each in another
+// order.
+func (t *table) deadlock(tb testing.TB, retryable func(string, error)) {
+	tb.Helper()
+	if !canComplete(t.subject) || t.strategy() == "hold" {
 		return
 	}
-
-	// 40001: the row that a snapshot saw has changed since.
-	old, err := x.begin(ctx, "repeatable read")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var n int
-	if err := old.queryRow("SELECT count(*) FROM jobs", &n); err != nil {
-		t.Fatal(err)
-	}
-	x.run(t, "UPDATE jobs SET n = n")
-	q := x.q.withTx(old.any)
-	jobs, err := q.claim(ctx, 1)
-	if s.strategy() == "partition" && err == nil { // the claim only reads
-		err = q.complete(ctx, jobs...)
-	}
-	retryable("serialization failure", err)
-	if err := old.rollback(); err != nil {
-		t.Fatal(err)
-	}
-
-	if !canComplete(s) || s.strategy() == "hold" {
-		return
-	}
-	// 40P01: two transactions complete the same two jobs, each in another order.
-	two := x.taken(t, x.q, 2)
+	ctx := limited(tb, time.Minute)
+	two := t.taken(tb, t.q, 2)
 	var txs [2]tx
 	for i := range txs {
-		if txs[i], err = x.begin(ctx); err != nil {
-			t.Fatal(err)
+		var err error
+		if txs[i], err = t.begin(ctx); err != nil {
+			tb.Fatal(err)
 		}
-		if err := x.q.withTx(txs[i].any).complete(ctx, two[i]); err != nil {
-			t.Fatal(err)
+		if err := t.q.withTx(txs[i].any).complete(ctx, two[i]); err != nil {
+			tb.Fatal(err)
 		}
 	}
 	errs := make(chan error, 2)
 	for i := range txs {
 		go func() {
-			err := x.q.withTx(txs[i].any).complete(ctx, two[1-i])
+			err := t.q.withTx(txs[i].any).complete(ctx, two[1-i])
 			_ = txs[i].rollback()
 			errs <- err
 		}()

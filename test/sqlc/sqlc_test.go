@@ -19,6 +19,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// engines are those that sqlc knows.
+var engines = []string{"postgresql", "sqlite", "mysql"}
+
 // limits are what sqlc cannot compile.
 var limits = []struct {
 	engine  string
@@ -35,8 +38,20 @@ var limits = []struct {
 		"its catalog has no system tables",
 	},
 	{
-		"postgresql", regexp.MustCompile(`(?s)ARRAY\(.*\w+\)? (>|=) \$\d`), regexp.MustCompile(`^column reference "\w+" is ambiguous$`),
+		"postgresql", regexp.MustCompile(`(?s)ARRAY\(.*[\w"]\)? (>|=) \$\d`), regexp.MustCompile(`^column reference "\w+" is ambiguous$`),
 		"it looks for the column beside a parameter in the outer statement, too",
+	},
+	{
+		"postgresql", regexp.MustCompile(`RETURNING old\.`), regexp.MustCompile(`^column "\w+" does not exist$`),
+		"it does not know yet that RETURNING may name the old row",
+	},
+	{
+		"mysql", regexp.MustCompile(`(information|performance)_schema\.`), regexp.MustCompile(`^schema "(information|performance)_schema" does not exist$`),
+		"its catalog has no system tables",
+	},
+	{
+		"mysql", regexp.MustCompile(`UTC_TIMESTAMP\(6\)`), regexp.MustCompile(`^function utc_timestamp\(unknown\) does not exist$`),
+		"it knows UTC_TIMESTAMP without a precision only",
 	},
 	{
 		"sqlite", regexp.MustCompile(`(?s)^UPDATE.*\nFROM +\(`), regexp.MustCompile(`json_each|extraneous input 'FROM'`),
@@ -49,6 +64,10 @@ var limits = []struct {
 	{
 		"sqlite", regexp.MustCompile(`(?s)RETURNING[^\n]*\browid\b|^SELECT.*\browid\b`), regexp.MustCompile(`^column "rowid" does not exist$`),
 		"it does not know that rows have a rowid",
+	},
+	{
+		"sqlite", regexp.MustCompile(`(?s)^(UPDATE|SELECT).*"\*/ err"`), regexp.MustCompile(`^column reference "" is ambiguous$|json_each`),
+		"it takes names with other characters than letters for one and the same",
 	},
 }
 
@@ -76,6 +95,9 @@ func TestEveryStatementCompiles(t *testing.T) {
 	config.WriteString("version: \"2\"\nsql:\n")
 	for _, root := range []string{filepath.Join("..", ".."), filepath.Join("..", "conformance")} {
 		for i, q := range queues(t, root) {
+			if !slices.Contains(engines, q.Engine) {
+				continue
+			}
 			name := fmt.Sprintf("%s%03d%s", filepath.Base(root), i, q.Gen.Go.Package)
 			name = strings.TrimLeft(name, ".")
 			for j, schema := range q.Schema {

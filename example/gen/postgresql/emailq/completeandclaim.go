@@ -15,6 +15,9 @@ import (
 // When the claims of some of done were lost, the error is an ErrLost that names them; everything
 // else happened all the same and the jobs are returned with that error.
 //
+// It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
+// neither; what was claimed stays so, as after Claim.
+//
 // The parameter kind is the kind that rows must have.
 //
 // Its SQL is sql/complete.sql, sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.

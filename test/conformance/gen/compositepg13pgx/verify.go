@@ -51,6 +51,8 @@ func (e *SchemaError) Unwrap() error {
 // Call it when the program starts. It returns nil or an error that lists everything that
 // differs, each with what to do.
 //
+// It takes no locks and changes nothing, so a crash leaves nothing behind.
+//
 // Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_isolation.sql and
 // sql/verify_index.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {

@@ -23,7 +23,9 @@ type Stats struct {
 }
 
 // Stats counts rows by state and measures waits, as far as the table's columns tell. It reads
-// the whole table and takes no locks: call it for dashboards, not in loops.
+// the whole table: call it for dashboards, not in loops.
+//
+// It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
 // Its SQL is sql/stats.sql.
 func (q *Queue) Stats(ctx context.Context) (s Stats, err error) {

@@ -12,6 +12,9 @@ import (
 // When the claims of some of done were lost, the error is an ErrLost that names them; everything
 // else happened all the same and the jobs are returned with that error.
 //
+// Both take their own locks and commit by themselves. A crash between the two leaves done
+// completed and nothing claimed.
+//
 // Its SQL is sql/complete.sql, sql/claim_pick.sql and sql/claim.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
 	err = q.Complete(ctx, done...)

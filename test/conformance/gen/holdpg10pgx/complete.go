@@ -15,7 +15,8 @@ var (
 
 // Complete marks jobs as done. Their rows are deleted.
 //
-// It takes effect when the transaction commits.
+// It takes effect when the transaction commits, and needs no locks but those of Claim. A crash
+// before that undoes it and gives the jobs back.
 //
 // Its SQL is sql/complete.sql.
 func (t *Tx) Complete(ctx context.Context, jobs ...Job) error {

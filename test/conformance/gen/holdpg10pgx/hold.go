@@ -28,6 +28,8 @@ type Hold struct {
 //	defer h.Close()
 //	// claim, work, complete
 //	return h.Commit(ctx)
+//
+// The locks of what is claimed last until Commit or Close; a crash gives every job back.
 func (q *Queue) Hold(ctx context.Context) (*Hold, error) {
 	if q.begin == nil {
 		return nil, errors.New("holdpg10pgx: hold: the queue was made over a transaction; take jobs with WithTx")

@@ -17,6 +17,8 @@ var (
 // Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at
 // any time, so what it returns is for people to look at, not to work on.
 //
+// It takes no locks and changes nothing, so a crash leaves nothing behind.
+//
 // Its SQL is sql/peek.sql.
 func (q *Queue) Peek(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {

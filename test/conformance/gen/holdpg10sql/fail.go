@@ -15,7 +15,8 @@ var (
 
 // Fail marks a job as failed for good. Their rows are deleted.
 //
-// It takes effect when the transaction commits.
+// It takes effect when the transaction commits, and needs no locks but those of Claim. A crash
+// before that undoes it and gives the jobs back.
 //
 // Its SQL is sql/fail.sql.
 func (t *Tx) Fail(ctx context.Context, job Job, cause error) error {

@@ -27,7 +27,8 @@ type Hold struct {
 //	// claim, work, complete
 //	return h.Commit(ctx)
 //
-// The transaction is rolled back when ctx ends.
+// The locks of what is claimed last until Commit or Close; a crash gives every job back. The
+// transaction is rolled back when ctx ends.
 func (q *Queue) Hold(ctx context.Context) (*Hold, error) {
 	if q.begin == nil {
 		return nil, errors.New("holdpg10sql: hold: the queue was made over a transaction; take jobs with WithTx")

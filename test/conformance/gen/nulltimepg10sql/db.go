@@ -250,8 +250,8 @@ func rolledBack(err error) bool {
 func unknown(err error) bool {
 	var broken *net.OpError
 	return errors.As(err, &broken) || errors.Is(err, driver.ErrBadConn) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		hasState(err, "08", "57P01", "57P02", "57P03", "53300")
+		hasText(err, "conn closed") || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || hasState(err, "08", "57P01", "57P02", "57P03", "53300")
 }
 
 // hasState reports whether err has one of the SQLSTATEs, or is of one of the classes.
@@ -264,5 +264,12 @@ func hasState(err error, states ...string) bool {
 	}
 	return slices.ContainsFunc(states, func(state string) bool {
 		return strings.HasPrefix(e.SQLState(), state)
+	})
+}
+
+// hasText reports whether err says one of the parts, for drivers whose errors have no codes.
+func hasText(err error, parts ...string) bool {
+	return err != nil && slices.ContainsFunc(parts, func(part string) bool {
+		return strings.Contains(err.Error(), part)
 	})
 }

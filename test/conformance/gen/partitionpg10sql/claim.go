@@ -24,7 +24,8 @@ type Shard struct {
 
 // Claim reads up to limit ready jobs of one shard and writes nothing: the shard keeps workers
 // apart, so two workers with the same shard get the same jobs. They come in queue order; when
-// nothing is ready it returns no jobs and a nil error.
+// nothing is ready it returns no jobs and a nil error. In a transaction above READ COMMITTED it
+// reads the table as it was when that began.
 //
 // It takes no locks. A worker that dies leaves its jobs as they were; they are read again by
 // whoever gets its shard.

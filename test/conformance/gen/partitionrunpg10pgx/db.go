@@ -239,14 +239,15 @@ func statement(file string) string {
 
 // rolledBack reports whether err surely left nothing behind and may not come again.
 func rolledBack(err error) bool {
-	return pgconn.SafeToRetry(err) || hasState(err, "40001", "40P01", "55P03")
+	return hasState(err, "40001", "40P01", "55P03")
 }
 
 // unknown reports whether the connection is gone, and with it the answer.
 func unknown(err error) bool {
 	var broken *net.OpError
-	return errors.As(err, &broken) || errors.Is(err, io.EOF) ||
-		errors.Is(err, io.ErrUnexpectedEOF) || hasState(err, "08", "57P01", "57P02", "57P03", "53300")
+	return errors.As(err, &broken) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		hasState(err, "08", "57P01", "57P02", "57P03", "53300")
 }
 
 // hasState reports whether err has one of the SQLSTATEs, or is of one of the classes.

@@ -29,7 +29,10 @@ func (j Job) Done(result *string) Done {
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
-// names their keys. It may be called again after an error.
+// names their keys.
+//
+// It locks the database for writing while it runs. A crash leaves it done as a whole or not at
+// all. After an error it may be called again.
 //
 // Its SQL is sql/complete.sql.
 func (q *Queue) Complete(ctx context.Context, done ...Done) error {

@@ -13,6 +13,9 @@ import (
 // When the claims of some of done were lost, the error is an ErrLost that names them; everything
 // else happened all the same and the jobs are returned with that error.
 //
+// It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
+// neither; what was claimed stays so, as after Claim.
+//
 // Its SQL is sql/complete.sql, sql/claim.sql and sql/claim_1.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (jobs []Job, err error) {
 	if len(done) == 0 {

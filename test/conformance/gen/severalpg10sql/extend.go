@@ -18,7 +18,10 @@ var (
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
-// names their keys. It may be called again after an error.
+// names their keys.
+//
+// It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
+// all. After an error it may be called again.
 //
 // It writes what the database holds now into the jobs: ClaimedAt.
 //

@@ -22,7 +22,8 @@ var (
 // clock, and returns how many. Call it in batches of some thousand until it returns less than
 // limit.
 //
-// It locks the rows it changes until it commits.
+// It locks the database for writing while it runs. A crash leaves each of its statements done as
+// a whole or not at all.
 //
 // Its SQL is sql/purge_done.sql and sql/purge_failed.sql.
 func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (n int, err error) {

@@ -23,6 +23,9 @@ var (
 // Enqueue adds a job, ready to be claimed, and returns its key. With a Queue on the caller's
 // transaction the job appears when that commits.
 //
+// It locks nothing that others wait for. A crash leaves the job added or not. When the
+// connection breaks before the answer comes, it may have been added all the same.
+//
 // Its SQL is sql/enqueue.sql.
 func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 	var keys []Key
@@ -46,6 +49,9 @@ const enqueueChunk = 1000
 
 // EnqueueMany adds jobs and returns their keys in the order of news. Either all are added or
 // none.
+//
+// It locks nothing that others wait for. A crash leaves all of the jobs added or none. When the
+// connection breaks before the answer comes, they may have been added all the same.
 //
 // Its SQL is sql/enqueue_many.sql.
 func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {

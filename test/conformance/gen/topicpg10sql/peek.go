@@ -17,6 +17,8 @@ var (
 // Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at
 // any time, so what it returns is for people to look at, not to work on.
 //
+// It takes no locks and changes nothing, so a crash leaves nothing behind.
+//
 // The parameter kind is the kind that rows must have.
 //
 // Its SQL is sql/peek.sql.

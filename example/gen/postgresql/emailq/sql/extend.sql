@@ -3,6 +3,7 @@
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* emailq.Extend */ email_outbox
 SET    lease_till = now() + interval '5 minutes'
 FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (msg_id_held, tries_held, reader_held)

@@ -3,6 +3,7 @@
 -- fence: tries, reader as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* emailq.Requeue */ email_outbox
 SET    state = 'N',
        not_before = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE not_before END,

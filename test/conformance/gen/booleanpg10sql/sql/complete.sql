@@ -2,6 +2,7 @@
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 DELETE /* booleanpg10sql.Complete */ FROM jobs
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN available = false THEN true END

@@ -2,6 +2,7 @@
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* booleanpg10sql.Requeue */ jobs
 SET    available = true
 WHERE  id = ANY ($1::bigint[])

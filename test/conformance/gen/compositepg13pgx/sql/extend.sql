@@ -3,6 +3,7 @@
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* compositepg13pgx.Extend */ jobs
 SET    lease_till = now() + interval '1 hour'
 FROM   unnest($1::text[], $2::bigint[], $3::uuid[]) AS job (region_held, seq_held, token_held)

@@ -3,6 +3,7 @@
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* deletepg10pgx.Extend */ jobs
 SET    lease_till = now() + interval '1 hour'
 FROM   unnest($1::bigint[], $2::text[]) AS job (id_held, token_held)

@@ -3,6 +3,7 @@
 -- fence: version as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* enumpg13sql.Extend */ jobs
 SET    version = version + 1,
        lease_till = now() + interval '1 hour'

@@ -2,6 +2,7 @@
 -- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
 -- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* guardedpg94sql.Claim */ jobs
 SET    status = 'running',
        tries = tries + 1,

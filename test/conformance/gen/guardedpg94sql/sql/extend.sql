@@ -3,6 +3,7 @@
 -- fence: tries, worker as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* guardedpg94sql.Extend */ jobs
 SET    lease_till = now() + interval '1 hour'
 FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, worker_held)

@@ -2,6 +2,7 @@
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key
+-- isolation: read committed
 DELETE /* holdpg10sql.Complete */ FROM jobs
 WHERE  id = ANY ($1::bigint[])
 RETURNING id

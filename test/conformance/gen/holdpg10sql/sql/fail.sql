@@ -2,6 +2,7 @@
 -- fail: running to failed
 -- locks: the rows it writes, until commit
 -- index: the key
+-- isolation: read committed
 DELETE /* holdpg10sql.Fail */ FROM jobs
 WHERE  id = ANY ($1::bigint[])
 RETURNING id

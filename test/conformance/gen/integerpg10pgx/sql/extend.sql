@@ -3,6 +3,7 @@
 -- fence: claimed_at, worker as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* integerpg10pgx.Extend */ jobs
 SET    claimed_at = now()
 FROM   unnest($1::bigint[], $2::timestamptz[], $3::text[]) AS job (id_held, claimed_at_held, worker_held)

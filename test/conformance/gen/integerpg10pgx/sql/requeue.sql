@@ -3,6 +3,7 @@
 -- fence: claimed_at, worker as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* integerpg10pgx.Requeue */ jobs
 SET    state = 0,
        claimed_at = NULL,

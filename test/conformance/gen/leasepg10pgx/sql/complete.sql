@@ -3,6 +3,7 @@
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 DELETE /* leasepg10pgx.Complete */ FROM jobs
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held

@@ -3,6 +3,7 @@
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* leasepg10pgx.Requeue */ jobs
 SET    lease_till = NULL,
        token = NULL

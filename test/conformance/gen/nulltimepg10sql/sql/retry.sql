@@ -3,6 +3,7 @@
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* nulltimepg10sql.Fail */ jobs
 SET    started_at = NULL,
        finished_at = NULL,

@@ -2,6 +2,7 @@
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* partitionpg10sql.Complete */ jobs
 SET    processed = true
 WHERE  id = ANY ($1::bigint[])

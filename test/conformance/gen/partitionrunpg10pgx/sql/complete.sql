@@ -3,6 +3,7 @@
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* partitionrunpg10pgx.Complete */ jobs
 SET    status = 'done'
 FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)

@@ -3,6 +3,7 @@
 -- fence: owner as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* resultpg10sql.Requeue */ jobs
 SET    status = 'ready',
        owner = NULL

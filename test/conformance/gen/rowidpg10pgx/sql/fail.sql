@@ -2,6 +2,7 @@
 -- fail: running to failed
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* rowidpg10pgx.Fail */ jobs
 SET    status = 'failed'
 WHERE  token = ANY ($1::uuid[])

@@ -2,6 +2,7 @@
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* rowidpg18pgx.Complete */ jobs
 SET    status = 'done'
 WHERE  token = ANY ($1::uuid[])

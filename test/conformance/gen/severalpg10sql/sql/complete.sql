@@ -3,6 +3,7 @@
 -- fence: claimed_at as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* severalpg10sql.Complete */ jobs
 SET    state = 'C',
        locked = false

@@ -3,6 +3,7 @@
 -- fence: claimed_at as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* severalpg10sql.Extend */ jobs
 SET    claimed_at = now()
 FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, claimed_at_held)

@@ -3,6 +3,7 @@
 -- fence: tries, worker as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* singlepg13pgx.Complete */ jobs
 SET    status = 'done',
        lease_till = NULL,

@@ -3,6 +3,7 @@
 -- fence: tries, worker as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* singlepg94sql.Fail */ jobs
 SET    status = 'ready',
        lease_till = NULL,

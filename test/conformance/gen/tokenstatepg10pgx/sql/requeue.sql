@@ -3,6 +3,7 @@
 -- fence: status as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
 UPDATE /* tokenstatepg10pgx.Requeue */ jobs
 SET    status = 'ready',
        lease_till = NULL

@@ -1,0 +1,179 @@
+package conformance
+
+import (
+	"database/sql"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/qgen-dev/qgen/test/servers"
+)
+
+// This file lists the servers on which packages run. Servers of a family differ
+// in nothing but their versions; what a test must know of a family stands in its
+// value, so that no test asks for a server by name.
+
+// server is a server on which packages run.
+type server struct {
+	name    string // as test/servers knows it; "sqlite", which needs none
+	version string // "" where there is one only
+	family  *family
+	jobs    int // that 16 workers drain, once for each strategy
+}
+
+// live are all servers. A package runs on those of its engine that are no older
+// than it asks for.
+var live = []server{
+	{"postgres10", "10", &postgresql, 100_000},
+	{"postgres13", "13", &postgresql, 100_000},
+	{"postgres15", "15", &postgresql, 100_000},
+	{"postgres18", "18", &postgresql, 100_000},
+	{"mysql56", "5.6", &mysqlServers, 20_000},
+	{"mysql97", "9.7", &mysqlServers, 100_000},
+	{"mariadb105", "10.5", &mariadb, 20_000},
+	{"mariadb1011", "10.11", &mariadb, 20_000},
+	{"mariadb118", "11.8", &mariadb, 100_000},
+	{"cockroach", "25.2", &cockroachdb, 20_000},
+	{"yugabyte", "2024.2", &yugabytedb, 20_000},
+	{"tidb", "7.5", &tidb, 20_000},
+	{"sqlite", "", &sqlite, 100_000},
+}
+
+// family is a kind of server.
+type family struct {
+	engine string // in qgen.yaml
+	ddl    string // the file in cases/*/
+	driver string // of database/sql, for the suite's own questions
+
+	// slow: a transaction takes so many round trips that not every pair of package
+	// and server is run.
+	slow bool
+	// oneWriter: whoever writes keeps all others from writing, and they wait.
+	oneWriter bool
+	// skips is the oldest server version for which a package passes over rows
+	// that others hold; "" when none does.
+	skips string
+	// descends is the version since which an index may go up and down.
+	descends string
+	// strategies are how packages claim where the table would allow any; the first
+	// that applies counts.
+	strategies []chosen
+
+	// isolation is the level at which the caller of a package begins transactions;
+	// "" is the server's own.
+	isolation string
+	// place returns the DSN of a new, empty place for a table, which goes away with
+	// the test.
+	place func(testing.TB, *subject) string
+	// with returns the DSN with a setting for its sessions.
+	with func(t testing.TB, dsn, name, value string) string
+	// expr is what a column of the case holds in row g.
+	expr func(column) string
+	// insert fills the table: it is told the columns, their values over g, the
+	// first and the last g, and the direction in which rows are added.
+	insert func(columns, values, direction string, first, last int) string
+	// columns counts the columns of the name that is its argument.
+	columns string
+	// earlier is a column's value two hours before.
+	earlier func(testing.TB, *table, string) string
+	// wait is the number of seconds until due_at, due an assignment that ends it.
+	wait, due string
+	// rename makes column n something else.
+	rename string
+	// analyze brings the statistics up to date, freeze keeps the server from doing
+	// it by itself; nil where it never does.
+	analyze string
+	freeze  func(testing.TB, *table)
+	// forced are settings that keep the planner from what it would like best.
+	forced [][]string
+	// misset returns queues for which something is not as claims need it, by a part
+	// of what is then said.
+	misset func(testing.TB, *table) map[string]queue
+	// impatient is a setting with which waiting for a lock ends after a second.
+	impatient []string
+	// locked counts the rows that somebody has locked.
+	locked func(testing.TB, *table) int
+	// settings are what a DSN may say otherwise, and packages must not mind.
+	settings map[string][]string
+
+	// quiet proves that polling writes nothing.
+	quiet func(t *testing.T, x *table, poll func(queue))
+	// plans proves that claims read ready rows in the order of the queue.
+	plans func(t *testing.T, x *table)
+	// byKey proves that the operations settle jobs by their keys.
+	byKey func(t *testing.T, x *table, operations []string)
+	// conflicts brings about what a package should try again.
+	conflicts func(t *testing.T, x *table, retryable func(what string, err error))
+}
+
+// chosen is a strategy and where it is chosen.
+type chosen struct {
+	strategy string
+	where    func(*subject) bool // nil: everywhere
+}
+
+// families are the kinds of servers on whose servers packages run, or would.
+var families = []*family{&postgresql, &mysqlServers, &mariadb, &cockroachdb, &yugabytedb, &tidb, &sqlite}
+
+func familyOf(engine string) *family {
+	i := slices.IndexFunc(families, func(f *family) bool { return f.engine == engine })
+	if i < 0 {
+		return nil
+	}
+	return families[i]
+}
+
+// up reports whether the server can be used.
+func (s server) up() bool { return s.family == &sqlite || slices.Contains(servers.Names(), s.name) }
+
+// allUp reports whether every server can be used.
+func allUp() bool { return !slices.ContainsFunc(live, func(s server) bool { return !s.up() }) }
+
+// before compares versions; "" is before all.
+func before(a, b string) bool {
+	parts := func(v string) []int {
+		var list []int
+		for part := range strings.SplitSeq(v, ".") {
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				n = -1
+			}
+			list = append(list, n)
+		}
+		return list
+	}
+	return slices.Compare(parts(a), parts(b)) < 0
+}
+
+// hasRowLocks reports whether workers can hold rows apart from each other.
+func hasRowLocks(s *subject) bool { return !s.family.oneWriter }
+
+// hasStatistics reports whether plans follow statistics that may be wrong.
+func hasStatistics(s *subject) bool { return s.family.freeze != nil }
+
+// hasSettings reports whether a DSN can say things in more than one way.
+func hasSettings(s *subject) bool { return len(s.family.settings) > 0 }
+
+// open opens a database for the suite's own questions.
+func (f *family) open(t testing.TB, dsn string, conns int) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(f.driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func readText(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
