@@ -158,7 +158,9 @@ func embedded(f file) []string {
 }
 
 // errorsOf are the drivers whose errors packages over database/sql look at.
-var errorsOf = map[string]string{"mysql": "github.com/go-sql-driver/mysql", "mariadb": "github.com/go-sql-driver/mysql"}
+var errorsOf = map[string]string{
+	"mysql": "github.com/go-sql-driver/mysql", "mariadb": "github.com/go-sql-driver/mysql", "tidb": "github.com/go-sql-driver/mysql",
+}
 
 // An emitted package needs the standard library and its driver, nothing else,
 // and does not bring one of its own into the program.
