@@ -134,7 +134,9 @@ func familyOf(engine string) *family {
 func (s server) up() bool { return s.family == &sqlite || slices.Contains(servers.Names(), s.name) }
 
 // allUp reports whether every server can be used.
-func allUp() bool { return !slices.ContainsFunc(live, func(s server) bool { return s.startable() && !s.up() }) }
+func allUp() bool {
+	return !slices.ContainsFunc(live, func(s server) bool { return s.startable() && !s.up() })
+}
 
 // before compares versions; "" is before all.
 func before(a, b string) bool {
