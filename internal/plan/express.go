@@ -33,7 +33,8 @@ type builder struct {
 	nullsFirst bool
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
-	cluster   bool // several nodes lock rows each for itself
+	cluster   bool    // several nodes lock rows each for itself
+	shared    *values // what the statements have in common
 	// complain reports what the user asks of a column and the server cannot do.
 	complain func(c *schema.Column, hint, format string, args ...any)
 	// fail reports a contradiction within the generator.

@@ -103,8 +103,19 @@ func (b *builder) row() string { return b.d.Ident(b.spec.Table.Name) }
 
 // base fills what every statement of an operation has.
 func (b *builder) base(op string) values {
+	if b.shared == nil {
+		v := b.common()
+		b.shared = &v
+	}
+	v := *b.shared
+	v.Tag = "/* " + b.pkg.Name + "." + op + " */"
+	return v
+}
+
+// common fills what every statement has. Nothing of it changes once the order of
+// the queue is decided.
+func (b *builder) common() values {
 	v := values{
-		Tag:         "/* " + b.pkg.Name + "." + op + " */",
 		Table:       b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name),
 		Version:     b.version,
 		Can:         map[string]bool{},
