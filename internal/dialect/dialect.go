@@ -53,12 +53,11 @@ var capabilities = []Capability{
 
 // Dialect is one folder of templates.
 type Dialect struct {
-	Name string `yaml:"-"` // of the folder
+	Name string `yaml:"-"` // of the folder, and the engine as users write it
 
 	// Base is the folder of which this one says only what differs.
 	Base      string   `yaml:"base"`
 	Title     string   `yaml:"title"`
-	Engines   []string `yaml:"engines"` // the words that users write
 	Grammar   string   `yaml:"grammar"` // which DDL reader
 	Minimum   Version  `yaml:"minimum"` // nothing is generated for older servers
 	Default   Version  `yaml:"default"` // when the user names none
@@ -188,26 +187,17 @@ func (v Versioned) At(version Version) string {
 	return ""
 }
 
-// load reads every folder once.
-var load = sync.OnceValues(func() (map[string]*Dialect, error) {
-	all := map[string]*Dialect{}
+// loads read each folder once, when it is asked for first.
+var loads = sync.OnceValue(func() map[string]func() (*Dialect, error) {
+	each := map[string]func() (*Dialect, error){}
 	folders, err := fs.ReadDir(templates.FS, ".")
 	if err != nil {
-		return nil, err
+		panic(err) //nolint:forbidigo // the folders are compiled in
 	}
 	for _, folder := range folders {
-		d, err := read(templates.FS, folder.Name())
-		if err != nil {
-			return nil, fmt.Errorf("templates/%s: %w", folder.Name(), err)
-		}
-		for _, engine := range d.Engines {
-			if all[engine] != nil {
-				return nil, fmt.Errorf("templates/%s: the engine %s belongs to %s already", d.Name, engine, all[engine].Name)
-			}
-			all[engine] = d
-		}
+		each[folder.Name()] = sync.OnceValues(func() (*Dialect, error) { return read(templates.FS, folder.Name()) })
 	}
-	return all, nil
+	return each
 })
 
 // read loads one folder, refusing keys and capabilities that nothing reads.
@@ -267,41 +257,30 @@ func (d *Dialect) readFacts(fsys fs.FS, folder string) error {
 	return nil
 }
 
-// All returns the dialects by folder name.
+// All returns the dialects by name.
 func All() []*Dialect {
-	all, err := load()
-	if err != nil {
-		panic(err) //nolint:forbidigo // the folders are compiled in, and a test loads them
-	}
-	byName := map[string]*Dialect{}
-	for _, d := range all {
-		byName[d.Name] = d
-	}
 	var list []*Dialect
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		list = append(list, byName[name])
+	for _, engine := range Engines() {
+		d, _ := Lookup(engine)
+		list = append(list, d)
 	}
 	return list
 }
 
 // Engines returns the words that Lookup knows.
-func Engines() []string {
-	var words []string
-	for _, d := range All() {
-		words = append(words, d.Engines...)
-	}
-	slices.Sort(words)
-	return words
-}
+func Engines() []string { return slices.Sorted(maps.Keys(loads())) }
 
 // Lookup returns the dialect of an engine as users write it.
 func Lookup(engine string) (*Dialect, bool) {
-	for _, d := range All() {
-		if slices.Contains(d.Engines, engine) {
-			return d, true
-		}
+	load, ok := loads()[engine]
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	d, err := load()
+	if err != nil {
+		panic(fmt.Errorf("templates/%s: %w", engine, err)) //nolint:forbidigo // the folders are compiled in, and a test loads them
+	}
+	return d, true
 }
 
 // Can reports whether a server of that version has a capability.

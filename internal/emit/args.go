@@ -262,26 +262,29 @@ func (w *writer) jsonValue(f *plan.Field, field *code.Statement, optional bool) 
 	return w.value(f, field, optional)
 }
 
-// held is one part of the keys held by a transaction.
-func (w *writer) held(f *plan.Field) *code.Statement {
-	part := func(k *code.Statement) *code.Statement {
-		if len(w.Key) == 1 {
-			return k
-		}
-		return k.Dot(f.Name)
-	}
-	value := w.convert(f, part(code.Id("k")))
-	if w.isPgx() {
-		typ := w.sentType(f)
-		if isSlice(f) {
-			typ, value = code.Index().Byte(), code.Index().Byte().Call(part(code.Id("k")))
-		}
-		return code.Id("column").Call(code.Id("t").Dot("held"), code.Func().Params(code.Id("k").Id("Key")).Add(typ).Add(inline(code.Return(value))))
+// keyPart is one part of a Key k, as its column keeps it.
+func (w *writer) keyPart(f *plan.Field) *code.Statement {
+	part := code.Id("k")
+	if len(w.Key) > 1 {
+		part = part.Dot(f.Name)
 	}
 	if isSlice(f) {
-		value = code.Index().Byte().Call(part(code.Id("k")))
+		return code.Index().Byte().Call(part)
 	}
-	return code.Id("textArray").Call(code.Id("t").Dot("held"), code.Func().Params(code.Id("k").Id("Key")).Any().Add(inline(code.Return(value))))
+	return w.convert(f, part)
+}
+
+// held is one part of the keys held by a transaction.
+func (w *writer) held(f *plan.Field) *code.Statement {
+	function, typ := "textArray", code.Any()
+	if w.isPgx() {
+		function, typ = "column", w.sentType(f)
+		if isSlice(f) {
+			typ = code.Index().Byte()
+		}
+	}
+	return code.Id(function).Call(code.Id("t").Dot("held"),
+		code.Func().Params(code.Id("k").Id("Key")).Add(typ).Add(inline(code.Return(w.keyPart(f)))))
 }
 
 // list is a list that is written into the text of its statement:
@@ -301,15 +304,7 @@ func (w *writer) list(s *plan.Statement, a plan.Arg, from source) *code.Statemen
 	case a.Kind == plan.ArgHeldList:
 		rows = code.Id("column").Call(code.Id("t").Dot("held"), values(code.Id("k").Id("Key"), func(g *code.Group) {
 			for _, f := range a.Batch {
-				part := code.Id("k")
-				if len(w.Key) > 1 {
-					part = part.Dot(f.Name)
-				}
-				if isSlice(f) {
-					g.Index().Byte().Call(part)
-				} else {
-					g.Add(w.convert(f, part))
-				}
+				g.Add(w.keyPart(f))
 			}
 		}))
 	case from.many == nil:
@@ -340,14 +335,10 @@ func (w *writer) heldAll(fields []*plan.Field) *code.Statement {
 	return code.Id("jsonRows").Call(code.Id("t").Dot("held"), code.Func().Params(code.Id("k").Id("Key")).Index().Any().Add(
 		inline(code.Return(code.Index().Any().ValuesFunc(func(g *code.Group) {
 			for _, f := range fields {
-				part := code.Id("k")
-				if len(w.Key) > 1 {
-					part = part.Dot(f.Name)
-				}
 				if isSlice(f) {
-					g.Id("hexText").Call(code.Index().Byte().Call(part))
+					g.Id("hexText").Call(w.keyPart(f))
 				} else {
-					g.Add(w.convert(f, part))
+					g.Add(w.keyPart(f))
 				}
 			}
 		})))))
@@ -489,12 +480,7 @@ func (w *writer) expandFunc(f *code.File) {
 
 // lists reports whether any statement holds a list.
 func (w *writer) lists() bool {
-	for _, s := range w.Statements() {
-		if slices.ContainsFunc(s.Args, plan.Arg.IsList) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Statements(), func(s *plan.Statement) bool { return slices.ContainsFunc(s.Args, plan.Arg.IsList) })
 }
 
 // expanded emits text, args = expand(text, args) where there are lists.

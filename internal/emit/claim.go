@@ -348,17 +348,28 @@ func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
 //	jobs, err = query(ctx, db, scanJob, claimReadSQL, …found…)
 //	return err
 func (w *writer) lockTake() []*code.Statement {
-	_, args := w.arguments(w.Claim.Lock, source{lists: true}, "")
 	scan := "scanCandidate"
 	if w.Claim.Read == nil && w.Claim.Statement.Rows == nil {
 		scan = "scanJob"
 	}
-	steps := []*code.Statement{
-		code.Id("jobs").Op("=").Nil(),
-		code.List(code.Id("found"), code.Err()).Op(":=").Add(queryCall(scan, append([]*code.Statement{code.Id(w.Claim.Lock.Var)}, args...)...)),
-		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Return(code.Err())),
-	}
-	return append(steps, w.takeLocked("jobs", "found")...)
+	return append(w.lockRows("jobs", "found", scan, w.Claim.Lock, source{lists: true}), w.takeLocked("jobs", "found")...)
+}
+
+// lockRows emits the beginning of an attempt that fills a variable from rows
+// that it locks first:
+//
+//	jobs = nil
+//	found, err := query(ctx, db, scanCandidate, claimLockSQL, limit)
+//	if err != nil || len(found) == 0 {
+//		return err
+//	}
+func (w *writer) lockRows(into, locked, scan string, lock *plan.Statement, from source) []*code.Statement {
+	before, args := w.arguments(lock, from, "")
+	return append(before,
+		code.Id(into).Op("=").Nil(),
+		code.List(code.Id(locked), code.Err()).Op(":=").Add(queryCall(scan, append([]*code.Statement{code.Id(lock.Var)}, args...)...)),
+		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id(locked)).Op("==").Lit(0)).Block(code.Return(code.Err())),
+	)
 }
 
 // takeLocked emits what takes locked rows into a variable.
@@ -543,13 +554,7 @@ func (w *writer) takeTried() []*code.Statement {
 		before, args := w.arguments(c.Statement, tried, "")
 		return append(before, queryInto("taken", "scanJob", append([]*code.Statement{code.Id(c.Statement.Var)}, args...)...))
 	}
-	before, args := w.arguments(c.Lock, tried, "")
-	steps := append(before,
-		code.Id("taken").Op("=").Nil(),
-		code.List(code.Id("free"), code.Err()).Op(":=").Add(queryCall("scanCandidate", append([]*code.Statement{code.Id(c.Lock.Var)}, args...)...)),
-		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("free")).Op("==").Lit(0)).Block(code.Return(code.Err())),
-	)
-	return append(steps, w.takeLocked("taken", "free")...)
+	return append(w.lockRows("taken", "free", "scanCandidate", c.Lock, tried), w.takeLocked("taken", "free")...)
 }
 
 // queueOrderFunc emits

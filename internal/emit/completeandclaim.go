@@ -163,8 +163,7 @@ func (w *writer) fusedWithin(g *code.Group, op string) {
 	g.Add(observe(w.queue(), code.Lit(op), code.Len(code.Id("done")).Op("+").Len(code.Id("jobs"))))
 	g.Var().Id("gone").Error()
 	g.Add(attempt(w.queue(), "transact", code.Lit(op),
-		within().Op(":=").Op("*").Id("q"),
-		code.List(within().Dot("db"), within().Dot("begin"), within().Dot("hook")).Op("=").List(code.Id("db"), code.Nil(), code.Id("noHook").Values()),
+		w.inTransaction("within"),
 		code.If(code.Id("gone").Op("=").Add(within().Dot("Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))),
 			code.Id("gone").Op("!=").Nil().Op("&&").Op("!").Qual("errors", "Is").Call(code.Id("gone"), code.Id("ErrLost"))).Block(code.Return(code.Id("gone"))),
 		code.List(code.Id("jobs"), code.Err()).Op("=").Add(within().Dot("Claim").Call(append(append([]*code.Statement{code.Id("ctx")}, w.narrowingArgs()...), code.Id("limit"))...)),

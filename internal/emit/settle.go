@@ -197,8 +197,7 @@ func (w *writer) inPartsMethod(f *code.File) {
 				g.Add(loop)
 			} else {
 				g.Err().Op(":=").Id("q").Dot("transact").Call(code.Id("ctx"), code.Id("op"), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
-					code.Id("part").Op(":=").Op("*").Id("q"),
-					code.List(code.Id("part").Dot("db"), code.Id("part").Dot("begin"), code.Id("part").Dot("hook")).Op("=").List(code.Id("db"), code.Nil(), code.Id("noHook").Values()),
+					w.inTransaction("part"),
 					code.Id("gone").Op("=").Nil(),
 					loop,
 					code.Return(code.Nil()),
@@ -208,6 +207,16 @@ func (w *writer) inPartsMethod(f *code.File) {
 			g.If(code.Id("gone").Op("==").Nil()).Block(code.Return(code.Nil()))
 			g.Return(code.Op("&").Id("LostError").Values(code.Id("Op").Op(":").Id("op"), code.Id("Keys").Op(":").Id("gone")))
 		}))
+}
+
+// inTransaction emits a queue like q that works in the transaction db and tells no hook:
+//
+//	part := *q
+//	part.db, part.begin, part.hook = db, nil, noHook{}
+func (w *writer) inTransaction(name string) *code.Statement {
+	queue := code.Id(name)
+	return code.Add(queue.Clone(), code.Op(":=").Op("*").Id("q").Line(),
+		code.List(queue.Clone().Dot("db"), queue.Clone().Dot("begin"), queue.Dot("hook")).Op("=").List(code.Id("db"), code.Nil(), code.Id("noHook").Values()))
 }
 
 // listMostConst emits the most jobs that one statement names.
@@ -603,14 +612,10 @@ func (w *writer) refreshingExtend(f *code.File) {
 //	})
 func (w *writer) extendLocked(g *code.Group, s *plan.Settle, args []*code.Statement) {
 	over := source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}
-	_, lockArgs := w.arguments(s.Lock, over, "")
 	held := source{many: code.Id("held"), item: code.Id("Job")}
 	_, readArgs := w.arguments(s.Read, held, "")
-	g.Add(attempt(w.queue(), "transact", code.Lit("extend"),
-		code.Id("fresh").Op("=").Nil(),
-		code.List(code.Id("held"), code.Err()).Op(":=").Add(queryCall("scanCandidate", append([]*code.Statement{code.Id(s.Lock.Var)}, lockArgs...)...)),
-		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), append(w.lockRows("fresh", "held", "scanCandidate", s.Lock, over),
 		code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(append([]*code.Statement{code.Id(s.Statement.Var)}, args...)...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
 		queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Read.Var)}, readArgs...)...),
-	))
+	)...))
 }

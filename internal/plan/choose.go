@@ -52,7 +52,7 @@ var strategies = []strategy{
 			return false, "nothing tells finished rows from new ones", "Name the states with qgen:status ready=… done=…."
 		}
 		if len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "" {
-			return false, "rows have no key, and " + b.d.Title + " gives them no identity of their own", "Add a primary key, or mark unique columns with qgen:id."
+			return b.nameless()
 		}
 		return true, "no running state and a shard column: every worker reads its own share", ""
 	}},
@@ -250,8 +250,7 @@ func (b *builder) canMark() (bool, string, string) {
 			"Add running=<value> to qgen:status, or a column for qgen:lease or qgen:token."
 	}
 	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable && !b.can(dialect.Returning) {
-		return false, "rows have no key, and " + b.d.Title + " gives them no identity of their own",
-			"Add a primary key, or mark unique columns with qgen:id."
+		return b.nameless()
 	}
 	if len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable && b.spec.Token == nil {
 		return false, "rows have no key, and their physical identity does not outlive the transaction",
@@ -260,47 +259,45 @@ func (b *builder) canMark() (bool, string, string) {
 	return true, "", ""
 }
 
-// canLockInOrder reports whether ready rows can be locked without locking all of
+// nameless is why rows without a key cannot be claimed where nothing else names
 // them.
+func (b *builder) nameless() (bool, string, string) {
+	return false, "rows have no key, and " + b.d.Title + " gives them no identity of their own",
+		"Add a primary key, or mark unique columns with qgen:id."
+}
+
+// canLockInOrder reports whether ready rows can be locked without locking all of
+// them: where a server locks what it sorts, an index has to give the order.
 func (b *builder) canLockInOrder() (bool, string, string) {
-	if b.can(dialect.LocksSorted) && !b.inOrder() {
+	if !b.can(dialect.LocksSorted) {
+		return true, "", ""
+	}
+	unsorted := func(o queue.OrderTerm) bool {
+		return o.Random || o.Column == nil || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
+	}
+	if slices.ContainsFunc(b.spec.Order, unsorted) {
 		return false, "no index can give this order, and rows that are sorted are all locked first",
 			"Order by columns, all rising or all falling."
 	}
 	return true, "", ""
 }
 
-// inOrder reports whether an index can give rows in the order of the queue.
-func (b *builder) inOrder() bool {
-	if !b.can(dialect.LocksSorted) {
-		return true
-	}
-	mixed := false
-	for _, o := range b.spec.Order {
-		if o.Random || o.Column == nil {
-			return false
-		}
-		mixed = mixed || o.Desc != b.spec.Order[0].Desc
-	}
-	return !mixed || b.can(dialect.DescIndex)
-}
-
 // canHold reports whether a row lock can be the claim.
 func (b *builder) canHold() (bool, string, string) {
+	inOrder, why, mend := b.canLockInOrder()
 	switch {
 	case !b.can(dialect.RowLocks):
 		return false, b.d.Title + " locks the whole database, not rows",
 			"Add a running state or a lease column, which a claim can write."
 	case !b.can(dialect.SkipLocked):
 		return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
-	case !b.inOrder():
-		return b.canLockInOrder()
+	case !inOrder:
+		return false, why, mend
 	case b.cluster:
 		return false, "of a cluster each node knows its own row locks only, so that two workers would hold one row until one of them commits",
 			"Add a running state or a lease column, which a claim can write; or have all workers use one node and leave cluster: out."
 	case len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "":
-		return false, "rows have no key, and " + b.d.Title + " gives them no identity of their own",
-			"Add a primary key, or mark unique columns with qgen:id."
+		return b.nameless()
 	case b.spec.Table.View:
 		return false, "a view has no rows of its own to lock", "Name the table behind it."
 	}

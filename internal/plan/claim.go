@@ -64,11 +64,11 @@ func (b *builder) buildClaim() {
 	case "lock_update":
 		c.Flow = LockTake
 		c.Lock = b.lockStatement(b.pkg.Key, "claim: locks ready rows, which claim.sql then takes")
-		b.takeLocked(c, nil)
+		b.takeLocked(c, false)
 	case "guarded":
 		c.Flow = PickTake
 		c.Pick = b.pickStatement()
-		b.takeLocked(c, b.newScope().ready())
+		b.takeLocked(c, true)
 	case "pop":
 		if !b.can(dialect.Returning) {
 			c.Flow = LockTake
@@ -291,14 +291,14 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 		head, "locks: the rows it returns, until commit; passes over rows that are locked"}, b.heads()...)...)
 }
 
-// takeLocked plans how rows that were found are taken, by their keys. Of those
-// that were found without a lock, guarded tells the ones that are still ready.
-func (b *builder) takeLocked(c *Claim, guarded []string) {
+// takeLocked plans how rows that were found are taken, by their keys. Those that
+// were found without a lock are guarded: they must still be ready.
+func (b *builder) takeLocked(c *Claim, guarded bool) {
 	s, v := b.newScope(), b.base("Claim")
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
 	locks := "locks: the rows it takes, until commit"
 	head := "claim: ready to running, of the rows that claim_lock.sql locked"
-	if guarded != nil {
+	if guarded {
 		head = "claim: ready to running, of the rows that claim_pick.sql named and nobody took since"
 		locks += "; waits for rows that are locked"
 		v.Where = s.ready()
@@ -309,7 +309,7 @@ func (b *builder) takeLocked(c *Claim, guarded []string) {
 		c.Statement = s.statement("claim", "update_batch", v, b.pkg.Fields, head, locks, b.keyHead(v))
 		return
 	}
-	if guarded != nil {
+	if guarded {
 		l, lv := b.newScope(), b.base("Claim")
 		lv.Batch = l.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
 		lv.Where, v.Where = l.ready(), nil

@@ -50,16 +50,22 @@ type scope struct {
 	settle settleScope
 }
 
-// arg records an argument and returns its mark; an argument that was recorded
-// before gets the same mark.
-func (s *scope) arg(a Arg) string {
+// arg records an argument and returns its mark.
+func (s *scope) arg(a Arg) string { return dialect.Mark(s.record(a)) }
+
+// list is arg for a list that is written into the text.
+func (s *scope) list(a Arg) string { return dialect.MarkText(s.record(a), a.First) }
+
+// record returns the number of an argument; one that was recorded before keeps
+// its own.
+func (s *scope) record(a Arg) int {
 	for i, have := range s.args {
-		if have.Kind == a.Kind && have.Field == a.Field && have.Param == a.Param && have.Max == a.Max && slices.Equal(have.Batch, a.Batch) {
-			return dialect.Mark(i)
+		if have.Kind == a.Kind && have.Field == a.Field && have.Param == a.Param && have.Max == a.Max && have.First == a.First && slices.Equal(have.Batch, a.Batch) {
+			return i
 		}
 	}
 	s.args = append(s.args, a)
-	return dialect.Mark(len(s.args) - 1)
+	return len(s.args) - 1
 }
 
 // column returns a column as it is written in this scope.

@@ -67,12 +67,15 @@ func (b *builder) claimIndex() wanted {
 func leading(tests []queue.Test) []indexKey {
 	var keys []indexKey
 	for _, t := range tests {
-		if constant(t) && (t.Op == queue.IsNull || t.Op == queue.In && len(t.Values) == 1) && len(t.Or) == 0 {
+		if constant(t) && (t.Op == queue.IsNull && len(t.Or) == 0 || equality(t)) {
 			keys = append(keys, indexKey{column: t.Column})
 		}
 	}
 	return keys
 }
+
+// equality reports whether a test compares a column with one value.
+func equality(t queue.Test) bool { return t.Op == queue.In && len(t.Values) == 1 && len(t.Or) == 0 }
 
 // expiredIndex is the index that finds claims of dead workers.
 func (b *builder) expiredIndex() (wanted, bool) {
@@ -106,7 +109,7 @@ func (b *builder) runningLeads() bool {
 	w := b.claimIndex()
 	state := b.spec.States[queue.Running]
 	return len(w.where) == 0 && len(w.columns) > 0 && state != nil && slices.ContainsFunc(state.Tests, func(t queue.Test) bool {
-		return t.Column == w.columns[0].column && t.Op == queue.In && len(t.Values) == 1 && len(t.Or) == 0
+		return t.Column == w.columns[0].column && equality(t)
 	})
 }
 
@@ -248,7 +251,7 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 			if slices.Contains(conditions, normal(b.newScope().test(t))) || t.Op == queue.NotNull && t.Column == w.columns[0].column {
 				continue
 			}
-			if len(have) == 0 || have[0].Column != t.Column || t.Op != queue.In || len(t.Values) != 1 || len(t.Or) > 0 {
+			if len(have) == 0 || have[0].Column != t.Column || !equality(t) {
 				return false
 			}
 			have = have[1:]

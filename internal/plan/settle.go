@@ -81,24 +81,23 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	} else {
 		v.Set = s.sets(t.Writes)
 	}
-	if !b.can(dialect.Returning) {
-		b.lockedSettle(st, s, v, template, name, file, op, moves, held)
-		return st
-	}
-	rows := slices.Clone(b.pkg.Key)
 	if name == queue.Renew {
-		for _, w := range t.Writes {
-			if f := b.fields[w.Column]; slices.Contains(b.pkg.Fields, f) && (slices.Contains(b.pkg.Fence, f) || b.pkg.Lease != nil && b.pkg.Lease.Field == f) {
-				st.Refreshes = append(st.Refreshes, f)
-			}
+		st.Refreshes = b.refreshed(t)
+	}
+	var rows []*Field
+	if b.can(dialect.Returning) {
+		rows = slices.Concat(b.pkg.Key, st.Refreshes)
+		if moved {
+			s.prefix = was
 		}
-		rows = append(rows, st.Refreshes...)
+		v.Returning = s.read(rows)
+	} else {
+		st.Lock = b.lockClaimed(t, held, file, op)
+		if len(st.Refreshes) > 0 {
+			st.Read = b.readByKey(file+"_read", op, slices.Concat(b.pkg.Key, st.Refreshes), file+": reads back what it wrote")
+		}
 	}
-	if moved {
-		s.prefix = was
-	}
-	v.Returning = s.read(rows)
-	if s.settle.joined {
+	if s.settle.joined && len(rows) > 0 {
 		if b.d.Batches == "json" {
 			b.complain(b.spec.Table.Column(b.pkg.Key[0].Column), "Name rows by columns that never change: mark them with qgen:id.",
 				"the key changes when a job is settled, and %s cannot return what it was", b.d.Title)
@@ -113,30 +112,27 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	return st
 }
 
-// lockedSettle plans an operation over claimed jobs where a statement that
-// writes cannot return what it wrote: the rows are locked and their keys read
-// first.
-func (b *builder) lockedSettle(st *Settle, s *scope, v values, template string, name queue.TransitionName, file, op, moves string, held []*Field) {
-	l, lv := b.newScope(), b.base(op)
-	lv.Batch = l.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
-	lv.Where = l.tests(b.leaving(b.spec.Transitions[name]))
-	lv.Returning = l.read(b.pkg.Key)
-	st.Lock = l.statement(file+"_lock", "lock_batch", lv, b.pkg.Key,
-		file+": locks the rows of jobs whose claims are still theirs, which "+file+".sql then writes", b.fenceHead(),
-		"locks: the rows it returns, until commit", b.keyHead(lv))
-	st.Statement = s.statement(file, template, v, nil,
-		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v))
-	if name == queue.Renew {
-		for _, w := range b.spec.Transitions[name].Writes {
-			if f := b.fields[w.Column]; slices.Contains(b.pkg.Fields, f) && (slices.Contains(b.pkg.Fence, f) || b.pkg.Lease != nil && b.pkg.Lease.Field == f) {
-				st.Refreshes = append(st.Refreshes, f)
-			}
-		}
-		if len(st.Refreshes) > 0 {
-			st.Read = b.readByKey(file+"_read", op, slices.Concat(b.pkg.Key, st.Refreshes), file+": reads back what it wrote")
+// refreshed returns the fields of Job that a renewed claim changes.
+func (b *builder) refreshed(t *queue.Transition) []*Field {
+	var fields []*Field
+	for _, w := range t.Writes {
+		if f := b.fields[w.Column]; slices.Contains(b.pkg.Fields, f) && (slices.Contains(b.pkg.Fence, f) || b.pkg.Lease != nil && b.pkg.Lease.Field == f) {
+			fields = append(fields, f)
 		}
 	}
-	b.docSettle(st, name)
+	return fields
+}
+
+// lockClaimed locks the rows of claimed jobs and reads their keys, where a
+// statement that writes cannot return what it wrote.
+func (b *builder) lockClaimed(t *queue.Transition, held []*Field, file, op string) *Statement {
+	s, v := b.newScope(), b.base(op)
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
+	v.Where = s.tests(b.leaving(t))
+	v.Returning = s.read(b.pkg.Key)
+	return s.statement(file+"_lock", "lock_batch", v, b.pkg.Key,
+		file+": locks the rows of jobs whose claims are still theirs, which "+file+".sql then writes", b.fenceHead(),
+		"locks: the rows it returns, until commit", b.keyHead(v))
 }
 
 // readByKey reads rows of a batch.

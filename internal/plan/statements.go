@@ -414,13 +414,6 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 	}
 }
 
-// list records a list and returns its mark.
-func (s *scope) list(a Arg) string {
-	mark := s.arg(a)
-	i, _ := strconv.Atoi(strings.Trim(mark, "\x01\x02"))
-	return dialect.MarkText(i, a.First)
-}
-
 // batchable reports whether values of the fields can travel together.
 func (b *builder) batchable(fields []*Field) bool {
 	return b.d.Batches != "json" || b.can(dialect.Unhex) || !slices.ContainsFunc(fields, b.holdsBytes)

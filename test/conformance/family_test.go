@@ -114,11 +114,6 @@ type chosen struct {
 	where    func(*subject) bool // nil: everywhere
 }
 
-// startable reports whether test/servers/with can start the server.
-func (s server) startable() bool {
-	return !slices.Contains([]*family{&cockroachdb, &yugabytedb, &tidb}, s.family)
-}
-
 // families are the kinds of servers on whose servers packages run, or would.
 var families = []*family{&postgresql, &mysqlServers, &mariadb, &cockroachdb, &yugabytedb, &tidb, &sqlite}
 
@@ -135,7 +130,7 @@ func (s server) up() bool { return s.family == &sqlite || slices.Contains(server
 
 // allUp reports whether every server can be used.
 func allUp() bool {
-	return !slices.ContainsFunc(live, func(s server) bool { return s.startable() && !s.up() })
+	return !slices.ContainsFunc(live, func(s server) bool { return servers.Startable(s.name) && !s.up() })
 }
 
 // before compares versions; "" is before all.

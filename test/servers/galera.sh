@@ -7,6 +7,7 @@
 #
 # VERSION is 10.11. Programs and users are those of mariadb.sh.
 . "$(dirname "$0")/mariadb.sh"
+. "$here/cluster.sh"
 
 [ "$version" = 10.11 ] || usage
 product=Galera
@@ -69,17 +70,6 @@ attempt() {
     await 60 synced "$dir/$n" || return 1
   done
   for n in 1 2 3; do dsn "${sql[n]}"; done
-}
-
-start_server() {
-  programs "$home"
-  retry_ports attempt
-}
-
-# Leaving in good order takes long, and nobody comes back.
-stop_server() {
-  local n
-  for n in 1 2 3; do halt KILL "$dir/$n"; done
 }
 
 run "$@"

@@ -8,6 +8,7 @@
 #
 # VERSION is 9.7. Programs and users are those of mysql.sh.
 . "$(dirname "$0")/mysql.sh"
+. "$here/cluster.sh"
 
 [ "$version" = 9.7 ] || usage
 product="Group Replication"
@@ -63,17 +64,6 @@ attempt() {
     await 60 online "$n" 1 && await 60 online 1 "$n" || return 1
   done
   for n in 1 2 3; do dsn "${sql[n]}"; done
-}
-
-start_server() {
-  programs "$home"
-  retry_ports attempt
-}
-
-# Leaving in good order takes long, and nobody comes back.
-stop_server() {
-  local n
-  for n in 1 2 3; do halt KILL "$dir/$n"; done
 }
 
 run "$@"

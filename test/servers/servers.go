@@ -22,6 +22,9 @@ var names = []string{
 // their variables.
 var unseen = []string{"cockroach", "yugabyte", "tidb"}
 
+// Startable reports whether the script "with" can start the server of that name.
+func Startable(name string) bool { return slices.Contains(names, name) }
+
 // Names returns the servers of which a DSN is set or which QGEN_TEST_REQUIRE
 // lists, by kind, oldest version first.
 func Names() []string {
