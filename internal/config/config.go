@@ -57,7 +57,8 @@ type Queue struct {
 	Schema   []String   // files, globs, folders; relative to the config file
 	Engine   String
 	Server   String
-	Cluster  Flag // several nodes take writes at once
+	Cluster  Flag   // several nodes take writes at once
+	Emit     String // statement, or procedure: the package calls stored procedures
 	Table    String
 	Name     String
 	MinFence String

@@ -22,7 +22,7 @@ var (
 	clocks       = []string{"utc", "local"}
 	sqlPackages  = []string{"database/sql", "pgx/v5"}
 	codecs       = []string{"json"}
-	laterQueue   = []string{"params", "payload_from", "also", "done", "failed", "outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times", "emit"}
+	laterQueue   = []string{"params", "payload_from", "also", "done", "failed", "outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times"}
 	laterGen     = []string{"sqlc", "review", "indexes"}
 	laterBackoff = []string{"expr"}
 )
@@ -73,6 +73,7 @@ func queueKeys(p *parser, q *Queue) []key {
 		{name: "engine", required: "Name the database: engine: postgresql.", read: str(&q.Engine)},
 		{name: "server", read: func(name string, v *yaml.Node) { q.Server = p.number(v, name) }},
 		{name: "cluster", read: func(name string, v *yaml.Node) { q.Cluster = p.flag(v, name) }},
+		{name: "emit", read: func(name string, v *yaml.Node) { q.Emit = p.word(v, name, []string{"statement", "procedure"}) }},
 		{name: "table", read: str(&q.Table)},
 		{name: "name", read: str(&q.Name)},
 		{name: "min_fence", read: func(name string, v *yaml.Node) { q.MinFence = p.word(v, name, minFences) }},

@@ -43,12 +43,22 @@ const (
 	ReturningOld  Capability = "returning_old"  // RETURNING gives a column as it was
 	LocksSorted   Capability = "locks_sorted"   // a read that sorts and locks, locks all that it sorts
 	OrderedUpdate Capability = "ordered_update" // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
+
+	PlainPredicates Capability = "plain_predicates" // the predicate of an index holds no OR
+	UnsortedInsert  Capability = "unsorted_insert"  // INSERT returns rows in any order
+	TriggerOutput   Capability = "trigger_output"   // rows on which a trigger fires are not returned, but can be kept and read
+	Blocks          Capability = "blocks"           // an anonymous block of statements gives rows back
+	OpenCursors     Capability = "open_cursors"     // of which: by a cursor that is an argument of it
+	ReturningKey    Capability = "returning_key"    // INSERT gives the key of the new row to an argument
+	Procedures      Capability = "procedures"       // statements can be stored and called with their arguments
+	Miscounts       Capability = "miscounts"        // the number of rows that a statement changed may be told wrong, what it returns may not
 )
 
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, OnlineIndex, RandomUUID, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
+	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, Miscounts,
 }
 
 // Dialect is one folder of templates.
@@ -56,13 +66,16 @@ type Dialect struct {
 	Name string `yaml:"-"` // of the folder, and the engine as users write it
 
 	// Base is the folder of which this one says only what differs.
-	Base      string   `yaml:"base"`
-	Title     string   `yaml:"title"`
-	Grammar   string   `yaml:"grammar"` // which DDL reader
-	Minimum   Version  `yaml:"minimum"` // nothing is generated for older servers
-	Default   Version  `yaml:"default"` // when the user names none
-	Drivers   []string `yaml:"drivers"` // Go database APIs that can talk to it, the default first
-	Isolation string   `yaml:"isolation"`
+	Base    string  `yaml:"base"`
+	Title   string  `yaml:"title"`
+	Grammar string  `yaml:"grammar"` // which DDL reader
+	Minimum Version `yaml:"minimum"` // nothing is generated for older servers
+	Default Version `yaml:"default"` // when the user names none
+	// ServerNames are servers that users name without a version, and the version
+	// whose statements they run.
+	ServerNames map[string]Version `yaml:"server_names"`
+	Drivers     []string           `yaml:"drivers"` // Go database APIs that can talk to it, the default first
+	Isolation   string             `yaml:"isolation"`
 	// Cluster is a kind of cluster of these servers whose nodes take writes at
 	// once and lock rows each for itself, "" when there is none.
 	Cluster      string `yaml:"cluster"`
@@ -75,25 +88,61 @@ type Dialect struct {
 		Reserved string    `yaml:"reserved"`
 	} `yaml:"identifiers"`
 
-	Placeholder string            `yaml:"placeholder"`
-	CastForm    string            `yaml:"cast"`
-	Literals    map[string]string `yaml:"literals"`
-	NullsLow    bool              `yaml:"nulls_low"` // NULL sorts before every value
-	Counted     string            `yaml:"counted"`   // what count counts where its rows are filtered: * or 1
-	Batches     string            `yaml:"batches"`   // arrays, json, or lists
+	Placeholder string `yaml:"placeholder"`
+	// ListPlaceholder is that of the values of a list, where they have names of their
+	// own and all arguments come in the order of the text.
+	ListPlaceholder string `yaml:"list_placeholder"`
+	// Repeats is how texts begin in which a numbered placeholder may stand several
+	// times for one argument, "" for all.
+	Repeats  string            `yaml:"repeats"`
+	CastForm string            `yaml:"cast"`
+	Literals map[string]string `yaml:"literals"`
+	NullsLow bool              `yaml:"nulls_low"` // NULL sorts before every value
+	Counted  string            `yaml:"counted"`   // what count counts where its rows are filtered: * or 1
+	// DefaultOnly are functions that may stand in the default of a column only, without
+	// their parentheses, and what does the same elsewhere.
+	DefaultOnly map[string]string `yaml:"default_only"`
+	Truth       string            `yaml:"truth"` // slot {arg}: a truth value as a condition, where it is none by itself
+	// ByteLengths: a text column holds so many bytes, not characters.
+	ByteLengths bool `yaml:"byte_lengths"`
+	EmptyIsNull bool `yaml:"empty_is_null"` // '' is NULL
+	// Batches is how the rows of one call travel: as arrays, json, lists that are
+	// written into the text, or forall: arrays where a block writes them, else lists.
+	Batches Versioned `yaml:"batches"`
+	// MostRows is how many rows one statement names at most, and MostTaken how many it
+	// takes, 0 for any number; WhyMost is the reason as a clause. MostValues is how many
+	// arguments a statement can have.
+	MostRows   int    `yaml:"most_rows"`
+	MostTaken  int    `yaml:"most_taken"`
+	WhyMost    string `yaml:"why_most"`
+	MostValues int    `yaml:"most_values"`
 	// TypesAsWritten: the catalog keeps a column's type as the DDL wrote it.
-	TypesAsWritten bool                   `yaml:"types_as_written"`
-	Capabilities   map[Capability]Version `yaml:"capabilities"`
-	// Absent are capabilities of the base that this server does not have.
-	Absent      []Capability `yaml:"absent"`
-	ClaimLadder []int        `yaml:"claim_ladder"`
-	RowIdentity struct {
+	TypesAsWritten bool `yaml:"types_as_written"`
+	// BaseTypes: the catalog shows the type behind a domain.
+	BaseTypes    bool                   `yaml:"base_types"`
+	Capabilities map[Capability]Version `yaml:"capabilities"`
+	// Asked are strategies that are taken only when the user names them, and why.
+	Asked map[string]string `yaml:"asked"`
+	// Absent are capabilities of the base that this server does not have, ClusterAbsent
+	// those that its servers do not have as nodes of a cluster.
+	Absent        []Capability `yaml:"absent"`
+	ClusterAbsent []Capability `yaml:"cluster_absent"`
+	ClaimLadder   []int        `yaml:"claim_ladder"`
+	RowIdentity   struct {
 		Column      string `yaml:"column"`
 		Type        string `yaml:"type"`
 		Stable      bool   `yaml:"stable"`      // for the life of the row, not only of the transaction
 		Partitioned string `yaml:"partitioned"` // second column where a table has partitions
+		Read        string `yaml:"read"`        // how it is read as text, where it is none
+		Write       string `yaml:"write"`       // slot {arg}: the text as an identity
 	} `yaml:"row_identity"`
-	Composite string `yaml:"composite"` // join, tuple, or always: one column is joined, too
+	// Returned are what stands before a column that a statement returns, as it is
+	// after (insert, update) or was before (delete), where the table's name does not.
+	Returned map[string]string `yaml:"returned"`
+	// Composite is how picked rows with a composite key are named: join, tuple,
+	// always (one column is joined, too), or none (the picked rows are written
+	// themselves).
+	Composite string `yaml:"composite"`
 	// PrimaryIndex is what the index of a primary key is called, where every one is
 	// called the same.
 	PrimaryIndex string               `yaml:"primary_index"`
@@ -126,14 +175,19 @@ type DriverError struct {
 	Import string `yaml:"import"`
 	Type   string `yaml:"type"`
 	Field  string `yaml:"field"`
+	// Method, in the place of Import, Type and Field, is the method of the error that
+	// tells the number.
+	Method string `yaml:"method"`
 	// NumberType is the Go type of the field, Lost the driver's error for a
 	// connection that is gone.
 	NumberType string `yaml:"number_type"`
 	Lost       string `yaml:"lost"`
 }
 
-// Clock is how one kind of column tells the time. Slots: {sign} is + or -,
-// {seconds} a number of seconds, {interval} the same as text ("5 minutes"),
+// Clock is how one kind of column tells the time. Slots: {sign} is + or -, {minus}
+// the same without the plus,
+// {seconds} a number of seconds, {interval} the same as text ("5 minutes"), {amount}
+// and {unit} the same as a whole number of a unit ("5", "minute"),
 // {format} the quoted format of a text time, {a} and {b} two times.
 type Clock struct {
 	Since   Version `yaml:"since"`
@@ -155,6 +209,10 @@ type TypeRule struct {
 	Read  string `yaml:"read"`  // slot {column}
 	Write string `yaml:"write"` // slots {arg} and {type}
 	Cast  string `yaml:"cast"`  // the type's name in casts, where its own means something else there
+	Sent  string `yaml:"sent"`  // the type as which values travel in a batch, where Cast is another
+	// Catalog is what the server's catalog calls the type, where that is not its name.
+	Catalog string `yaml:"catalog"`
+	Kept    string `yaml:"kept"` // the type that keeps a value between two statements, where the column's own may lose some of it
 	// Codec and Layout say how a time.Time travels that read and write turn into
 	// something else: epoch_us, or text in a Go layout.
 	Codec  string `yaml:"codec"`
@@ -222,7 +280,7 @@ func read(fsys fs.FS, name string) (*Dialect, error) {
 		}
 		delete(d.Capabilities, c)
 	}
-	for c := range d.Capabilities {
+	for _, c := range slices.AppendSeq(slices.Clone(d.ClusterAbsent), maps.Keys(d.Capabilities)) {
 		if !slices.Contains(capabilities, c) {
 			return nil, fmt.Errorf("dialect.yaml: nothing asks for the capability %q", c)
 		}

@@ -26,6 +26,10 @@ var functions = template.FuncMap{
 	"both": func(n int, items []string) string {
 		return strings.Join(items, "\n"+strings.Repeat(" ", n)+"AND    ")
 	},
+	// joined joins the conditions of a join with AND, each further line indented by n.
+	"joined": func(n int, items []string) string {
+		return strings.Join(items, "\n"+strings.Repeat(" ", n)+"AND ")
+	},
 	// ranged writes the order of columns out, rising where they do not say it.
 	"ranged": func(columns []string) []string {
 		texts := slices.Clone(columns)
@@ -48,8 +52,9 @@ var functions = template.FuncMap{
 		}
 		return texts
 	},
-	// selects writes rows as queries that UNION ALL joins; names are those of the columns.
-	"selects": func(n int, rows [][]string, names ...string) string {
+	// selects writes rows as queries that UNION ALL joins; names are those of the
+	// columns, from is what has to stand behind them.
+	"selects": func(n int, from string, rows [][]string, names ...string) string {
 		texts := make([]string, len(rows))
 		for i, row := range rows {
 			cells := slices.Clone(row)
@@ -58,7 +63,7 @@ var functions = template.FuncMap{
 					cells[k] += " AS " + names[k]
 				}
 			}
-			texts[i] = "SELECT " + strings.Join(cells, ", ")
+			texts[i] = "SELECT " + strings.Join(cells, ", ") + from
 		}
 		return strings.Join(texts, " UNION ALL\n"+strings.Repeat(" ", n))
 	},
@@ -111,6 +116,12 @@ func (d *Dialect) Has(name string) bool {
 // Render runs a template over values and returns the statement and, in bind
 // order, the numbers of the arguments that were marked in it.
 func (d *Dialect) Render(name string, values any) (sql string, args []int, err error) {
+	return d.RenderNamed(name, values, func(_, n int) string { return Fill(d.Placeholder, "n", strconv.Itoa(n)) })
+}
+
+// RenderNamed is Render with placeholders by another name; it gets the number of
+// the argument as it was marked, and its place in bind order, from 1.
+func (d *Dialect) RenderNamed(name string, values any, placeholder func(arg, n int) string) (sql string, args []int, err error) {
 	t := d.templates.Lookup(name + ".sql.tmpl")
 	if t == nil {
 		return "", nil, fmt.Errorf("templates/%s has no %s.sql.tmpl", d.Name, name)
@@ -119,19 +130,21 @@ func (d *Dialect) Render(name string, values any) (sql string, args []int, err e
 	if err := t.Execute(&b, values); err != nil {
 		return "", nil, err
 	}
-	return d.number(strings.TrimSpace(b.String()))
+	return d.number(strings.TrimSpace(b.String()), placeholder)
 }
 
 // number replaces the marks by placeholders.
-func (d *Dialect) number(text string) (string, []int, error) {
+func (d *Dialect) number(text string, placeholder func(arg, n int) string) (string, []int, error) {
 	var out strings.Builder
-	var args []int
+	var args, lists []int
 	numbers := map[int]int{}
+	numbered := strings.Contains(d.Placeholder, "{n}")
+	repeats := numbered && strings.HasPrefix(text, d.Repeats)
 	for {
 		before, rest, ok := strings.Cut(text, argOpen)
 		out.WriteString(before)
 		if !ok {
-			return out.String(), args, nil
+			return out.String(), append(args, lists...), nil
 		}
 		mark, after, ok := strings.Cut(rest, argEnd)
 		digits, own, isText := strings.Cut(mark, argText)
@@ -140,14 +153,17 @@ func (d *Dialect) number(text string) (string, []int, error) {
 			return "", nil, fmt.Errorf("a name holds a control character")
 		}
 		// A placeholder without a number counts by position and cannot repeat.
-		if _, seen := numbers[i]; !seen || !strings.Contains(d.Placeholder, "{n}") {
+		switch _, seen := numbers[i]; {
+		case numbered && isText && d.ListPlaceholder == "":
+			lists = append(lists, i) // their values are numbered behind all others
+		case !seen || !repeats:
 			args = append(args, i)
 			numbers[i] = len(args)
 		}
 		if isText {
 			out.WriteString(own)
 		} else {
-			out.WriteString(Fill(d.Placeholder, "n", strconv.Itoa(numbers[i])))
+			out.WriteString(placeholder(i, numbers[i]))
 		}
 		text = after
 	}

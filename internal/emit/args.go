@@ -100,6 +100,8 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 			args = append(args, w.list(s, a, from))
 		case plan.ArgParamNil:
 			args = append(args, code.Id(a.Param.Name).Op("==").Nil())
+		case plan.ArgCursor, plan.ArgCounts, plan.ArgNewKey:
+			// The function that runs the statement adds them.
 		case plan.ArgHeld:
 			args = append(args, w.held(a.Field))
 		case plan.ArgHeldAll:
@@ -214,6 +216,10 @@ func itemParam(from source) *code.Statement {
 func (w *writer) batch(a plan.Arg, from source) *code.Statement {
 	optional := a.Kind == plan.ArgNewBatch && a.Field.Optional
 	value := w.field(a.Field, from)
+	if w.Slices {
+		typ, element := w.slot(a.Field, value)
+		return code.Id("column").Call(from.many.Clone(), code.Func().Params(itemParam(from)).Add(typ).Add(inline(code.Return(element))))
+	}
 	if w.isPgx() {
 		typ := w.sentType(a.Field)
 		if pointer(a.Field, optional) {
@@ -224,6 +230,46 @@ func (w *writer) batch(a plan.Arg, from source) *code.Statement {
 	}
 	return code.Id("textArray").Call(from.many.Clone(), code.Func().Params(itemParam(from)).Any().Add(
 		inline(code.Return(w.element(a.Field, value, optional)))))
+}
+
+// slot is a value within a slice that travels as an array, and its type: a
+// number, bytes or a text, of which the empty one is null.
+func (w *writer) slot(f *plan.Field, field *code.Statement) (typ, value *code.Statement) {
+	sent := f.GoType
+	switch {
+	case w.hasNumberCodec(f):
+		sent = "int64"
+	case f.Codec == plan.TextTime:
+		sent = "string"
+	}
+	as := func(goType string, value *code.Statement) *code.Statement {
+		if sent == goType && !w.isStatus(f) {
+			return value
+		}
+		return code.Id(goType).Call(value)
+	}
+	number := func(name, goType string) (typ, value *code.Statement) {
+		if pointer(f, false) {
+			return code.Qual("database/sql", "Null"+name), code.Id("null" + name).Call(field)
+		}
+		return code.Id(goType), as(goType, w.convert(f, field))
+	}
+	switch {
+	case isSlice(f) && f.GoType != "json.RawMessage":
+		return code.Index().Byte(), as("[]byte", field)
+	case sent == "float64" || sent == "float32":
+		return number("Float64", "float64")
+	case strings.HasPrefix(sent, "int") || strings.HasPrefix(sent, "uint"):
+		return number("Int64", "int64")
+	case pointer(f, false):
+		return code.String(), code.Id("orZero").Call(w.value(f, field, false))
+	}
+	return code.String(), as("string", w.convert(f, field))
+}
+
+// hasNumberCodec reports whether a time travels as a number.
+func (w *writer) hasNumberCodec(f *plan.Field) bool {
+	return f.Codec == plan.Epoch || f.Codec == plan.EpochMS || f.Codec == plan.EpochUS
 }
 
 // element is a value within a text array: nil when it is null.
@@ -438,12 +484,14 @@ func (w *writer) listType(f *code.File) {
 //			n := len(l.rows)
 //			if l.pad && n > 0 {
 //				n = 1 << bits.Len(uint(n-1))
+//				// or, where mostJobs is no power of two, max(n, min(1<<bits.Len(uint(n-1)), mostJobs))
 //			}
 //			written := l.none
 //			if n > 0 {
 //				written = l.first + strings.Repeat(l.more, n-1)
 //			}
 //			text = strings.Replace(text, l.first, written, 1)
+//			// or, where placeholders have numbers, numberSlots(written, len(flat))
 //			for i := range n {
 //				flat = append(flat, l.rows[min(i, len(l.rows)-1)]...)
 //			}
@@ -452,6 +500,10 @@ func (w *writer) listType(f *code.File) {
 //	}
 func (w *writer) expandFunc(f *code.File) {
 	first, rows := code.Id("l").Dot("first"), code.Id("l").Dot("rows")
+	padded := code.Lit(1).Op("<<").Qual("math/bits", "Len").Call(code.Uint().Call(code.Id("n").Op("-").Lit(1)))
+	if w.Most&(w.Most-1) != 0 {
+		padded = code.Id("max").Call(code.Id("n"), code.Id("min").Call(padded, code.Id("mostJobs")))
+	}
 	decl(f, []string{"expand writes the lists among args into text. The number of rows that may come again is rounded up to a power of two, so that a server sees few texts."},
 		code.Func().Id("expand").Params(code.Id("text").String(), code.Id("args").Index().Any()).Params(code.String(), code.Index().Any()).Block(
 			code.Var().Id("flat").Index().Any(),
@@ -463,18 +515,52 @@ func (w *writer) expandFunc(f *code.File) {
 				),
 				code.Id("n").Op(":=").Len(rows.Clone()),
 				code.If(code.Id("l").Dot("pad").Op("&&").Id("n").Op(">").Lit(0)).Block(
-					code.Id("n").Op("=").Lit(1).Op("<<").Qual("math/bits", "Len").Call(code.Uint().Call(code.Id("n").Op("-").Lit(1))),
+					code.Id("n").Op("=").Add(padded),
 				),
 				code.Id("written").Op(":=").Id("l").Dot("none"),
 				code.If(code.Id("n").Op(">").Lit(0)).Block(
 					code.Id("written").Op("=").Add(first.Clone()).Op("+").Qual("strings", "Repeat").Call(code.Id("l").Dot("more"), code.Id("n").Op("-").Lit(1)),
 				),
-				code.Id("text").Op("=").Qual("strings", "Replace").Call(code.Id("text"), first.Clone(), code.Id("written"), code.Lit(1)),
+				code.Id("text").Op("=").Qual("strings", "Replace").Call(code.Id("text"), first.Clone(), w.written(), code.Lit(1)),
 				code.For(code.Id("i").Op(":=").Range().Id("n")).Block(
 					code.Id("flat").Op("=").Append(code.Id("flat"), rows.Clone().Index(code.Id("min").Call(code.Id("i"), code.Len(rows.Clone()).Op("-").Lit(1))).Op("...")),
 				),
 			),
 			code.Return(code.Id("text"), code.Id("flat")),
+		))
+}
+
+// written is the text of a list, with numbers where placeholders have them.
+func (w *writer) written() *code.Statement {
+	if w.Numbered == "" {
+		return code.Id("written")
+	}
+	return code.Id("numberSlots").Call(code.Id("written"), code.Len(code.Id("flat")))
+}
+
+// numberSlotsFunc emits
+//
+//	func numberSlots(text string, after int) string {
+//		var b strings.Builder
+//		for i, part := range strings.Split(text, "@p0") {
+//			if i > 0 {
+//				b.WriteString("@p" + strconv.Itoa(after+i))
+//			}
+//			b.WriteString(part)
+//		}
+//		return b.String()
+//	}
+func (w *writer) numberSlotsFunc(f *code.File) {
+	decl(f, []string{"numberSlots gives the placeholders of a list their numbers, which follow after."},
+		code.Func().Id("numberSlots").Params(code.Id("text").String(), code.Id("after").Int()).String().Block(
+			code.Var().Id("b").Qual("strings", "Builder"),
+			code.For(code.List(code.Id("i"), code.Id("part")).Op(":=").Range().Qual("strings", "Split").Call(code.Id("text"), code.Lit(w.Slot))).Block(
+				code.If(code.Id("i").Op(">").Lit(0)).Block(
+					code.Id("b").Dot("WriteString").Call(code.Lit(w.Numbered).Op("+").Qual("strconv", "Itoa").Call(code.Id("after").Op("+").Id("i"))),
+				),
+				code.Id("b").Dot("WriteString").Call(code.Id("part")),
+			),
+			code.Return(code.Id("b").Dot("String").Call()),
 		))
 }
 
@@ -608,6 +694,52 @@ func (w *writer) orNullFunc(f *code.File) {
 			code.If(code.Id("p").Op("==").Nil()).Block(code.Return(code.Nil())),
 			code.Return(code.Op("*").Id("p")),
 		))
+}
+
+// orZeroFunc emits
+//
+//	func orZero[T any](p *T) (v T) {
+//		if p != nil {
+//			v = *p
+//		}
+//		return v
+//	}
+func (w *writer) orZeroFunc(f *code.File) {
+	decl(f, []string{"orZero is what p points to, the zero value when it points to nothing."},
+		code.Func().Id("orZero").Types(code.Id("T").Any()).Params(code.Id("p").Op("*").Id("T")).Params(code.Id("v").Id("T")).Block(
+			code.If(code.Id("p").Op("!=").Nil()).Block(code.Id("v").Op("=").Op("*").Id("p")),
+			code.Return(code.Id("v")),
+		))
+}
+
+// nullFunc emits
+//
+//	func nullInt64[T int64 | int32](p *T) (v sql.NullInt64) {
+//		if p != nil {
+//			v = sql.NullInt64{Int64: int64(*p), Valid: true}
+//		}
+//		return v
+//	}
+func (w *writer) nullFunc(f *code.File, name, goType string, types ...string) {
+	null := code.Qual("database/sql", "Null"+name)
+	union := code.Id(types[0])
+	for _, t := range types[1:] {
+		union.Op("|").Id(t)
+	}
+	decl(f, []string{"null" + name + " is the number that p points to, null when it points to nothing."},
+		code.Func().Id("null"+name).Types(code.Id("T").Add(union)).Params(code.Id("p").Op("*").Id("T")).Params(code.Id("v").Add(null.Clone())).Block(
+			code.If(code.Id("p").Op("!=").Nil()).Block(
+				code.Id("v").Op("=").Add(null.Values(code.Id(name).Op(":").Id(goType).Call(code.Op("*").Id("p")), code.Id("Valid").Op(":").True()))),
+			code.Return(code.Id("v")),
+		))
+}
+
+func (w *writer) nullInt64Func(f *code.File) {
+	w.nullFunc(f, "Int64", "int64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+}
+
+func (w *writer) nullFloat64Func(f *code.File) {
+	w.nullFunc(f, "Float64", "float64", "float32", "float64")
 }
 
 // ifSetFunc emits

@@ -27,7 +27,7 @@ func (w *writer) check() {
 		}
 	}
 	for _, s := range []*plan.Settle{w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend} {
-		if s == nil {
+		if s == nil || s.Statement.Has(plan.ArgCounts) {
 			continue
 		}
 		if s.Lock != nil {
@@ -147,8 +147,8 @@ func paramDoc(params []*plan.Param) []string {
 // claimDoc is the comment of an operation that claims.
 func (w *writer) claimDoc(paragraphs []string, statements ...*plan.Statement) []string {
 	doc := append(append([]string(nil), paragraphs...), paramDoc(w.Claim.Params)...)
-	if w.listsClaim() {
-		doc = append(doc, "It takes 4,096 jobs at most, which is what one statement can name.")
+	if w.limited() {
+		doc = append(doc, fmt.Sprintf("It takes %s jobs at most: %s.", thousands(w.Most), w.WhyMost))
 	}
 	return docOf(doc, statements...)
 }
@@ -174,8 +174,8 @@ func (w *writer) claimMethod(f *code.File) {
 	decl(f, w.claimDoc(c.Doc, w.claimStatements()...),
 		code.Func().Add(w.receiver()).Id("Claim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
-			if w.listsClaim() {
-				g.Id("limit").Op("=").Id("min").Call(code.Id("limit"), code.Id("listMost"))
+			if w.limited() {
+				g.Id("limit").Op("=").Id("min").Call(code.Id("limit"), code.Id("mostJobs"))
 			}
 			w.checkShard(g, "claim")
 			g.Add(observe(w.queue(), code.Lit("claim"), code.Len(code.Id("jobs"))))
@@ -192,10 +192,10 @@ func (w *writer) claimMethod(f *code.File) {
 		}))
 }
 
-// listsClaim reports whether a claim names the rows that it takes in the text of
-// a statement.
-func (w *writer) listsClaim() bool {
-	return slices.ContainsFunc(w.Claim.Statement.Args, func(a plan.Arg) bool { return a.Kind == plan.ArgList })
+// limited reports whether a claim takes a limited number of jobs: because it names
+// them in the text of a statement, or because the server locks more than it takes.
+func (w *writer) limited() bool {
+	return w.MostTaken > 0 || slices.ContainsFunc(w.Claim.Statement.Args, func(a plan.Arg) bool { return a.Kind == plan.ArgList })
 }
 
 // checkShard emits
@@ -312,7 +312,13 @@ func (w *writer) look(g *code.Group, op string) {
 	if c.Flow == plan.MarkRead {
 		g.Add(attempt(w.queue(), "transact", code.Lit(op), w.markRead(text, op)...))
 	} else {
-		g.Add(attempt(w.queue(), "retry", code.Lit(op), queryInto("jobs", "scanJob", text...)))
+		how := "retry"
+		if c.Statement.Has(plan.ArgCursor) {
+			how = "transact" // a cursor lives on the connection of its block
+		}
+		g.Add(attempt(w.queue(), how, code.Lit(op),
+			code.List(code.Id("jobs"), code.Err()).Op("=").Add(readCall(reader(c.Statement), "scanJob", text...)),
+			code.Return(code.Err())))
 	}
 	w.sort(g)
 }
@@ -327,10 +333,14 @@ func (w *writer) look(g *code.Group, op string) {
 //	return err
 func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
 	_, args := w.arguments(w.Claim.Read, source{lists: true}, op)
+	mark, marked := execCall(text...), code.Id("marked")
+	if w.Claim.Statement.Rows != nil {
+		mark, marked = queryCall("scanKey", text...), code.Len(code.Id("marked"))
+	}
 	return []*code.Statement{
 		code.Id("jobs").Op("=").Nil(),
-		code.List(code.Id("marked"), code.Err()).Op(":=").Add(execCall(text...)),
-		code.If(code.Err().Op("!=").Nil().Op("||").Id("marked").Op("==").Lit(0)).Block(code.Return(code.Err())),
+		code.List(code.Id("marked"), code.Err()).Op(":=").Add(mark),
+		code.If(code.Err().Op("!=").Nil().Op("||").Add(marked).Op("==").Lit(0)).Block(code.Return(code.Err())),
 		queryInto("jobs", "scanJob", append([]*code.Statement{code.Id(w.Claim.Read.Var)}, args...)...),
 	}
 }
@@ -367,7 +377,7 @@ func (w *writer) lockRows(into, locked, scan string, lock *plan.Statement, from 
 	before, args := w.arguments(lock, from, "")
 	return append(before,
 		code.Id(into).Op("=").Nil(),
-		code.List(code.Id(locked), code.Err()).Op(":=").Add(queryCall(scan, append([]*code.Statement{code.Id(lock.Var)}, args...)...)),
+		code.List(code.Id(locked), code.Err()).Op(":=").Add(readCall(reader(lock), scan, append([]*code.Statement{code.Id(lock.Var)}, args...)...)),
 		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id(locked)).Op("==").Lit(0)).Block(code.Return(code.Err())),
 	)
 }

@@ -4,6 +4,7 @@ package emit
 // and how statements are run.
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -29,9 +30,7 @@ func (w *writer) dbFile() *code.File {
 }
 
 // settles reports whether any operation compares a fence.
-func (w *writer) settles() bool {
-	return w.Complete != nil || w.Retry != nil || w.Fail != nil || w.Requeue != nil || w.Extend != nil
-}
+func (w *writer) settles() bool { return w.anySettle() != nil }
 
 // lostError emits
 //
@@ -462,11 +461,15 @@ func (w *writer) hasTextFunc(f *code.File) {
 //	}
 func (w *writer) hasNumberFunc(f *code.File) {
 	own := w.Transient.Error
+	told, number := code.Var().Id("e").Op("*").Qual(own.Import, own.Type), code.Id("e").Dot(own.Field)
+	if own.Method != "" {
+		told, number = code.Var().Id("e").Interface(code.Id(own.Method).Params().Id(own.NumberType)), code.Id("e").Dot(own.Method).Call()
+	}
 	decl(f, []string{"hasNumber reports whether err is one of the server's errors."},
 		code.Func().Id("hasNumber").Params(code.Err().Error(), code.Id("numbers").Op("...").Id(own.NumberType)).Bool().Block(
-			code.Var().Id("e").Op("*").Qual(own.Import, own.Type),
+			told,
 			code.Return(code.Qual("errors", "As").Call(code.Err(), code.Op("&").Id("e")).Op("&&").
-				Qual("slices", "Contains").Call(code.Id("numbers"), code.Id("e").Dot(own.Field))),
+				Qual("slices", "Contains").Call(code.Id("numbers"), number)),
 		))
 }
 
@@ -628,6 +631,71 @@ func (w *writer) queryFunc(f *code.File) {
 		}))
 }
 
+// queryCursorFunc emits
+//
+//	func queryCursor[T any](ctx context.Context, db DBTX, scan func(row) (T, error), text string, args ...any) ([]T, error) {
+//		var cursor go_ora.RefCursor
+//		if _, err := db.ExecContext(ctx, text, append(args, sql.Out{Dest: &cursor})...); err != nil {
+//			return nil, err
+//		}
+//		rows, err := go_ora.WrapRefCursor(ctx, db, &cursor)
+//		if err != nil {
+//			return nil, err
+//		}
+//		return collect(rows, scan)
+//	}
+func (w *writer) queryCursorFunc(f *code.File) {
+	decl(f, []string{"queryCursor runs a block and scans the rows of the cursor that it opens for the last of its arguments. It wants a transaction, since both happen on one connection."},
+		code.Func().Id("queryCursor").Types(code.Id("T").Any()).Params(
+			ctxParam(), code.Id("db").Id("DBTX"), scanParam(), code.Id("text").String(), code.Id("args").Op("...").Any(),
+		).Params(code.Index().Id("T"), code.Error()).BlockFunc(func(g *code.Group) {
+			w.expanded(g)
+			g.Var().Id("cursor").Qual(goOraPath, "RefCursor")
+			g.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(execOut("cursor")), code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), code.Err()))
+			g.List(code.Id("rows"), code.Err()).Op(":=").Qual(goOraPath, "WrapRefCursor").Call(code.Id("ctx"), code.Id("db"), code.Op("&").Id("cursor"))
+			g.Add(ifErr(code.Nil()))
+			g.Return(code.Id("collect").Call(code.Id("rows"), code.Id("scan")))
+		}))
+}
+
+// execOut is db.ExecContext(ctx, text, append(args, sql.Out{Dest: &name})...).
+func execOut(name string) *code.Statement {
+	return code.Id("db").Dot("ExecContext").Call(code.Id("ctx"), code.Id("text"),
+		code.Id("append").Call(code.Id("args"), code.Qual("database/sql", "Out").Values(code.Id("Dest").Op(":").Op("&").Id(name))).Op("..."))
+}
+
+// changedFunc emits
+//
+//	func changed[S any](ctx context.Context, db DBTX, jobs []S, text string, args ...any) ([]S, error) {
+//		counts := make([]int64, len(jobs))
+//		if _, err := db.ExecContext(ctx, text, append(args, sql.Out{Dest: &counts})...); err != nil {
+//			return nil, err
+//		}
+//		var all []S
+//		for i, job := range jobs {
+//			if i < len(counts) && counts[i] > 0 {
+//				all = append(all, job)
+//			}
+//		}
+//		return all, nil
+//	}
+func (w *writer) changedFunc(f *code.File) {
+	decl(f, []string{"changed runs a block over jobs and returns those whose rows it changed. The block counts the rows of each job for the last of its arguments."},
+		code.Func().Id("changed").Types(code.Id("S").Any()).Params(
+			ctxParam(), code.Id("db").Id("DBTX"), code.Id("jobs").Index().Id("S"), code.Id("text").String(), code.Id("args").Op("...").Any(),
+		).Params(code.Index().Id("S"), code.Error()).Block(
+			code.Id("counts").Op(":=").Make(code.Index().Int64(), code.Len(code.Id("jobs"))),
+			code.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(execOut("counts")), code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), code.Err())),
+			code.Var().Id("all").Index().Id("S"),
+			code.For(code.List(code.Id("i"), code.Id("job")).Op(":=").Range().Id("jobs")).Block(
+				code.If(code.Id("i").Op("<").Len(code.Id("counts")).Op("&&").Id("counts").Index(code.Id("i")).Op(">").Lit(0)).Block(
+					code.Id("all").Op("=").Append(code.Id("all"), code.Id("job")),
+				),
+			),
+			code.Return(code.Id("all"), code.Nil()),
+		))
+}
+
 // scanParam is the parameter that reads one row.
 func scanParam() *code.Statement {
 	return code.Id("scan").Func().Params(code.Id("row")).Params(code.Id("T"), code.Error())
@@ -710,6 +778,10 @@ func (w *writer) execFunc(f *code.File) {
 //		return result.LastInsertId()
 //	}
 func (w *writer) insertFunc(f *code.File) {
+	if w.Enqueue.One.Has(plan.ArgNewKey) {
+		w.insertOutFunc(f)
+		return
+	}
 	decl(f, []string{"insert adds a row and returns the number that the database gave it."},
 		code.Func().Id("insert").Params(
 			ctxParam(), code.Id("db").Id("DBTX"), code.Id("text").String(), code.Id("args").Op("...").Any(),
@@ -717,6 +789,22 @@ func (w *writer) insertFunc(f *code.File) {
 			code.List(code.Id("result"), code.Err()).Op(":=").Id("db").Dot("ExecContext").Call(code.Id("ctx"), code.Id("text"), code.Id("args").Op("...")),
 			ifErr(code.Lit(0)),
 			code.Return(code.Id("result").Dot("LastInsertId").Call()),
+		))
+}
+
+// insertOutFunc emits an insert that gets the number as an argument:
+//
+//	func insert(ctx context.Context, db DBTX, text string, args ...any) (number int64, err error) {
+//		_, err = db.ExecContext(ctx, text, append(args, sql.Out{Dest: &number})...)
+//		return number, err
+//	}
+func (w *writer) insertOutFunc(f *code.File) {
+	decl(f, []string{"insert adds a row and returns the number that the database gave it."},
+		code.Func().Id("insert").Params(
+			ctxParam(), code.Id("db").Id("DBTX"), code.Id("text").String(), code.Id("args").Op("...").Any(),
+		).Params(code.Id("number").Int64(), code.Err().Error()).Block(
+			code.List(code.Id("_"), code.Err()).Op("=").Add(execOut("number")),
+			code.Return(code.Id("number"), code.Err()),
 		))
 }
 
@@ -798,6 +886,11 @@ func (w *writer) settleMethod(f *code.File) {
 				).Else().Block(
 					attempt(code.Id("q"), "transact", code.Id("op"), w.lockAndWrite(code.Id("lock"), code.Id("text"))...),
 				)
+			} else if w.countsChanged() {
+				g.Add(attempt(code.Id("q"), "retry", code.Id("op"),
+					code.List(code.Id("settled"), code.Err()).Op(":=").Id("changed").Call(code.Id("ctx"), code.Id("db"), code.Id("jobs"), code.Id("text"), code.Id("args").Op("...")),
+					code.Id("found").Op("=").Id("column").Call(code.Id("settled"), code.Id("Job").Dot("Key")),
+					code.Return(code.Err())))
 			} else {
 				g.Add(attempt(code.Id("q"), "retry", code.Id("op"), queryInto("found", "scanKey", code.Id("text"), code.Id("args").Op("..."))))
 			}
@@ -821,12 +914,20 @@ func (w *writer) lockAndWrite(lock, text *code.Statement) []*code.Statement {
 // locksFirst reports whether rows are locked before they are settled, because
 // the statement that writes them returns nothing.
 func (w *writer) locksFirst() bool {
-	for _, s := range []*plan.Settle{w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend} {
-		if s != nil {
-			return s.Lock != nil
-		}
-	}
-	return false
+	s := w.anySettle()
+	return s != nil && s.Lock != nil
+}
+
+// countsChanged reports whether the statement that settles jobs counts the rows
+// of each.
+func (w *writer) countsChanged() bool {
+	s := w.anySettle()
+	return s != nil && s.Statement.Has(plan.ArgCounts)
+}
+
+// anySettle is one of the operations over claimed jobs, nil when there is none.
+func (w *writer) anySettle() *plan.Settle {
+	return cmp.Or(w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend)
 }
 
 // lostFunc emits

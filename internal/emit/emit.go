@@ -126,6 +126,9 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 	if len(p.Indexes) > 0 {
 		data["schema/indexes.sql"] = w.indexFile()
 	}
+	if text := w.procedureFile(); text != nil {
+		data["schema/procedures.sql"] = text
+	}
 	if err := errors.Join(w.errs...); err != nil {
 		return nil, err
 	}

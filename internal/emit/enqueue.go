@@ -5,6 +5,8 @@ package emit
 // then Enqueue returns an error alone.
 
 import (
+	"cmp"
+
 	"github.com/qgen-dev/qgen/internal/code"
 )
 
@@ -175,7 +177,7 @@ func (w *writer) enqueueManyMethod(f *code.File) {
 		doc = docOf(e.ManyDoc, e.Many)
 		f.Line()
 		f.Comment("// enqueueChunk is the most jobs that one statement adds.")
-		f.Const().Id("enqueueChunk").Op("=").Lit(1000)
+		f.Const().Id("enqueueChunk").Op("=").Lit(min(1000, cmp.Or(w.Most, 1000)))
 	}
 	results, fail := w.enqueueResults("keys", code.Index().Id("Key"), code.Nil())
 	decl(f, doc,

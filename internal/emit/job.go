@@ -556,7 +556,7 @@ func (w *writer) scanField(scan *scanning, f *plan.Field, target *code.Statement
 		})
 	case plan.TextTime:
 		w.scanText(scan, f, target, code.Id("j").Dot("Err").Op("=").Qual("errors", "Join").Call(code.Id("j").Dot("Err"),
-			code.Qual("fmt", "Errorf").Call(code.Lit(strings.ReplaceAll(oneLine(f.Column), "%", "%%")+": %w"), code.Err())))
+			code.Qual("fmt", "Errorf").Call(code.Lit(strings.ReplaceAll("column "+oneLine(f.Column), "%", "%%")+": %w"), code.Err())))
 	default:
 		dest := code.Op("&").Add(target.Clone())
 		switch {

@@ -23,6 +23,7 @@ import (
 const (
 	pgxPath    = "github.com/jackc/pgx/v5"
 	pgconnPath = "github.com/jackc/pgx/v5/pgconn"
+	goOraPath  = "github.com/sijms/go-ora/v2"
 	mathRand   = "math/rand/v2"
 	cryptoRand = "crypto/rand"
 )
@@ -52,6 +53,7 @@ func newWriter(p *plan.Package) *writer {
 	w := &writer{Package: p, mark: mark, names: map[string]code.Name{
 		pgxPath:    {Text: "pgx"},
 		pgconnPath: {Text: "pgconn"},
+		goOraPath:  {Text: "go_ora"},
 		mathRand:   {Text: "rand"},
 	}}
 	for _, i := range p.Imports {
@@ -70,6 +72,15 @@ func (w *writer) newFile() *code.File {
 	f := code.NewFile(w.Name, w.names)
 	f.Header = "// " + w.mark
 	return f
+}
+
+// thousands writes a number for people: 4,096.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // oneLine keeps a name from ending the comment that it stands in.
@@ -308,7 +319,20 @@ func queryInto(rows, scan string, textAndArgs ...*code.Statement) *code.Statemen
 
 // queryCall is query(ctx, db, scanJob, text, args...).
 func queryCall(scan string, textAndArgs ...*code.Statement) *code.Statement {
-	return code.Id("query").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id(scan), textAndArgs[0]}, textAndArgs[1:])...)
+	return readCall("query", scan, textAndArgs...)
+}
+
+// readCall is queryCall by another function that reads rows.
+func readCall(function, scan string, textAndArgs ...*code.Statement) *code.Statement {
+	return code.Id(function).Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id(scan), textAndArgs[0]}, textAndArgs[1:])...)
+}
+
+// reader is the function that reads the rows of a statement.
+func reader(s *plan.Statement) string {
+	if s.Has(plan.ArgCursor) {
+		return "queryCursor"
+	}
+	return "query"
 }
 
 // execCall is exec(ctx, db, text, args...).

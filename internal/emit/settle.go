@@ -117,13 +117,13 @@ func (w *writer) settleOperation(f *code.File, name string, s *plan.Settle, body
 
 // inParts emits, where jobs are written into the text of a statement,
 //
-//	if len(jobs) > listMost {
+//	if len(jobs) > mostJobs {
 //		return q.inParts(ctx, "complete", len(jobs), func(q *Queue, from, to int) error {
 //			return q.Complete(ctx, jobs[from:to]...)
 //		})
 //	}
 func (w *writer) inParts(g *code.Group, name, variable string, s *plan.Settle) {
-	if !w.lists() {
+	if w.Most == 0 {
 		return
 	}
 	self, typ := "q", "Queue"
@@ -138,7 +138,7 @@ func (w *writer) inParts(g *code.Group, name, variable string, s *plan.Settle) {
 		args = append(args, code.Id("lease"))
 	}
 	args = append(args, code.Id(variable).Index(code.Id("from").Op(":").Id("to")).Op("..."))
-	g.If(code.Len(code.Id(variable)).Op(">").Id("listMost")).Block(
+	g.If(code.Len(code.Id(variable)).Op(">").Id("mostJobs")).Block(
 		code.Return(code.Id(self).Dot("inParts").Call(code.Id("ctx"), code.Lit(strings.ToLower(name)), code.Len(code.Id(variable)),
 			code.Func().Params(code.Id(self).Op("*").Id(typ), code.List(code.Id("from"), code.Id("to")).Int()).Error().Block(
 				code.Return(code.Id(self).Dot(name).Call(args...)),
@@ -154,9 +154,9 @@ func (w *writer) inParts(g *code.Group, name, variable string, s *plan.Settle) {
 //			part := *q
 //			part.db, part.begin, part.hook = db, nil, noHook{}
 //			gone = nil
-//			for from := 0; from < n; from += listMost {
+//			for from := 0; from < n; from += mostJobs {
 //				var lost *LostError
-//				err := do(&part, from, min(from+listMost, n))
+//				err := do(&part, from, min(from+mostJobs, n))
 //				switch {
 //				case errors.As(err, &lost):
 //					gone = append(gone, lost.Keys...)
@@ -178,9 +178,9 @@ func (w *writer) inPartsMethod(f *code.File) {
 	if w.Hold {
 		part, typ = code.Id("t"), "Tx"
 	}
-	loop := code.For(code.Id("from").Op(":=").Lit(0), code.Id("from").Op("<").Id("n"), code.Id("from").Op("+=").Id("listMost")).Block(
+	loop := code.For(code.Id("from").Op(":=").Lit(0), code.Id("from").Op("<").Id("n"), code.Id("from").Op("+=").Id("mostJobs")).Block(
 		code.Var().Id("lost").Op("*").Id("LostError"),
-		code.Err().Op(":=").Id("do").Call(part, code.Id("from"), code.Id("min").Call(code.Id("from").Op("+").Id("listMost"), code.Id("n"))),
+		code.Err().Op(":=").Id("do").Call(part, code.Id("from"), code.Id("min").Call(code.Id("from").Op("+").Id("mostJobs"), code.Id("n"))),
 		code.Switch().Block(
 			code.Case(code.Qual("errors", "As").Call(code.Err(), code.Op("&").Id("lost"))).Block(
 				code.Id("gone").Op("=").Append(code.Id("gone"), code.Id("lost").Dot("Keys").Op("...")),
@@ -188,7 +188,7 @@ func (w *writer) inPartsMethod(f *code.File) {
 			code.Case(code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
 		),
 	)
-	decl(f, []string{"inParts settles n jobs in parts of listMost, in one transaction."},
+	decl(f, []string{"inParts settles n jobs in parts of mostJobs, in one transaction."},
 		code.Func().Add(w.receiver()).Id("inParts").Params(ctxParam(), code.Id("op").String(), code.Id("n").Int(),
 			code.Id("do").Func().Params(code.Id("part").Op("*").Id(typ), code.List(code.Id("from"), code.Id("to")).Int()).Error(),
 		).Error().BlockFunc(func(g *code.Group) {
@@ -219,11 +219,11 @@ func (w *writer) inTransaction(name string) *code.Statement {
 		code.List(queue.Clone().Dot("db"), queue.Clone().Dot("begin"), queue.Dot("hook")).Op("=").List(code.Id("db"), code.Nil(), code.Id("noHook").Values()))
 }
 
-// listMostConst emits the most jobs that one statement names.
-func (w *writer) listMostConst(f *code.File) {
+// mostJobsConst emits the most jobs that one statement names.
+func (w *writer) mostJobsConst(f *code.File) {
 	f.Line()
-	f.Comment("// listMost is the most jobs that one statement names; the server takes 65,535 values.")
-	f.Const().Id("listMost").Op("=").Lit(4096)
+	f.Comment("// mostJobs is the most jobs that one statement names or takes; " + w.WhyMost + ".")
+	f.Const().Id("mostJobs").Op("=").Lit(w.Most)
 }
 
 // settleCall is q.settle(ctx, "complete", jobs, completeSQL, args…).
@@ -493,6 +493,10 @@ func number(f float64) any {
 //	}
 func (w *writer) errorTextFunc(f *code.File) {
 	replaced := code.Lit(string('\uFFFD'))
+	if w.ByteLengths {
+		w.errorBytesFunc(f)
+		return
+	}
 	decl(f, []string{"errorText is the text of cause as a column can hold it, cut to most characters where most is not 0."},
 		code.Func().Id("errorText").Params(code.Id("cause").Error(), code.Id("most").Int()).String().Block(
 			code.If(code.Id("cause").Op("==").Nil()).Block(code.Return(code.Lit(""))),
@@ -506,6 +510,39 @@ func (w *writer) errorTextFunc(f *code.File) {
 				code.Id("n").Op("++"),
 			),
 			code.Return(code.Id("text")),
+		))
+}
+
+// errorBytesFunc emits an errorText that cuts by bytes:
+//
+//	func errorText(cause error, most int) string {
+//		if cause == nil {
+//			return ""
+//		}
+//		text := strings.ToValidUTF8(strings.ReplaceAll(cause.Error(), "\x00", "�"), "�")
+//		if most > 0 && len(text) > most {
+//			for !utf8.RuneStart(text[most]) {
+//				most--
+//			}
+//			text = text[:most]
+//		}
+//		return text
+//	}
+func (w *writer) errorBytesFunc(f *code.File) {
+	replaced := code.Lit(string('\uFFFD'))
+	text := func() *code.Statement { return code.Id("text") }
+	decl(f, []string{"errorText is the text of cause as a column can hold it, cut to most bytes where most is not 0."},
+		code.Func().Id("errorText").Params(code.Id("cause").Error(), code.Id("most").Int()).String().Block(
+			code.If(code.Id("cause").Op("==").Nil()).Block(code.Return(code.Lit(""))),
+			text().Op(":=").Qual("strings", "ReplaceAll").Call(code.Id("cause").Dot("Error").Call(), code.Lit("\x00"), replaced),
+			text().Op("=").Qual("strings", "ToValidUTF8").Call(text(), replaced.Clone()),
+			code.If(code.Id("most").Op(">").Lit(0).Op("&&").Len(text()).Op(">").Id("most")).Block(
+				code.For(code.Op("!").Qual("unicode/utf8", "RuneStart").Call(text().Index(code.Id("most")))).Block(
+					code.Id("most").Op("--"),
+				),
+				text().Op("=").Add(text()).Index(code.Op(":").Id("most")),
+			),
+			code.Return(text()),
 		))
 }
 
@@ -572,7 +609,7 @@ func (w *writer) refreshingExtend(f *code.File) {
 			g.Var().Id("fresh").Index().Id("Job")
 			g.Add(observe(w.queue(), code.Lit("extend"), code.Len(code.Id("fresh"))))
 			addAll(g, before)
-			if s.Lock == nil {
+			if s.Read == nil {
 				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Statement.Var)}, args...)...)))
 			} else {
 				w.extendLocked(g, s, args)
@@ -613,9 +650,34 @@ func (w *writer) refreshingExtend(f *code.File) {
 func (w *writer) extendLocked(g *code.Group, s *plan.Settle, args []*code.Statement) {
 	over := source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}
 	held := source{many: code.Id("held"), item: code.Id("Job")}
+	if s.Lock == nil {
+		w.extendCounted(g, s, args)
+		return
+	}
 	_, readArgs := w.arguments(s.Read, held, "")
 	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), append(w.lockRows("fresh", "held", "scanCandidate", s.Lock, over),
 		code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(append([]*code.Statement{code.Id(s.Statement.Var)}, args...)...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
 		queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Read.Var)}, readArgs...)...),
 	)...))
+}
+
+// extendCounted emits an Extend whose statement counts what it changed:
+//
+//	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
+//		fresh = nil
+//		held, err := changed(ctx, db, jobs, extendSQL, …)
+//		if err != nil || len(held) == 0 {
+//			return err
+//		}
+//		fresh, err = query(ctx, db, scanExtended, extendReadSQL, …)
+//		return err
+//	})
+func (w *writer) extendCounted(g *code.Group, s *plan.Settle, args []*code.Statement) {
+	_, readArgs := w.arguments(s.Read, source{many: code.Id("held"), item: code.Op("*").Id("Job")}, "")
+	g.Add(attempt(w.queue(), "transact", code.Lit("extend"),
+		code.Id("fresh").Op("=").Nil(),
+		code.List(code.Id("held"), code.Err()).Op(":=").Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id("jobs"), code.Id(s.Statement.Var)}, args)...),
+		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+		queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Read.Var)}, readArgs...)...),
+	))
 }

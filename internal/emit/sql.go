@@ -4,6 +4,7 @@ package emit
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/plan"
@@ -31,6 +32,25 @@ func (w *writer) indexFile() []byte {
 			continue
 		}
 		b.WriteString(strings.TrimSuffix(strings.TrimSpace(i.DDL), ";") + ";\n")
+	}
+	return b.Bytes()
+}
+
+// procedureFile creates the procedures that the package calls, nil when it calls
+// none.
+func (w *writer) procedureFile() []byte {
+	var b bytes.Buffer
+	for _, s := range w.Statements() {
+		if s.Procedure == nil {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("-- " + w.mark + "\n")
+			writeComment(&b, "The procedures that the package calls. Run this before a program with the package, as often as you like.")
+		}
+		b.WriteString("\n")
+		writeComment(&b, s.Head...)
+		b.WriteString(strings.TrimSpace(s.Procedure.DDL) + "\n" + cmp.Or(s.Procedure.End, ";") + "\n")
 	}
 	return b.Bytes()
 }

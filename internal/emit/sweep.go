@@ -4,6 +4,8 @@ package emit
 // redrive.go, purge.go and peek.go.
 
 import (
+	"fmt"
+
 	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
@@ -38,9 +40,16 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 		params = append(params, code.Id("olderThan").Qual("time", "Duration"))
 	}
 	params = append(params, code.Id("limit").Int())
-	decl(f, docOf(s.Doc, s.Statements...),
+	doc := s.Doc
+	if w.MostTaken > 0 {
+		doc = append(doc[:len(doc):len(doc)], fmt.Sprintf("It touches %s rows at most: %s.", thousands(w.Most), w.WhyMost))
+	}
+	decl(f, docOf(doc, s.Statements...),
 		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("n").Int(), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Lit(0), code.Nil()))
+			if w.MostTaken > 0 {
+				g.Id("limit").Op("=").Id("min").Call(code.Id("limit"), code.Id("mostJobs"))
+			}
 			g.Add(observe(code.Id("q"), code.Lit(op), code.Id("n")))
 			if len(s.Statements) == 1 {
 				w.sweepOnce(g, op, s.Statements[0], "n", code.Id("limit"))
@@ -135,7 +144,7 @@ func (w *writer) peekFile() *code.File {
 	shard := false
 	for _, a := range s.Args {
 		shard = shard || a.Kind == plan.ArgShardIdx || a.Kind == plan.ArgShardCnt
-		if a.Kind == plan.ArgParam && !containsParam(narrowed, a.Param) {
+		if a.Param != nil && !containsParam(narrowed, a.Param) {
 			narrowed = append(narrowed, a.Param)
 			params = append(params, code.Id(a.Param.Name).Add(w.paramType(a.Param)))
 		}

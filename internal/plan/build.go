@@ -34,6 +34,12 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if b.cluster = q.Cluster.Value; b.cluster && d.Cluster == "" {
 		errs.Errorf(q.Cluster.Pos, "%s has no cluster whose nodes lock rows each for itself", d.Title).WithHint("Leave cluster: out.")
 	}
+	if b.stored = spec.Procedures; b.stored && !b.can(dialect.Procedures) {
+		hint := b.sinceMend(dialect.Procedures)
+		errs.Errorf(spec.StoredPos, "%s %s has no procedures that could take the arguments of these statements", d.Title, b.version).
+			WithHint("%s", cmp.Or(hint, "Leave emit: out."))
+	}
+	b.checkTable(errs)
 	b.buildFields(q, errs)
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
@@ -58,6 +64,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.buildIndexes()
 	b.buildVerify()
 	b.attempts()
+	b.most()
 	b.fuse()
 	b.checkConformance(q, errs)
 	b.buildDoc()
@@ -73,6 +80,9 @@ func (b *builder) serverVersion(q *config.Queue, errs *source.ErrorList) {
 	b.version = b.d.Default
 	if q.Server.IsSet() {
 		v, err := dialect.ParseVersion(q.Server.Value)
+		if named, ok := b.d.ServerNames[q.Server.Value]; ok {
+			v, err = named, nil
+		}
 		switch {
 		case err != nil:
 			errs.Errorf(q.Server.Pos, "server: %v", err).WithHint("Write the oldest %s that must be able to run the statements, for example %q.", b.d.Title, b.d.Default.String())
@@ -92,14 +102,62 @@ func (b *builder) serverVersion(q *config.Queue, errs *source.ErrorList) {
 	b.pkg.Isolation = b.d.Isolation
 }
 
+// checkTable complains about what keeps any statement from taking rows of the
+// table.
+func (b *builder) checkTable(errs *source.ErrorList) {
+	t := b.spec.Table
+	if t.NoRowLocks != "" {
+		errs.Errorf(b.spec.Pos, "rows of %q cannot be locked one by one: %s", t.QualifiedName(), t.NoRowLocks).
+			WithHint("Keep the queue in an ordinary table, and have that one filled from it.")
+	}
+	for _, tr := range t.Triggers {
+		if events := slices.DeleteFunc(slices.Clone(tr.Events), func(e string) bool { return e == "insert" }); tr.Instead && !tr.Disabled && !t.View && len(events) > 0 {
+			errs.Errorf(tr.Pos, "the trigger %q runs instead of %s, so that what a claim writes happens only as it says", tr.Name, strings.ToUpper(strings.Join(events, " and "))).
+				WithHint("Make it an AFTER trigger, or let the queue be the table that it writes.")
+		}
+	}
+}
+
 // checkExpressions lets the parser of the database read what the user wrote in
 // SQL: within a statement it would be late to say so.
 func (b *builder) checkExpressions(errs *source.ErrorList) {
 	for _, e := range b.spec.Expressions {
-		if err := schema.Check(b.d.Grammar, "SELECT "+b.newScope().raw(e.SQL)); err != nil {
+		text := b.newScope().raw(e.SQL)
+		err := schema.Check(b.d.Grammar, dialect.Fill(cmp.Or(b.d.Fragments["expression"].At(b.version), "SELECT {sql}"), "sql", text))
+		if form := b.d.Fragments["condition"].At(b.version); err != nil && form != "" {
+			err = schema.Check(b.d.Grammar, dialect.Fill(form, "sql", text))
+		}
+		if err != nil {
 			errs.Errorf(e.Pos, "%s cannot read this expression: %v", b.d.Title, err).
 				WithHint("Write one expression over the columns of the row, as it would stand behind WHERE or SELECT.")
 		}
+	}
+}
+
+// most finds how many jobs one statement can name.
+func (b *builder) most() {
+	p := b.pkg
+	p.MostTaken, p.WhyMost = b.d.MostTaken, b.d.WhyMost
+	for _, s := range p.Statements() {
+		perRow, fixed := 0, 0
+		for _, a := range s.Args {
+			switch a.Kind {
+			case ArgList, ArgNewList, ArgHeldList:
+				perRow += len(a.Batch)
+			default:
+				fixed++
+			}
+		}
+		if perRow > 0 {
+			p.Most = min(cmp.Or(p.Most, b.d.MostRows), (b.d.MostValues-fixed)/perRow)
+		}
+	}
+	if p.MostTaken > 0 {
+		p.Most = min(cmp.Or(p.Most, b.d.MostRows), b.d.MostRows)
+	}
+	p.Slices, p.ByteLengths = b.batches("forall"), b.d.ByteLengths
+	if before, _, ok := strings.Cut(cmp.Or(b.d.ListPlaceholder, b.d.Placeholder), "{n}"); ok {
+		p.Slot, p.Numbered = b.slot(), before
 	}
 }
 

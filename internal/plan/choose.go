@@ -4,6 +4,7 @@ package plan
 // can do and at what the table has, never at names.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,7 +71,27 @@ var strategies = []strategy{
 		case b.d.SingleWriter:
 			return true, "one statement writes at a time and returns what it changed", ""
 		}
-		return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
+		return b.cannotSkip()
+	}},
+	{name: "block", possible: func(b *builder) (bool, string, string) {
+		if !b.d.Can(dialect.Blocks, b.version) {
+			return false, b.d.Title + " has no anonymous blocks that give rows back", ""
+		}
+		if ok, why, mend := b.canMark(); !ok {
+			return false, why, mend
+		}
+		if !b.can(dialect.Blocks) {
+			return b.cannotSkip()
+		}
+		switch {
+		case b.can(dialect.OpenCursors) && b.spec.Table.NoRowIdentity:
+			return false, "rows of the table have no place by which a block could write them", ""
+		case !b.can(dialect.OpenCursors) && b.spec.Token == nil:
+			return false, "no column can hold the key of a batch, by which a block reads it back", "Mark a column with qgen:token, or say running=token on qgen:status."
+		case !b.can(dialect.OpenCursors) && len(b.spec.Key) == 0:
+			return b.nameless()
+		}
+		return true, "a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them", ""
 	}},
 	{name: "token", possible: func(b *builder) (bool, string, string) {
 		if ok, why, mend := b.canMark(); !ok {
@@ -92,7 +113,7 @@ var strategies = []strategy{
 		case !b.can(dialect.RowLocks):
 			return false, b.d.Title + " locks the whole database, not rows", ""
 		case !b.can(dialect.SkipLocked):
-			return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
+			return b.cannotSkip()
 		}
 		if ok, why, mend := b.canLockInOrder(); !ok {
 			return false, why, mend
@@ -140,9 +161,10 @@ func (b *builder) choose(errs *source.ErrorList) bool {
 	b.shard()
 	for _, s := range strategies {
 		ok, why, _ := s.possible(b)
+		asked := cmp.Or(s.asked, b.d.Asked[s.name])
 		switch {
-		case ok && s.asked != "":
-			ok, why = false, s.asked
+		case ok && asked != "":
+			ok, why = false, asked
 		case ok && b.pkg.Strategy != "":
 			ok, why = false, "not needed: "+b.pkg.Strategy+" comes first"
 		case ok:
@@ -216,7 +238,18 @@ func (b *builder) force(name string, errs *source.ErrorList) bool {
 	return true
 }
 
-func (b *builder) can(c dialect.Capability) bool { return b.d.Can(c, b.version) }
+func (b *builder) can(c dialect.Capability) bool {
+	return b.d.Can(c, b.version) && !(b.cluster && slices.Contains(b.d.ClusterAbsent, c))
+}
+
+// cannotSkip is why a claim cannot pass over locked rows.
+func (b *builder) cannotSkip() (bool, string, string) {
+	if b.d.Can(dialect.SkipLocked, b.version) {
+		return false, "a node of " + b.d.Cluster + " can crash when it passes over locked rows that another node writes",
+			"Leave strategy= out; the strategies that " + b.d.Cluster + " can bear wait for locked rows."
+	}
+	return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
+}
 
 // sinceMend says from which version on the server could do it.
 func (b *builder) sinceMend(c dialect.Capability) string {
@@ -289,13 +322,13 @@ func (b *builder) canHold() (bool, string, string) {
 	case !b.can(dialect.RowLocks):
 		return false, b.d.Title + " locks the whole database, not rows",
 			"Add a running state or a lease column, which a claim can write."
-	case !b.can(dialect.SkipLocked):
-		return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
-	case !inOrder:
-		return false, why, mend
 	case b.cluster:
 		return false, "of a cluster each node knows its own row locks only, so that two workers would hold one row until one of them commits",
 			"Add a running state or a lease column, which a claim can write; or have all workers use one node and leave cluster: out."
+	case !b.can(dialect.SkipLocked):
+		return b.cannotSkip()
+	case !inOrder:
+		return false, why, mend
 	case len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "":
 		return b.nameless()
 	case b.spec.Table.View:

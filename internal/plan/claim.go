@@ -53,13 +53,15 @@ func (b *builder) buildClaim() {
 		for _, n := range b.d.ClaimLadder {
 			c.Ladder = append(c.Ladder, Rung{Limit: n, Statement: b.takeStatement("claim_"+strconv.Itoa(n), "update_some", n)})
 		}
+	case "block":
+		c.Flow = OneStatement
+		c.Statement = b.takeStatement("claim", "block", 0)
 	case "advisory":
 		c.Flow = OneStatement
 		c.Statement = b.takeStatement("claim", "advisory", 0)
 	case "token":
 		c.Flow = MarkRead
 		c.Statement = b.takeStatement("claim", "update_some", 0)
-		c.Statement.Rows = nil
 		c.Read = b.readBack()
 	case "lock_update":
 		c.Flow = LockTake
@@ -181,7 +183,7 @@ func (b *builder) claimParams() []*Param {
 			gp.Name, gp.Doc = f.Param+"Prefix", "what the "+plainText(f.Column)+" of rows must begin with"
 		}
 		if p.Kind == queue.List || p.Kind == queue.Except {
-			gp.GoType, gp.List, gp.JSON = "[]"+f.GoType, true, b.d.Batches == "json"
+			gp.GoType, gp.List, gp.JSON = "[]"+f.GoType, true, b.batches("json")
 		}
 		if p.Optional {
 			if !gp.List {
@@ -225,7 +227,12 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	}
 	v.Order = s.order()
 	s.limit(&v, limit)
-	suffix := s.pick(&v)
+	suffix := ""
+	if template == "block" {
+		s.mark(&v)
+	} else {
+		suffix = s.pick(&v)
+	}
 	if t := b.spec.Transitions[queue.Claim]; t != nil && template != "delete_some" {
 		v.Set = s.sets(t.Writes)
 	}
@@ -233,9 +240,12 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 		v.Guard = s.ready()
 	}
 	rows := b.pkg.Fields
-	if b.pkg.Strategy != "token" {
-		v.Returning = s.read(rows)
+	if b.pkg.Strategy == "token" {
+		rows = b.counted()
 	}
+	s.returns(&v, event(template), rows)
+	s.taken(&v)
+	s.cursor(&v)
 	head := []string{"claim: ready to running", "locks: the rows it takes, until commit; passes over rows that are locked"}
 	switch template {
 	case "delete_some":
@@ -244,6 +254,46 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 		head[1] = "locks: the rows it takes, and a number for each, until commit; passes over numbers that are locked"
 	}
 	return s.statement(name, template+suffix, v, rows, append(head, b.heads()...)...)
+}
+
+// counted is what a statement returns of which only the number of rows counts.
+func (b *builder) counted() []*Field {
+	if b.can(dialect.Miscounts) {
+		return b.pkg.Key
+	}
+	return nil
+}
+
+// event is what a template does to rows, as a trigger sees it.
+func event(template string) string {
+	switch word, _, _ := strings.Cut(template, "_"); word {
+	case "insert", "delete":
+		return word
+	}
+	return "update"
+}
+
+// mark sets how a block that opens no cursor for its caller remembers the row that
+// it writes, and how it finds those that it has written.
+func (s *scope) mark(v *values) {
+	if s.can(dialect.OpenCursors) {
+		return
+	}
+	for _, c := range s.spec.Key {
+		variable := s.d.Ident(s.alias(v.Names.Picked + "_" + c.Name))
+		v.Pick = append(v.Pick, s.column(c))
+		v.Variables = append(v.Variables, variable)
+		v.Joined = append(v.Joined, s.column(c)+" = "+variable)
+	}
+	token := s.spec.Token
+	v.Marked = append([]string{s.column(token) + " = " + s.arg(Arg{Kind: ArgToken, Field: s.fields[token]})}, s.tests(s.spec.States[queue.Running].Tests)...)
+}
+
+// cursor has a block give its rows back by a cursor.
+func (s *scope) cursor(v *values) {
+	if s.can(dialect.OpenCursors) && len(v.Returning) > 0 {
+		v.Cursor = s.arg(Arg{Kind: ArgCursor})
+	}
 }
 
 // heads are the last lines of a claim's head comment.
@@ -287,6 +337,7 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	v.Order = s.order()
 	s.limit(&v, 0)
 	v.Returning = s.read(fields)
+	s.cursor(&v)
 	return s.statement("claim_lock", "select_lock", v, fields, append([]string{
 		head, "locks: the rows it returns, until commit; passes over rows that are locked"}, b.heads()...)...)
 }
@@ -305,12 +356,13 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 	}
 	v.Set = s.sets(b.spec.Transitions[queue.Claim].Writes)
 	if b.can(dialect.Returning) {
-		v.Returning = s.read(b.pkg.Fields)
+		s.returns(&v, "update", b.pkg.Fields)
 		c.Statement = s.statement("claim", "update_batch", v, b.pkg.Fields, head, locks, b.keyHead(v))
 		return
 	}
 	if guarded {
 		l, lv := b.newScope(), b.base("Claim")
+		l.listed = true
 		lv.Batch = l.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
 		lv.Where, v.Where = l.ready(), nil
 		lv.Returning = l.read(b.pkg.Key)
@@ -335,18 +387,13 @@ func (b *builder) holdStatement() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
 	// A transaction is not stopped by its own locks: leave out what it holds.
+	s.listed = true
 	held := s.batchOf(ArgHeld, ArgHeldAll, b.pkg.Key, nil, nil, "_held")
-	if b.d.Batches == "lists" {
-		v.Excluded = held.List
-	} else if held.Only {
-		v.Where = append(v.Where, dialect.Fill(b.d.Fragments["list_not"].At(b.version), "column", held.Column, "arg", held.Arg))
-	} else {
-		v.Where = append(v.Where, fmt.Sprintf("(%s) NOT IN (SELECT %s FROM unnest(%s) AS %s (%s))", strings.Join(held.Own, ", "),
-			strings.Join(s.batchValues(b.pkg.Key, held.Names), ", "), strings.Join(held.Args, ", "), v.Names.Batch, strings.Join(held.Names, ", ")))
-	}
+	v.Held = &held
 	v.Order = s.order()
 	s.limit(&v, 0)
 	v.Returning = s.read(b.pkg.Fields)
+	s.cursor(&v)
 	return s.statement("claim", "select_lock", v, b.pkg.Fields, append([]string{
 		"claim: ready rows, held by their locks; nothing is written",
 		"locks: the rows it returns, until commit; passes over rows that are locked"}, b.heads()...)...)

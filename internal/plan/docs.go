@@ -184,6 +184,9 @@ func (b *builder) buildDoc() {
 		fmt.Sprintf("Jobs are claimed by the strategy %s: %s.", p.Strategy, b.reason()),
 		b.guarantee(),
 		p.Locks+" "+p.Crash)
+	if b.cluster {
+		p.Doc = append(p.Doc, b.clusterRules())
+	}
 	if p.Hold {
 		p.Doc = append(p.Doc, "The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.")
 	}
@@ -232,6 +235,16 @@ func (b *builder) guarantee() string {
 		return "There is nothing to settle: a job belongs to whoever took it."
 	}
 	return "Nothing in the row tells claims apart: the shard alone keeps workers from doing a job twice, so give every shard to one worker."
+}
+
+// clusterRules says what a cluster asks of those who use the package.
+func (b *builder) clusterRules() string {
+	wait := b.d.Fragments["cluster_wait"].At(b.version)
+	text := "A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with " + wait + ": elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job."
+	if !b.hasRunning() || b.pkg.Strategy == "pop" {
+		text = "A node may not know yet what was committed on another. A worker that moves to another node needs sessions with " + wait + ", or it may see jobs that are settled already."
+	}
+	return strings.TrimSpace(text + " " + b.d.Fragments["cluster_rule"].At(b.version))
 }
 
 // countsBack reports whether a fence counter can have the same value twice.

@@ -34,6 +34,7 @@ type builder struct {
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
 	cluster   bool    // several nodes lock rows each for itself
+	stored    bool    // statements are stored procedures
 	shared    *values // what the statements have in common
 	// complain reports what the user asks of a column and the server cannot do.
 	complain func(c *schema.Column, hint, format string, args ...any)
@@ -46,6 +47,8 @@ type builder struct {
 type scope struct {
 	*builder
 	prefix string // before every column: "" or "t."
+	moved  bool   // the key is returned as it was
+	listed bool   // the batch is a list in the text, where it might travel otherwise
 	args   []Arg
 	settle settleScope
 }
@@ -331,6 +334,9 @@ func (s *scope) literal(c *schema.Column, text string) string {
 		}
 		return s.d.Bytes([]byte(text))
 	}
+	if text == "" && s.d.EmptyIsNull {
+		s.complain(c, "Write null in its place.", "%s takes '' for null, so no row has it in column %q", s.d.Title, c.Name)
+	}
 	return s.d.Quote(text)
 }
 
@@ -351,6 +357,8 @@ func (b *builder) clockKind(c *schema.Column) string {
 		return as
 	case c.Type.Class == schema.Timestamp && c.Type.Zone:
 		return "timestamptz"
+	case c.Type.Class == schema.Timestamp && !c.Type.Zone && b.d.Clocks[c.Type.Name+cmp.Or(local, ":utc")] != nil:
+		return c.Type.Name + cmp.Or(local, ":utc")
 	case c.Type.Class == schema.Timestamp && clock == "local":
 		return "timestamp:local"
 	case c.Type.Class == schema.Timestamp:
@@ -380,13 +388,15 @@ func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
 	if shift == nil {
 		return dialect.Fill(clock.Now, "format", format)
 	}
-	sign := "+"
+	sign, minus := "+", ""
 	if shift.Minus {
-		sign = "-"
+		sign, minus = "-", "-"
 	}
 	if shift.Column == nil && shift.Arg == "" {
 		form := cmp.Or(clock.Fixed, clock.Seconds)
-		return dialect.Fill(form, "sign", sign, "seconds", seconds(shift.Fixed), "interval", interval(shift.Fixed), "format", format)
+		amount, unit := wholes(shift.Fixed)
+		return dialect.Fill(form, "sign", sign, "minus", minus, "seconds", seconds(shift.Fixed), "format", format,
+			"interval", interval(shift.Fixed), "amount", strconv.FormatInt(amount, 10), "unit", unit)
 	}
 	var amount string
 	switch {
@@ -402,7 +412,7 @@ func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
 	default:
 		amount = s.arg(Arg{Kind: ArgDelay})
 	}
-	return dialect.Fill(clock.Seconds, "sign", sign, "seconds", amount, "format", format)
+	return dialect.Fill(clock.Seconds, "sign", sign, "minus", minus, "seconds", amount, "format", format)
 }
 
 // seconds writes a duration as a number of seconds.
@@ -416,21 +426,27 @@ func seconds(d time.Duration) string {
 // interval writes a duration as people say it: "5 minutes". Days are written
 // as hours, for a day may have 23.
 func interval(d time.Duration) string {
-	count := func(n time.Duration, unit string) string {
-		if n == 1 {
-			return "1 " + unit
+	n, unit := wholes(d)
+	if n != 1 {
+		unit += "s"
+	}
+	return strconv.FormatInt(n, 10) + " " + unit
+}
+
+// wholes returns a duration as a whole number of the largest unit that fits.
+func wholes(d time.Duration) (n int64, unit string) {
+	for _, u := range []struct {
+		name string
+		size time.Duration
+	}{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
+		if d != 0 && d%u.size == 0 {
+			return int64(d / u.size), u.name
 		}
-		return strconv.FormatInt(int64(n), 10) + " " + unit + "s"
 	}
-	switch {
-	case d != 0 && d%time.Hour == 0:
-		return count(d/time.Hour, "hour")
-	case d != 0 && d%time.Minute == 0:
-		return count(d/time.Minute, "minute")
-	case d%time.Second == 0:
-		return count(d/time.Second, "second")
+	if d == 0 {
+		return 0, "second"
 	}
-	return strconv.FormatInt(int64(d/time.Microsecond), 10) + " microseconds"
+	return int64(d / time.Microsecond), "microsecond"
 }
 
 // age returns the seconds from one time to another; from a column to now when

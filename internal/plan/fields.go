@@ -3,9 +3,12 @@ package plan
 // This file turns columns into the fields of Job and the types of Go.
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/dialect"
@@ -217,6 +220,9 @@ func (s *scope) readOne(f *Field) string {
 
 // rowIdentity reads the physical identity of a row as text.
 func (s *scope) rowIdentity(f *Field) string {
+	if s.d.RowIdentity.Read != "" {
+		return s.d.RowIdentity.Read
+	}
 	return s.prefix + f.Column
 }
 
@@ -234,7 +240,7 @@ func (b *builder) ruleName(t schema.Type) string {
 	for _, more := range []struct {
 		word string
 		has  bool
-	}{{"unsigned", t.Unsigned}, {"bool", t.Class == schema.Bool}} {
+	}{{"unsigned", t.Unsigned}, {"bool", t.Class == schema.Bool}, {"json", t.Class == schema.JSON}, {"max", t.Length == 0}} {
 		if name := t.Name + " " + more.word; more.has && b.d.Types[name].Go != "" {
 			return name
 		}
@@ -248,4 +254,83 @@ func (b *builder) write(c *schema.Column, arg string) string {
 		return dialect.Fill(form, "arg", arg, "type", b.castType(c.Type))
 	}
 	return arg
+}
+
+// returns sets what a statement that inserts, updates or deletes returns.
+func (s *scope) returns(v *values, event string, fields []*Field) {
+	if len(fields) == 0 {
+		return
+	}
+	if s.can(dialect.TriggerOutput) && s.spec.Table.Fires(event) {
+		s.keep(v, event, fields)
+		return
+	}
+	v.Returning = s.outputs(event, fields, s.readOne)
+}
+
+// keep has a statement keep what it would return, to be read by another behind
+// it.
+func (s *scope) keep(v *values, event string, fields []*Field) {
+	column := func(f *Field) string { return s.column(s.spec.Table.Column(f.Column)) }
+	v.Output = s.outputs(event, fields, column)
+	v.Kept, v.Returning = nil, nil
+	outer := s.prefix
+	s.prefix = ""
+	for _, f := range fields {
+		c := s.spec.Table.Column(f.Column)
+		v.Kept = append(v.Kept, column(f)+" "+cmp.Or(s.rule(c).Kept, c.Type.Raw))
+		v.Returning = append(v.Returning, s.readOne(f))
+	}
+	s.prefix = outer
+}
+
+// outputs writes fields as a statement returns them: the key as it was, where
+// that moves, the others as they are.
+func (s *scope) outputs(event string, fields []*Field, write func(*Field) string) []string {
+	outer := s.prefix
+	defer func() { s.prefix = outer }()
+	var texts []string
+	for _, f := range fields {
+		s.prefix = cmp.Or(s.d.Returned[event], outer)
+		if s.moved && slices.Contains(s.pkg.Key, f) {
+			s.prefix = s.d.Fragments["was"].At(s.version)
+		}
+		texts = append(texts, write(f))
+	}
+	return texts
+}
+
+// taken sets the columns of picked rows that a statement names.
+func (s *scope) taken(v *values) {
+	if s.d.Composite != "none" {
+		return
+	}
+	text := strings.Join(slices.Concat(v.Set, v.Returning, v.Output), " ")
+	for _, c := range s.spec.Table.Columns {
+		if mentions(text, c.Name) {
+			v.Taken = append(v.Taken, s.d.Ident(c.Name))
+		}
+	}
+	if len(v.Taken) == 0 {
+		v.Taken = []string{s.d.Ident(s.spec.Table.Columns[0].Name)}
+	}
+}
+
+// mentions reports whether a name stands in a text as a whole word, in any case.
+func mentions(text, name string) bool {
+	text, name = strings.ToLower(text), strings.ToLower(name)
+	part := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for at := 0; ; {
+		i := strings.Index(text[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(name):])
+		if !part(before) && !part(after) {
+			return true
+		}
+		at += len(name)
+	}
 }

@@ -33,7 +33,7 @@ func (b *builder) claimIndex() wanted {
 	w := wanted{name: b.indexName("ready"), why: "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
 	if state := b.spec.States[queue.Ready]; state != nil {
 		for _, t := range state.Tests {
-			if constant(t) {
+			if b.indexable(t) {
 				w.where = append(w.where, t)
 			}
 		}
@@ -60,6 +60,13 @@ func (b *builder) claimIndex() wanted {
 		w.columns = append(w.columns, k)
 	}
 	return w
+}
+
+// indexable reports whether a test may stand in the predicate of an index.
+func (b *builder) indexable(t queue.Test) bool {
+	plain := len(t.Or) == 0 && (t.Op == queue.In || t.Op == queue.IsNull || t.Op == queue.NotNull) &&
+		!slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind == queue.Null })
+	return constant(t) && (plain || !b.can(dialect.PlainPredicates))
 }
 
 // leading returns the columns that tests compare with one constant or find
@@ -118,7 +125,7 @@ func (b *builder) runningConstants() []queue.Test {
 	var tests []queue.Test
 	if state := b.spec.States[queue.Running]; state != nil && b.can(dialect.PartialIndex) {
 		for _, t := range state.Tests {
-			if constant(t) {
+			if b.indexable(t) {
 				tests = append(tests, t)
 			}
 		}
@@ -165,11 +172,11 @@ func (b *builder) buildIndexes() {
 
 // indexName names a new index; it fits the server's limit.
 func (b *builder) indexName(what string) string {
-	suffix := "_" + what
+	suffix := b.d.Fold("_" + what)
 	base := b.spec.Table.Name
 	// Several queues over one table want indexes of their own.
 	if name := snake(b.spec.Name); name != "" && !strings.Contains(base, name) {
-		suffix = "_" + name + suffix
+		suffix = b.d.Fold("_"+name) + suffix
 	}
 	if limit := b.d.Identifiers.MaxBytes; limit > 0 && len(base)+len(suffix) > limit {
 		short := base

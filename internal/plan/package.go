@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"github.com/qgen-dev/qgen/internal/queue"
@@ -56,6 +57,18 @@ type Package struct {
 	WorkLoop         bool   // emit work.go
 	Hold             bool   // operations exist on a transaction only
 	Conformance      bool   // emit conformance_test.go
+
+	// Most is how many jobs one statement names, and MostTaken how many it takes, 0 for
+	// any number; WhyMost is the reason as a clause.
+	Most, MostTaken int
+	WhyMost         string
+	// ByteLengths: the longest text of an error is so many bytes, not characters.
+	ByteLengths bool
+	// Slices: arrays travel as the driver's slices, which have nulls of their own types.
+	Slices bool
+	// Slot is the placeholder of a value within a list, Numbered what stands before its
+	// number where it is to get one, else "".
+	Slot, Numbered string
 
 	// Isolation of the transactions that the package begins itself: "read
 	// committed", or "" for the driver's default.
@@ -155,6 +168,15 @@ type Statement struct {
 	SQL  string   // what is sent, with its tag after the first keyword; no semicolon
 	Args []Arg    // in bind order
 	Rows []*Field // what comes back, in order; nil: no rows
+	// Procedure is what SQL calls, nil when it calls none.
+	Procedure *Procedure
+}
+
+// Procedure is a stored procedure.
+type Procedure struct {
+	Name string // qualified, as it must be written
+	DDL  string // creates it or puts it in the place of what was there
+	End  string // what has to stand behind the DDL on a line of its own, "" for a semicolon
 }
 
 // ArgKind says what an argument of a statement is.
@@ -182,6 +204,11 @@ const (
 	ArgHeld     ArgKind = "held"      // array of the key Field over the jobs held by this transaction
 	ArgHeldAll  ArgKind = "held_all"  // JSON of the same
 
+	// What a block gives back stands last in its text.
+	ArgCursor ArgKind = "cursor"  // opened over the rows of the statement
+	ArgCounts ArgKind = "counts"  // how many rows were changed for each element of the arrays
+	ArgNewKey ArgKind = "new_key" // the key of the row that was added, a number
+
 	// Lists are written into the text: what stands there once, stands there for
 	// each element. See Arg.First.
 	ArgList      ArgKind = "list"       // Batch fields of each job
@@ -204,6 +231,11 @@ type Arg struct {
 	First, More, None string
 	// Pad: the last element may be written again, so that there are few texts.
 	Pad bool
+}
+
+// Has reports whether the statement has an argument of that kind.
+func (s *Statement) Has(kind ArgKind) bool {
+	return slices.ContainsFunc(s.Args, func(a Arg) bool { return a.Kind == kind })
 }
 
 // IsList reports whether the argument is a list that is written into the text.
@@ -278,7 +310,8 @@ type Settle struct {
 	Doc       []string
 	Statement *Statement
 	// Lock reads and locks the keys of the rows that Statement then changes, in
-	// one transaction; nil when Statement returns them itself.
+	// one transaction; nil when Statement returns them itself, or counts them for each
+	// job (ArgCounts).
 	Lock *Statement
 	// Read reads Refreshes back by the key, behind Lock and Statement.
 	Read      *Statement
@@ -379,6 +412,7 @@ type DriverError struct {
 	Import     string
 	Type       string
 	Field      string // holds the number
+	Method     string // or tells it, and the type need not be known
 	NumberType string // of the field
 	Lost       string // the driver's error for a connection that is gone
 }

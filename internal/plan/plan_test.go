@@ -66,6 +66,9 @@ func review(p *Package) string {
 		fmt.Fprintf(&b, "-- note: %s\n", n)
 	}
 	for _, st := range p.Statements() {
+		if st.Procedure != nil {
+			fmt.Fprintf(&b, "\n%s\n%s\n", st.Procedure.DDL, st.Procedure.End)
+		}
 		fmt.Fprintf(&b, "\n-- sql/%s.sql\n", st.Name)
 		for _, line := range st.Head {
 			fmt.Fprintf(&b, "-- %s\n", line)
@@ -87,7 +90,7 @@ func review(p *Package) string {
 		if len(args) > 0 {
 			fmt.Fprintf(&b, "-- arguments: %s\n", strings.Join(args, ", "))
 		}
-		fmt.Fprintf(&b, "%s;\n", st.SQL)
+		fmt.Fprintf(&b, "%s;\n", strings.TrimSuffix(st.SQL, ";"))
 	}
 	for _, ix := range p.Indexes {
 		if ix.Have != "" {

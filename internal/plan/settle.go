@@ -87,18 +87,20 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	var rows []*Field
 	if b.can(dialect.Returning) {
 		rows = slices.Concat(b.pkg.Key, st.Refreshes)
-		if moved {
-			s.prefix = was
-		}
-		v.Returning = s.read(rows)
+		s.moved = moved && was != ""
+		s.returns(&v, event(template), rows)
 	} else {
-		st.Lock = b.lockClaimed(t, held, file, op)
+		if b.batches("forall") {
+			v.Counts = s.arg(Arg{Kind: ArgCounts})
+		} else {
+			st.Lock = b.lockClaimed(t, held, file, op)
+		}
 		if len(st.Refreshes) > 0 {
 			st.Read = b.readByKey(file+"_read", op, slices.Concat(b.pkg.Key, st.Refreshes), file+": reads back what it wrote")
 		}
 	}
 	if s.settle.joined && len(rows) > 0 {
-		if b.d.Batches == "json" {
+		if b.batches("json") {
 			b.complain(b.spec.Table.Column(b.pkg.Key[0].Column), "Name rows by columns that never change: mark them with qgen:id.",
 				"the key changes when a job is settled, and %s cannot return what it was", b.d.Title)
 		}
@@ -138,6 +140,7 @@ func (b *builder) lockClaimed(t *queue.Transition, held []*Field, file, op strin
 // readByKey reads rows of a batch.
 func (b *builder) readByKey(file, op string, fields []*Field, head string) *Statement {
 	s, v := b.newScope(), b.base(op)
+	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
 	v.Returning = s.read(fields)
 	return s.statement(file, "select_batch", v, fields, head, "locks: none", "index: the key")
@@ -201,12 +204,18 @@ func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves 
 	} else {
 		v.Set = s.sets(t.Writes)
 	}
+	rows := b.counted()
+	s.returns(&v, event(template), rows)
+	s.taken(&v)
 	index := "index: none; it reads the table until it has found enough"
 	if w, ok := b.expiredIndex(); ok && len(more) > 0 {
 		index = "index: " + b.indexText(w)
 	}
-	return s.statement(file, template+suffix, v, nil, file+": "+moves,
-		"locks: the rows it writes, until commit; passes over rows that are locked", index)
+	locks := "locks: the rows it writes, until commit; passes over rows that are locked"
+	if b.can(dialect.OpenCursors) {
+		locks = "locks: the rows it writes, until commit; waits for rows that are locked"
+	}
+	return s.statement(file, template+suffix, v, rows, file+": "+moves, locks, index)
 }
 
 // buildPurge plans Purge: finished rows that are old enough.
@@ -315,7 +324,7 @@ func (b *builder) buildEnqueue() {
 	e.KeyGiven = len(b.spec.Key) > 0 && !slices.ContainsFunc(b.spec.Key, func(k *schema.Column) bool {
 		return !b.fields[k].New || b.fields[k].Optional
 	})
-	together := len(e.Fields) > 0 && b.batchable(e.Fields)
+	together := len(e.Fields) > 0 && b.batchable(e.Fields) && !b.batches("forall")
 	if together {
 		mv.Batch = many.batchOf(ArgNewBatch, ArgNewAll, nil, nil, e.Fields, "_new")
 	}
@@ -328,14 +337,14 @@ func (b *builder) buildEnqueue() {
 		}
 		lot := ""
 		if together {
-			lot = "?"
+			lot = b.slot()
 			if len(mv.Batch.Names) > 0 {
 				lot = mv.Batch.Names[slices.Index(e.Fields, en.field)]
 			}
 			lot = many.batchValue(en.field, lot)
 		}
 		one := b.write(en.column, s.arg(Arg{Kind: ArgNew, Field: en.field}))
-		if otherwise := fallback(en.column); otherwise != "" {
+		if otherwise := b.fallback(en.column); otherwise != "" {
 			if b.rule(en.column).Write == "" {
 				one = b.d.Cast(one, b.castType(en.column.Type))
 			}
@@ -356,13 +365,24 @@ func (b *builder) buildEnqueue() {
 	if len(b.spec.Key) == 0 && b.rowID == nil {
 		keys = nil
 	}
-	v.Returning, mv.Returning = s.read(keys), many.read(keys)
+	s.returns(&v, "insert", keys)
+	many.returns(&mv, "insert", keys)
+	if len(keys) > 0 && b.can(dialect.UnsortedInsert) {
+		if len(keys) == 1 && b.spec.Table.Column(keys[0].Column).Identity && !b.batches("lists") {
+			many.keep(&mv, "insert", keys) // to be read in order
+		} else {
+			together = false
+		}
+	}
 	if !b.can(dialect.Returning) {
-		e.AutoKey = len(keys) == 1 && !e.KeyGiven && b.spec.Key[0].Identity && b.can(dialect.LastInsertID)
+		e.AutoKey = len(keys) == 1 && !e.KeyGiven && b.spec.Key[0].Identity && (b.can(dialect.LastInsertID) || b.can(dialect.ReturningKey))
 		keys, v.Returning, mv.Returning = nil, nil, nil
+		if e.AutoKey && b.can(dialect.ReturningKey) {
+			v.Key, v.NewKey = b.d.Ident(b.spec.Key[0].Name), s.arg(Arg{Kind: ArgNewKey})
+		}
 	}
 	e.One = s.statement("enqueue", "insert_one", v, keys, "enqueue: a new ready row", "locks: nothing that others wait for")
-	if together && b.d.Batches == "lists" {
+	if together && b.batches("lists") {
 		row := "(" + strings.Join(mv.Values, ", ") + ")"
 		mv.Batch.List = many.list(Arg{Kind: ArgNewList, Batch: e.Fields, First: row, More: ",\n       " + row})
 	}
@@ -373,14 +393,15 @@ func (b *builder) buildEnqueue() {
 	b.docEnqueue(e)
 }
 
-// fallback returns the default of a column as written, "" when it has none or
-// that is null.
-func fallback(c *schema.Column) string {
+// fallback returns the default of a column as it may stand in a statement, "" when
+// it has none or that is null.
+func (b *builder) fallback(c *schema.Column) string {
 	bare, _, _ := strings.Cut(c.Default, "::")
-	if !c.HasDefault || strings.EqualFold(strings.Trim(bare, "() \t\n"), "null") {
+	bare = strings.ToLower(strings.Trim(bare, "() \t\n"))
+	if !c.HasDefault || bare == "null" {
 		return ""
 	}
-	return c.Default
+	return cmp.Or(b.d.DefaultOnly[bare], c.Default)
 }
 
 // given reports whether the caller of Enqueue provides a column.
@@ -410,7 +431,7 @@ func (b *builder) buildStats() {
 	st := &Stats{}
 	add := func(name, goType, doc, sql string) {
 		st.Fields = append(st.Fields, StatsField{Name: name, GoType: goType, Doc: doc})
-		v.Figures = append(v.Figures, sql+" AS "+b.d.Ident(snake(name)))
+		v.Figures = append(v.Figures, sql+" AS "+b.d.Ident(b.d.Fold(snake(name))))
 	}
 	filter := func(function, expr string, where []string) string {
 		if len(where) == 0 {
@@ -566,8 +587,8 @@ func (b *builder) buildVerify() {
 			if c.Ignored {
 				continue
 			}
-			name := b.typeName(c.Type)
-			if c.Type.Domain != "" {
+			name := cmp.Or(b.d.Types[c.Type.Name].Catalog, b.typeName(c.Type))
+			if c.Type.Domain != "" && !b.d.BaseTypes {
 				name = b.d.Ident(c.Type.Domain)
 			}
 			if b.d.TypesAsWritten {
@@ -576,6 +597,15 @@ func (b *builder) buildVerify() {
 			v.Wanted = append(v.Wanted, []string{b.d.Quote(c.Name), b.d.Quote(name)})
 		}
 	})
+	if b.stored {
+		check("verify_procedures", "create it with schema/procedures.sql", func(_ *scope, v *values) {
+			for _, st := range b.pkg.Statements() {
+				if st.Procedure != nil {
+					v.Wanted = append(v.Wanted, []string{b.d.Quote(st.Procedure.Name)})
+				}
+			}
+		})
+	}
 	check("verify_settings", "see the message; claims need it", func(*scope, *values) {})
 	if b.d.Isolation != "" {
 		check("verify_isolation", "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet", func(*scope, *values) {})

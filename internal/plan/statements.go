@@ -4,6 +4,7 @@ package plan
 // the dialect have holes for.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,6 +35,9 @@ type values struct {
 	Joined    []string // picked rows joined to the table
 	KeyText   string   // the key as one text, to be hashed
 	Returning []string
+	Taken     []string // the columns of picked rows that the statement writes or returns, where picked rows are written themselves
+	Kept      []string // declarations of columns that keep Output until Returning reads them, where a trigger is in the way
+	Output    []string
 	Columns   []string   // of an insert, or the keys of an index
 	Values    []string   // of an insert
 	Figures   []string   // of statistics
@@ -42,7 +46,9 @@ type values struct {
 	Outside   string     // a column that the key index does not hold, so that reading the index alone is no choice
 	Served    string     // the table's index that gives the order of the queue
 	Passed    string     // the index that looks like the order and is not the queue's, where the server must be told
-	Excluded  string     // conditions, each with its AND, that keep out what is held
+	Variables []string   // of a block, that hold Pick
+	Marked    []string   // conditions that rows meet when a claim has marked them
+	Held      *batch     // rows that the transaction holds, to be left out
 	Batch     batch
 	Names     names
 	Index     string
@@ -53,8 +59,19 @@ type values struct {
 	// OneOfMany is a condition that holds where the server is one of several that
 	// take writes.
 	OneOfMany string
+	// Procedure is the qualified name of a stored procedure, Declared its parameters,
+	// Body what it runs, and Given the arguments of its call.
+	Procedure       string
+	Declared, Given []string
+	Body            string
 	// Partitioned: the table has partitions.
 	Partitioned bool
+	JSON        bool   // batches travel as JSON
+	Cursor      string // what a block gives its rows back by
+	Counts      string // what a block gives its counts back by
+	Key         string // the key that an insert gives back by NewKey
+	NewKey      string
+	Triggers    bool // the DDL of the table has triggers
 }
 
 // names are what the rows of a statement are called besides the table's own.
@@ -62,12 +79,17 @@ type names struct {
 	Batch     string // those that one call is about
 	Picked    string // those that are taken
 	Candidate string // those that may be taken
+	Kept      string // those that a statement wrote
+	Each      string // the number of one of them, within a block
+	Changed   string // how many were changed, within a block
 }
 
 // alias returns a name for rows of a statement: the word, unless the table
-// itself is called so, which then could not be told from them.
+// itself is called so, which then could not be told from them. In a block a column
+// would win over a variable of its name.
 func (b *builder) alias(word string) string {
-	if strings.EqualFold(b.spec.Table.Name, word) {
+	column := func(c *schema.Column) bool { return strings.EqualFold(c.Name, word) }
+	if strings.EqualFold(b.spec.Table.Name, word) || b.can(dialect.Blocks) && slices.ContainsFunc(b.spec.Table.Columns, column) {
 		return word + "_rows"
 	}
 	return word
@@ -81,10 +103,13 @@ type batch struct {
 	Value   string   // of Only in JSON: how one element is read
 	Args    []string // one array for each column
 	Names   []string // of the columns of the batch
+	Array   string   // the first of them, where they are arrays
 	Columns []string // expressions that read the columns out of JSON, named
 	Match   []string // key column = column of the batch
 	Held    []string // the same of the columns that must be as the batch says
 	Own     []string // the columns of the table that are matched
+	Values  []string // the columns of the batch as values of those
+	Raws    bool     // an array holds binary values
 	List    string   // condition that names the rows, of batches that are written out; of an insert, its rows
 }
 
@@ -119,8 +144,10 @@ func (b *builder) common() values {
 		Table:       b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name),
 		Version:     b.version,
 		Can:         map[string]bool{},
-		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate")},
+		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate"), Kept: "@kept", Each: b.alias("i"), Changed: b.alias("changed")},
 		Partitioned: b.spec.Table.Partitioned,
+		JSON:        b.batches("json"),
+		Triggers:    len(b.spec.Table.Triggers) > 0,
 	}
 	v.TableText, v.TableName = b.d.Quote(v.Table), b.d.Quote(b.spec.Table.Name)
 	v.Bare = b.row()
@@ -172,6 +199,9 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 	for _, i := range order {
 		st.Args = append(st.Args, s.args[i])
 	}
+	if s.stored && !strings.HasPrefix(template, "verify") {
+		s.store(st, template, v)
+	}
 	return st
 }
 
@@ -217,7 +247,7 @@ func (s *scope) sets(writes []queue.Write) []string {
 func (s *scope) assigned(w queue.Write) string {
 	v := w.Value
 	switch {
-	case v.Kind == queue.Arg && v.Name == queue.ArgResult && s.d.Batches == "lists":
+	case v.Kind == queue.Arg && v.Name == queue.ArgResult && s.travel() == "lists":
 		return s.settle.result // written out with the values in it
 	case v.Kind == queue.Arg && v.Name == queue.ArgResult:
 		return s.batchValue(s.fields[w.Column], s.settle.result)
@@ -273,6 +303,8 @@ func (s *scope) pick(v *values) string {
 	table := s.spec.Table
 	identity := s.d.RowIdentity
 	switch {
+	case s.d.Composite == "none":
+		return ""
 	case len(s.spec.Key) > 0 && s.d.Composite != "always" && (len(s.spec.Key) == 1 && s.listable(s.spec.Key[0]) || s.d.Composite == "tuple" && (table.NoRowIdentity || !identity.Stable)):
 		for _, c := range s.spec.Key {
 			v.Pick = append(v.Pick, s.d.Ident(c.Name))
@@ -330,7 +362,7 @@ func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix str
 	names := make([]string, len(fields))
 	used := map[string]bool{}
 	for i, f := range fields {
-		name := f.Column + suffix
+		name := f.Column + s.d.Fold(suffix)
 		for n := i + 1; name != s.d.Shorten(name) || s.spec.Table.Column(name) != nil || used[name]; n += len(fields) {
 			name = "c" + strconv.Itoa(n) + suffix
 		}
@@ -344,30 +376,43 @@ func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix str
 		}
 		return s.d.Ident(f.Column)
 	}
+	if s.travel() == "forall" {
+		b.Array, b.Raws = names[0], slices.ContainsFunc(fields, s.holdsBytes)
+		for i, f := range fields {
+			b.Columns = append(b.Columns, names[i]+" "+s.sentType(f)+" := "+s.arg(Arg{Kind: one, Field: f}))
+			names[i] += "(" + s.shared.Names.Each + ")"
+		}
+	}
 	for i, f := range fields[:len(keys)+len(held)] {
 		b.Own = append(b.Own, own(f))
-		match := own(f) + " = " + s.batchValue(f, names[i])
+		value := s.batchValue(f, names[i])
+		b.Values = append(b.Values, value)
+		match := own(f) + " = " + value
 		if i < len(keys) {
 			b.Match = append(b.Match, match)
 		} else {
 			b.Held = append(b.Held, match)
 		}
 	}
-	if s.d.Batches == "lists" {
+	switch s.travel() {
+	case "lists":
 		s.writeOut(&b, one, keys, held, extra)
+		return b
+	case "forall":
 		return b
 	}
 	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined && !s.isArray(fields[0])
-	if s.d.Batches == "json" {
-		if b.Only {
-			b.Column = own(keys[0])
-			b.Arg = s.arg(Arg{Kind: all, Batch: fields})
-			b.Value = s.fromJSON(keys[0], "json_extract(value, '$[0]')")
-			return b
-		}
+	if s.batches("json") {
 		b.Arg = s.arg(Arg{Kind: all, Batch: fields})
+		if len(keys) > 0 {
+			b.Column = own(keys[0])
+		}
+		if b.Only {
+			b.Value = s.fromJSON(keys[0], 0)
+		}
 		for i, f := range fields {
-			b.Columns = append(b.Columns, s.fromJSON(f, "json_extract(value, '$["+strconv.Itoa(i)+"]')")+" AS "+names[i])
+			b.Columns = append(b.Columns, dialect.Fill(s.d.Fragments["json_column"].At(s.version),
+				"value", s.fromJSON(f, i), "name", names[i], "i", strconv.Itoa(i), "type", s.sentType(f)))
 		}
 		return b
 	}
@@ -400,7 +445,7 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 	case ArgNewBatch:
 	default:
 		if len(extra) > 0 {
-			when := " WHEN " + all(b.Match) + " THEN " + s.write(s.spec.Table.Column(extra[0].Column), "?")
+			when := " WHEN " + all(b.Match) + " THEN " + s.write(s.spec.Table.Column(extra[0].Column), s.slot())
 			s.settle.result = "CASE" + s.list(Arg{Kind: ArgList, Batch: slices.Concat(keys, extra), First: when, More: when}) + " END"
 		}
 		// An IN of a thousand values becomes a sub-query on some servers, and then a
@@ -414,9 +459,33 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 	}
 }
 
+// slot is the placeholder of a value within a list that is written out; where
+// placeholders have numbers, these are given when the list is.
+func (b *builder) slot() string {
+	if b.d.ListPlaceholder != "" {
+		return dialect.Fill(b.d.ListPlaceholder, "n", "0")
+	}
+	if before, after, ok := strings.Cut(b.d.Placeholder, "{n}"); ok {
+		return before + "0" + after
+	}
+	return b.d.Placeholder
+}
+
+// travel is how the rows of the scope's call travel.
+func (s *scope) travel() string {
+	how := s.d.Batches.At(s.version)
+	if how == "forall" && s.listed {
+		return "lists"
+	}
+	return how
+}
+
+// batches reports whether the rows of one call travel in that way.
+func (b *builder) batches(how string) bool { return b.d.Batches.At(b.version) == how }
+
 // batchable reports whether values of the fields can travel together.
 func (b *builder) batchable(fields []*Field) bool {
-	return b.d.Batches != "json" || b.can(dialect.Unhex) || !slices.ContainsFunc(fields, b.holdsBytes)
+	return !b.batches("json") || b.can(dialect.Unhex) || !slices.ContainsFunc(fields, b.holdsBytes)
 }
 
 // holdsBytes reports whether a field's column is binary.
@@ -424,16 +493,28 @@ func (b *builder) holdsBytes(f *Field) bool {
 	return !f.RowID && b.spec.Table.Column(f.Column).Type.Class == schema.Bytes
 }
 
-// fromJSON reads a value of a field out of JSON.
-func (s *scope) fromJSON(f *Field, expr string) string {
+// fromJSON reads element i of an array in JSON as a value of a field.
+func (s *scope) fromJSON(f *Field, i int) string {
+	expr := dialect.Fill(s.d.Fragments["json_element"].At(s.version), "i", strconv.Itoa(i))
 	if s.holdsBytes(f) {
 		if !s.can(dialect.Unhex) {
 			s.complain(s.spec.Table.Column(f.Column), s.sinceMend(dialect.Unhex),
 				"column %q holds bytes, and %s %s cannot take several of them at once", f.Column, s.d.Title, s.version)
 		}
-		return "unhex(" + expr + ")"
+		return dialect.Fill(s.d.Fragments["unhex"].At(s.version), "value", expr)
 	}
 	return expr
+}
+
+// sentType names the type of a column of a batch that travels as JSON.
+func (s *scope) sentType(f *Field) string {
+	if f.RowID {
+		return cmp.Or(s.d.Classes[string(schema.Text)].Sent, f.Cast)
+	}
+	if sent := s.rule(s.spec.Table.Column(f.Column)).Sent; sent != "" {
+		return sent
+	}
+	return f.Cast
 }
 
 func (s *scope) fieldWrite(f *Field) string {
@@ -445,22 +526,16 @@ func (s *scope) fieldWrite(f *Field) string {
 
 // batchValue returns a column of the batch as a value for the table's column.
 func (s *scope) batchValue(f *Field, name string) string {
-	switch {
-	case s.d.Batches == "lists":
-		name = "?"
-	case f.RowID || s.d.Batches == "json":
-		return name
+	if s.travel() == "lists" {
+		name = s.slot()
+	}
+	if f.RowID {
+		return dialect.Fill(cmp.Or(s.d.RowIdentity.Write, "{arg}"), "arg", name)
+	}
+	if form := s.d.Fragments["sent_bytes"].At(s.version); form != "" && s.batches("json") && s.holdsBytes(f) {
+		return dialect.Fill(form, "arg", name)
 	}
 	return s.write(s.spec.Table.Column(f.Column), name)
-}
-
-// batchValues is batchValue over the key and its columns of the batch.
-func (s *scope) batchValues(fields []*Field, names []string) []string {
-	var texts []string
-	for i, f := range fields {
-		texts = append(texts, s.batchValue(f, names[i]))
-	}
-	return texts
 }
 
 // arrayType names the type of an array of a field's values.
@@ -497,7 +572,7 @@ func (s *scope) params(c *Claim) []string {
 
 func (s *scope) param(p *queue.Param, gp *Param) string {
 	column := s.column(p.Column)
-	written := gp.List && s.d.Batches == "lists"
+	written := gp.List && (s.batches("lists") || s.batches("forall"))
 	arg := ""
 	if !written {
 		arg = s.arg(Arg{Kind: ArgParam, Param: gp})
@@ -516,18 +591,18 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 	switch p.Kind {
 	case queue.List:
 		if written {
-			in, value := column+" IN (", s.write(p.Column, "?")
+			in, value := column+" IN (", s.write(p.Column, s.slot())
 			text = s.list(Arg{Kind: ArgParamList, Param: gp, First: in + value, More: ", " + value, None: in + "NULL", Pad: true}) + ")"
 			break
 		}
-		text = dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", column, "arg", list)
+		text = dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", column, "arg", list, "type", s.sentType(gp.Field))
 	case queue.Except:
 		if written {
-			not := " AND " + column + " <> " + s.write(p.Column, "?")
+			not := " AND " + column + " <> " + s.write(p.Column, s.slot())
 			text = column + " IS NOT NULL" + s.list(Arg{Kind: ArgParamList, Param: gp, First: not, More: not, Pad: true})
 			break
 		}
-		text = dialect.Fill(s.d.Fragments["list_not"].At(s.version), "column", column, "arg", list)
+		text = dialect.Fill(s.d.Fragments["list_not"].At(s.version), "column", column, "arg", list, "type", s.sentType(gp.Field))
 	case queue.Minimum:
 		text = column + " >= " + plain
 	case queue.Maximum:
@@ -543,7 +618,7 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 			typed = list
 		}
 		if written {
-			alternatives = append(alternatives, s.arg(Arg{Kind: ArgParamNil, Param: gp}))
+			alternatives = append(alternatives, dialect.Fill(cmp.Or(s.d.Truth, "{arg}"), "arg", s.arg(Arg{Kind: ArgParamNil, Param: gp})))
 		} else {
 			alternatives = append(alternatives, typed+" IS NULL")
 		}

@@ -60,7 +60,6 @@ var meanwhile = map[string]string{
 	"side_table":   "Add a column for qgen:lease.",
 	"stages":       "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
 	"times":        "Say as= at the role of the column.",
-	"emit":         "The statements under sql/ can be wrapped by hand.",
 }
 
 // find returns the table of the entry; nil after a complaint.

@@ -95,6 +95,7 @@ func bindPath(t testing.TB, path string) ([]*Spec, *source.ErrorList) {
 
 // folds is how the databases fold unquoted names.
 var folds = map[string]func(string) string{
+	"oracle":     strings.ToUpper,
 	"postgresql": strings.ToLower,
 	"sqlite":     func(name string) string { return name },
 	"mysql":      func(name string) string { return name },

@@ -184,6 +184,12 @@ func (b *binding) readQueue() {
 	if w := b.queue.word("strategy"); w != nil {
 		b.spec.Strategy, b.spec.ForcedPos = w.values[0].text, w.pos
 	}
+	if w := b.queue.word("emit"); w != nil {
+		b.spec.Procedures, b.spec.StoredPos = true, w.pos
+	}
+	if b.config.Emit.IsSet() { // qgen.yaml wins
+		b.spec.Procedures, b.spec.StoredPos = b.config.Emit.Value == "procedure", b.config.Emit.Pos
+	}
 	if w := b.queue.word("fence"); w != nil {
 		b.spec.MinFence, b.spec.MinPos = fenceLevels[w.values[0].text], w.pos
 	}

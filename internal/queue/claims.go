@@ -242,7 +242,7 @@ func (b *binding) holdsToken(c *schema.Column, pos source.Pos) bool {
 		if n := c.Type.Length; n > 0 && n < TokenLength {
 			why = fmt.Sprintf("is %s, which is too short for a token of %d characters", c.Type.Raw, TokenLength)
 		}
-	case c.Type.Class == schema.Int && (c.Type.Bits == 64 || c.Type.Bits == 0):
+	case c.Type.Class == schema.Int && (c.Type.Bits == 64 || c.Type.Bits == 0) && (c.Type.Digits == 0 || c.Type.Digits > 18):
 	default:
 		why = "is " + c.Type.Raw
 	}

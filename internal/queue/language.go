@@ -90,7 +90,7 @@ var verbs = []*verb{
 		{name: "clock", takes: oneValue, only: clocks},
 		{name: "cycle", takes: noValue, later: "Leave it out and call Requeue with the wait until the next time."},
 		{name: "table", takes: oneValue, later: "Name one table for each queue entry of qgen.yaml."},
-		{name: "emit", takes: oneValue, only: []string{"procedure"}, later: "Leave it out; the statements under sql/ can be wrapped by hand."},
+		{name: "emit", takes: oneValue, only: []string{"procedure"}},
 	}},
 	{name: "where", on: onTable, takes: anSQL},
 	{name: "id", on: onColumn, takes: aNumber},

@@ -94,7 +94,8 @@ func fit(c *schema.Column, text string) (fitted, wrong string) {
 		if c.Type.Unsigned {
 			_, err = strconv.ParseUint(text, 10, bits)
 		}
-		ok = err == nil && !strings.HasPrefix(text, "+")
+		digits := len(strings.TrimPrefix(text, "-"))
+		ok = err == nil && !strings.HasPrefix(text, "+") && (c.Type.Digits == 0 || digits <= c.Type.Digits)
 	case schema.Float, schema.Decimal:
 		_, err := strconv.ParseFloat(text, 64)
 		ok = err == nil && strings.Trim(text, "0123456789.+-eE") == ""

@@ -41,6 +41,9 @@ type Spec struct {
 	MinPos    source.Pos
 	Strategy  string // forced, "" = chosen
 	ForcedPos source.Pos
+	// Procedures: the package calls stored procedures; where that was said.
+	Procedures bool
+	StoredPos  source.Pos
 
 	DoneDeletes   bool // Complete removes the row
 	FailedDeletes bool // Fail without attempts left removes the row

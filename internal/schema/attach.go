@@ -81,13 +81,22 @@ func (s *script) statementOf(r remark) *statement {
 	if i > 0 {
 		st := s.statements[i-1]
 		if r.off < st.end || s.line(st.end-1) == s.line(r.off) {
-			return st
+			return st.about()
 		}
 	}
 	if r.above && i < len(s.statements) && s.statements[i].first == r.next {
-		return s.statements[i]
+		return s.statements[i].about()
 	}
 	return nil
+}
+
+// about returns the statement to which comments belong that stand at st: what
+// stands at an IF is said of what it is about.
+func (st *statement) about() *statement {
+	if st.subject != nil {
+		return st.subject
+	}
+	return st
 }
 
 // take gives the comment to the anchor's table or to one of its columns, and

@@ -83,12 +83,18 @@ func TestReadUnknownGrammar(t *testing.T) {
 func TestLookup(t *testing.T) {
 	pg, _ := readText(t, "postgresql", `CREATE TABLE jobs (id int); CREATE TABLE app.jobs (id int); CREATE TABLE "Jobs" (id int); CREATE TABLE "a.b" (id int); CREATE TABLE a.b (id int); CREATE TABLE "my.app"."x.y" (id int);`)
 	lite, _ := readText(t, "sqlite", `CREATE TABLE Jobs (ID int); CREATE TABLE aux."x y" (id int);`)
+	ora, _ := readText(t, "oracle", `CREATE TABLE jobs (id int); CREATE TABLE app.jobs (id int); CREATE TABLE "Jobs" (id int, "Id" int);`)
 	my, _ := readText(t, "mysql", "CREATE TABLE Jobs (ID int); CREATE TABLE jobs (id int); CREATE TABLE Mixed (id int); CREATE TABLE a.Mixed (id int);")
+	ms, _ := readText(t, "mssql", "CREATE TABLE [Jobs] (ID int) CREATE TABLE [Audit].Jobs (id int) CREATE TABLE dbo.[a.B] (id int)")
 	for _, tt := range []struct {
 		catalog *Catalog
 		name    string
 		want    string
 	}{
+		{ms, "JOBS", "Jobs Audit.Jobs"},
+		{ms, "audit.JOBS", "Audit.Jobs"},
+		{ms, "A.b", "dbo.a.B"},
+		{ms, "DBO.A.B", "dbo.a.B"},
 		{my, "jobs", "jobs"},
 		{my, "Jobs", "Jobs"},
 		{my, "JOBS", "Jobs jobs"},
@@ -102,6 +108,9 @@ func TestLookup(t *testing.T) {
 		{pg, "a.b", "a.b"},
 		{pg, "my.app.x.y", "my.app.x.y"},
 		{pg, "x", ""},
+		{ora, "JOBS", "JOBS APP.JOBS"},
+		{ora, "Jobs", "Jobs"},
+		{ora, "APP.JOBS", "APP.JOBS"},
 		{lite, "jobs", "Jobs"},
 		{lite, "AUX.X Y", "aux.x y"},
 	} {
@@ -112,6 +121,9 @@ func TestLookup(t *testing.T) {
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("Lookup(%q) = %q, want %q", tt.name, got, tt.want)
 		}
+	}
+	if c := ora.Tables[2].Column("Id"); c == nil || c == ora.Tables[2].Column("ID") || ora.Tables[0].Column("id") != nil {
+		t.Error("Column of Oracle does not tell case apart")
 	}
 	if lite.Tables[0].Column("id") == nil || pg.Tables[0].Column("ID") != nil {
 		t.Error("Column does not follow the case rules of its database")
@@ -271,8 +283,13 @@ func queryRows(t *testing.T, db *sql.DB, query string, args ...any) [][]string {
 // A thousand tables with everything that usually stands around them are read in
 // a time that does not make anybody wait.
 func BenchmarkRead(b *testing.B) {
-	for _, grammar := range Grammars() {
-		table, err := os.ReadFile(filepath.Join("testdata", grammar, "basic.sql"))
+	paths, err := filepath.Glob("testdata/*/basic.sql")
+	if err != nil || len(paths) == 0 {
+		b.Fatal("no scripts", err)
+	}
+	for _, path := range paths {
+		grammar := filepath.Base(filepath.Dir(path))
+		table, err := os.ReadFile(path)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -300,6 +317,18 @@ func TestUnreadableText(t *testing.T) {
 		{"postgresql", "CREATE TABLE t (a int, -- qgen:id\n \"\xff\" int);", "schema.sql:2:2: cannot read the statement: it is not UTF-8"},
 		{"mysql", "CREATE TABLE t (a int, -- qgen:id\n b\x00 int);", "schema.sql:2:3: cannot read the statement: it holds a NUL byte"},
 		{"mysql", "CREATE TABLE t (a int, -- qgen:id\n `\xff` int);", "schema.sql:2:2: cannot read the statement: it is not UTF-8"},
+		{"oracle", "CREATE TABLE t (a int, -- qgen:id\n b\x00 int);", "schema.sql:2:3: cannot read the statement: it holds a NUL byte"},
+		{"oracle", "CREATE TABLE t (a int, -- qgen:id\n \"\xff\" int);", "schema.sql:2:2: cannot read the statement: it is not UTF-8"},
+		{
+			"oracle", "CREATE TABLE t (a int CHECK (" + strings.Repeat("NOT ", 3000) + "a = 1)); -- qgen:id",
+			"schema.sql:1:12006: cannot read the statement: an expression is nested too deep or is too long",
+		},
+		{"mssql", "CREATE TABLE t (a int, -- qgen:id\n b\x00 int)", "schema.sql:2:3: cannot read the statement: it holds a NUL byte"},
+		{"mssql", "CREATE TABLE t (a int, -- qgen:id\n [\xff] int)", "schema.sql:2:2: cannot read the statement: it is not UTF-8"},
+		{
+			"mssql", "CREATE TABLE t (a int CHECK (" + strings.Repeat("(", 600) + "1=1)) -- qgen:id",
+			"schema.sql:1:527: cannot read the statement: an expression is nested too deep or is too long",
+		},
 		{
 			"mysql", "CREATE TABLE t (a int, " + strings.Repeat("x", 60) + " " + strings.Repeat("ü", 30) + " y); -- qgen:id",
 			`schema.sql:1:116: cannot read the statement: nothing is known of "y" here`,
@@ -363,6 +392,11 @@ func TestNonsenseIsReadInTime(t *testing.T) {
 		"keys":      "CREATE TABLE t (id int" + strings.Repeat(", UNIQUE (id)", n/40) + ");",
 		"checks":    "CREATE TABLE t (id int" + strings.Repeat(", CHECK (id > 1)", n/40) + ");",
 		"unread":    strings.Repeat("CREATE TABLE t (id int,, -- qgen:x\n);\n", n/10),
+		"untyped":   "CREATE TABLE t (id" + strings.Repeat(", a", n/4) + ") AS SELECT 1 FROM dual;",
+		"guards":    "CREATE TABLE t (id int);\n" + strings.Repeat("CREATE TRIGGER t BEFORE INSERT ON t FOR EACH ROW WHEN "+strings.Repeat("(", n/100), n/200),
+		"dots":      strings.Repeat("a.", n) + strings.Repeat("/", n),
+		"variables": strings.Repeat("${", n) + strings.Repeat("&", n),
+		"definers":  strings.Repeat("CREATE TABLE t (a int\nCREATE TABLE u\n", n/10),
 		"blocks do": strings.Repeat("DO $$ BEGIN CREATE TYPE a AS ENUM ('x'); END $$;\n", n/10),
 	} {
 		for _, grammar := range Grammars() {

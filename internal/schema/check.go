@@ -14,7 +14,9 @@ import (
 var checkers = map[string]func(sql string) error{
 	"cockroachdb": checkCockroachDB,
 	"mariadb":     checkMariaDB,
+	"mssql":       checkMSSQL,
 	"mysql":       checkMySQL,
+	"oracle":      checkOracleSQL,
 	"postgresql":  pgCheck,
 	"sqlite": func(sql string) error {
 		_, err := parser.ParseString(sql)

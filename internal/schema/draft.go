@@ -20,6 +20,9 @@ type draft struct {
 	children []*draft
 	checks   []*check
 	notNulls map[string]*Column // NOT NULL constraints that have names
+	disabled []constraint       // keys that are not enforced
+	byKey    []*Column          // never null by the primary key alone
+	defaults map[string]*Column // DEFAULT constraints that have names
 }
 
 // A check is a CHECK constraint.
@@ -42,9 +45,13 @@ type drafts struct {
 	unread  []Unread
 	lexis   lexis
 	fold    func(string) string // of unquoted names
+	exact   bool                // names that differ in case alone are two names
 	errs    *source.ErrorList
 	early   map[[2]string]source.Pos // by schema and name: where a table was changed before it was made
-	shown   [][2]*Column             // columns of views with their origins, in order
+	// schema is what names without a schema mean, where the database tells; names are
+	// the same there in any case.
+	schema string
+	shown  [][2]*Column // columns of views with their origins, in order
 	// typeLike, if set, learns that column has the type of origin.
 	typeLike func(column, origin *Column)
 }
@@ -67,7 +74,7 @@ func (d *drafts) draft(table *Table) *draft {
 
 // enter adds a table that has been read.
 func (d *drafts) enter(t *draft) {
-	if pos, ok := d.early[[2]string{t.Schema, t.Name}]; ok {
+	if pos, ok := d.early[d.place(t.Schema, t.Name)]; ok {
 		d.errs.Add(source.Errorf(pos, "table %s is changed before it is created at %s", t.Name, t.Pos).
 			WithHint("Files are read in the order in which they are listed. List them in the order in which they run."))
 	}
@@ -141,7 +148,11 @@ func (t *draft) dropColumn(c *Column) {
 
 // renameColumn renames a column wherever its name stands.
 func (t *draft) renameColumn(c *Column, name string, pos source.Pos) {
-	rename := func(expr string) string { return t.renameIn(expr, c, pos.Text()) }
+	written := pos.Text()
+	if strings.HasPrefix(written, "'") { // a procedure is told the name
+		written = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	}
+	rename := func(expr string) string { return t.renameIn(expr, c, written) }
 	for _, ix := range t.Indexes {
 		ix.Where = rename(ix.Where)
 		for i := range ix.Columns {
@@ -249,6 +260,14 @@ func (t *draft) dropKeys(drop func(*Key) bool) (dropped bool) {
 	return dropped
 }
 
+// nameDefault notes the name of a column's DEFAULT constraint.
+func (t *draft) nameDefault(name string, c *Column) {
+	if t.defaults == nil {
+		t.defaults = map[string]*Column{}
+	}
+	t.defaults[name] = c
+}
+
 // dropConstraint removes the constraint of that stored name.
 func (t *draft) dropConstraint(same func(string) bool) {
 	if t.dropKeys(func(k *Key) bool { return same(k.Name) }) {
@@ -258,6 +277,12 @@ func (t *draft) dropConstraint(same func(string) bool) {
 		if same(name) {
 			c.NotNull = false
 			delete(t.notNulls, name)
+		}
+	}
+	for name, c := range t.defaults {
+		if same(name) {
+			c.HasDefault, c.Default = false, ""
+			delete(t.defaults, name)
 		}
 	}
 	t.checks = slices.DeleteFunc(t.checks, func(k *check) bool { return same(k.name) })
@@ -428,7 +453,7 @@ func headOf(st *statement) int {
 				return -1
 			}
 		}
-		if !st.is(i, "table") || st.is(1, "function", "procedure", "trigger", "index", "view") {
+		if !st.is(i, "table") || st.is(1, "function", "procedure", "trigger", "index", "view", "type") {
 			return -1
 		}
 		i = st.skip(i+1, "if", "not", "exists")
@@ -517,7 +542,7 @@ func (d *drafts) stored(t token, s *script) string {
 
 // schemaAt returns the stored name of the schema in front of token i.
 func (d *drafts) schemaAt(st *statement, i int) string {
-	if i >= 2 && st.is(i-1, ".") {
+	if i >= 2 && st.is(i-1, ".") && !st.is(i-2, ".") {
 		return d.nameAt(st, i-2)
 	}
 	return ""
@@ -529,9 +554,25 @@ func (d *drafts) changedBefore(schema, name string, pos source.Pos) {
 	if d.early == nil {
 		d.early = map[[2]string]source.Pos{}
 	}
-	if _, known := d.early[[2]string{schema, name}]; !known {
-		d.early[[2]string{schema, name}] = pos
+	if _, known := d.early[d.place(schema, name)]; !known {
+		d.early[d.place(schema, name)] = pos
 	}
+}
+
+// place returns schema and name in one writing.
+func (d *drafts) place(schema, name string) [2]string {
+	if d.schema == "" {
+		return [2]string{schema, name}
+	}
+	return [2]string{key(cmp.Or(schema, d.schema)), key(name)}
+}
+
+// sameSchema reports whether two names, which may be missing, mean one schema.
+func (d *drafts) sameSchema(a, b string) bool {
+	if d.schema != "" {
+		a, b = cmp.Or(a, d.schema), cmp.Or(b, d.schema)
+	}
+	return strings.EqualFold(a, b)
 }
 
 // missingColumn says that a statement names a column that the files do not

@@ -19,6 +19,10 @@ func FuzzMySQL(f *testing.F) { fuzz(f, "mysql") }
 
 func FuzzMariaDB(f *testing.F) { fuzz(f, "mariadb") }
 
+func FuzzMSSQL(f *testing.F) { fuzz(f, "mssql") }
+
+func FuzzOracle(f *testing.F) { fuzz(f, "oracle") }
+
 func FuzzSQLite(f *testing.F) { fuzz(f, "sqlite") }
 
 // fuzz reads any bytes: nothing may panic, everything stands inside the file,
@@ -54,17 +58,14 @@ func fuzz(f *testing.F, grammar string) {
 	})
 }
 
-// batchLexis is how scripts are made that are cut into batches.
-var batchLexis = lexis{nestedComments: true, prefixes: "n", brackets: true, doubled: true, batches: true}
-
-// GO ends a statement where it stands alone on its line.
+// GO ends a statement where it stands alone on its line, but for a comment.
 func TestScanBatches(t *testing.T) {
-	const src = "\ufeffgo\nCREATE TABLE [a]]b] (\n  go int,\n  [GO] int DEFAULT 'x\nGO\n' /* \nGO */\n)\r\n  Go 12 \r\nSELECT 1 -- GO\nGO;\nGO1\nGO\nEXEC x"
+	const src = "\ufeffgo\nCREATE TABLE [a]]b] (\n  go int,\n  [GO] int DEFAULT 'x\nGO\n' /* \nGO */\n)\r\n  Go 12 \r\nSELECT 1 -- GO\nGO;\nGO1\nGO\nEXEC x\nGO -- y\nEXEC z\nGO 2 /* y */\nGO#\nEXEC w"
 	var got []string
-	for _, st := range scan(source.NewFile("f", []byte(src)), batchLexis).statements {
+	for _, st := range scan(source.NewFile("f", []byte(src)), mssqlLexis).statements {
 		got = append(got, fmt.Sprintf("%d:%q", st.pos(0).Line(), unquote(st.text(2))+" "+strings.Join(strings.Fields(st.sql()), " ")))
 	}
-	want := `2:"a]b CREATE TABLE [a]]b] ( go int, [GO] int DEFAULT 'x GO ' )" 10:"GO SELECT 1 GO" 12:" GO1" 14:" EXEC x"`
+	want := `2:"a]b CREATE TABLE [a]]b] ( go int, [GO] int DEFAULT 'x GO ' )" 10:"GO SELECT 1 GO" 12:" GO1" 14:" EXEC x" 16:" EXEC z" 18:" GO#" 19:" EXEC w"`
 	if s := strings.Join(got, " "); s != want {
 		t.Errorf("got\n%s\nwant\n%s", s, want)
 	}
@@ -73,7 +74,7 @@ func TestScanBatches(t *testing.T) {
 // Tokens and comments tile the file: they stand in order, do not overlap, and
 // leave out nothing but blanks and what is meant for a client.
 func TestScanTiles(t *testing.T) {
-	for _, lex := range []lexis{postgresqlLexis, sqliteLexis, mysqlGrammar.lexis, mariadbGrammar.lexis, batchLexis} {
+	for _, lex := range []lexis{postgresqlLexis, sqliteLexis, mysqlGrammar.lexis, mariadbGrammar.lexis, oracleLexis, statementLexis, mssqlLexis} {
 		rapid.Check(t, func(t *rapid.T) {
 			pieces := rapid.SliceOf(rapid.OneOf(
 				rapid.SampledFrom([]string{
@@ -82,7 +83,9 @@ func TestScanTiles(t *testing.T) {
 					"-- +goose Down\n", "-- +goose Up\n", "\x00", "\ufeff", "é",
 					"/*!", "/*!50100 ", "/*M!100100", "/*T![a] ", "/*!999999\\-", "#", "delimiter ;;\n", "\nDELIMITER $$\n", "DELIMITER ;\n", ";;",
 					"CREATE TRIGGER t BEGIN IF 1 THEN ", "END IF", "BEGIN NOT ATOMIC ", "END CASE", "2fa", "$x", "--x",
-					"GO\n", "\nGO 5\n", "]]", "[a",
+					"GO\n", "\nGO 5\n", "]]", "[a", "@a", "#b", "\n:r x\n", "IF ", "CREATE VIEW ", "CREATE TABLE ", "SELECT ", "ELSE ", "CASE ",
+					"q'[", "]'", "nq'x", "x'", "&a", "&&a.", "${a}", "${", "\n/\n", "/", "\n.\n", "..", "1..2", "REM x\n", "prompt '\n", "SET a -\n", "@x\n",
+					"BEGIN ", "DECLARE ", "<<a>>", "CREATE TRIGGER t ", "\nCREATE TABLE a", "\ninsert into a", "a#",
 				}),
 				rapid.StringN(0, 3, -1),
 			)).Draw(t, "pieces")
@@ -198,7 +201,7 @@ func TestCommentsFindTheirColumns(t *testing.T) {
 			take("", c.Loose)
 			take("t", c.Tables[0].Comments)
 			for _, col := range c.Tables[0].Columns {
-				take(col.Name, col.Comments)
+				take(strings.ToLower(col.Name), col.Comments)
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Fatalf("got %v, want %v from\n%s", got, want, b.String())

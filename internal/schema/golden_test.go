@@ -90,6 +90,7 @@ func (p *printer) column(c *Column) {
 	add(t.Enum, "enum")
 	add(t.Bits > 0, "bits=%d", t.Bits)
 	add(t.Unsigned, "unsigned")
+	add(t.Digits > 0, "digits=%d", t.Digits)
 	add(t.Length > 0, "length=%d", t.Length)
 	add(t.Zone, "zone")
 	add(t.Step != 0 && t.Step != time.Microsecond, "step=%v", t.Step)
@@ -125,6 +126,7 @@ func (p *printer) table(t *Table) {
 	add(t.NoRowIdentity, "no-row-identity")
 	add(t.AnyCase, "any-case")
 	add(t.Engine != "", "engine="+t.Engine)
+	add(t.NoRowLocks != "", fmt.Sprintf("no-row-locks=%q", t.NoRowLocks))
 	p.line(0, "table %s%s%s", t.QualifiedName(), p.at(t.Pos), words)
 	p.comments(1, t.Comments)
 	for _, c := range t.Columns {
@@ -170,7 +172,17 @@ func (p *printer) table(t *Table) {
 		p.line(1, "check %s", p.expression(k))
 	}
 	for _, g := range t.Triggers {
-		p.line(1, "trigger %s%s", g.Name, p.at(g.Pos))
+		words := ""
+		if g.Events != nil {
+			words = " on " + strings.Join(g.Events, ", ")
+		}
+		if g.Instead {
+			words += " instead"
+		}
+		if g.Disabled {
+			words += " disabled"
+		}
+		p.line(1, "trigger %s%s%s", g.Name, words, p.at(g.Pos))
 	}
 	for _, g := range t.Gaps {
 		p.line(1, "gap %s", g.Detail())

@@ -145,30 +145,31 @@ func (d *definition) serial(at int) {
 // that was stored before.
 func (r *tolerant) storedComment(comments *[]Comment) {
 	r.accept("=")
-	if !r.has(r.i, text) {
+	c, ok := r.textComment(r.i)
+	if !ok {
 		r.fail(r.i, "a text should stand here")
 		return
-	}
-	raw := r.st.text(r.i)
-	value, plain := textValue(raw, r.drafts.lexis.escapes)
-	if !plain {
-		r.fail(r.i, "a text should stand here")
-		return
-	}
-	t := r.st.tokens[r.i]
-	quote := strings.IndexAny(raw, `'"`)
-	off, end := t.off+quote+1, t.end
-	if end > off && raw[len(raw)-1] == raw[quote] {
-		end--
 	}
 	r.i++
-	src := r.st.script.src
 	*comments = removeStored(*comments)
-	if value != "" {
-		*comments = append(*comments, Comment{
-			Text: value, Pos: r.st.script.file.Pos(off, end-off), Exact: src[off:end] == value, stored: true,
-		})
+	if c.Text != "" {
+		*comments = append(*comments, c)
 	}
+}
+
+// textComment returns the comment that the text at token i stores; false where
+// none stands there.
+func (r *tolerant) textComment(i int) (Comment, bool) {
+	if !r.has(i, text) {
+		return Comment{}, false
+	}
+	raw := r.st.text(i)
+	value, plain := textValue(raw, r.drafts.lexis.escapes)
+	from, to := textBody(raw)
+	off := r.st.tokens[i].off
+	return Comment{
+		Text: value, Pos: r.st.script.file.Pos(off+from, to-from), Exact: raw[from:to] == value, stored: true,
+	}, plain
 }
 
 // mysqlKeyName names a key as MySQL does: after its first column, counting on

@@ -46,7 +46,7 @@ func checkMariaDB(sql string) error {
 			text = text[:off]
 		}
 		err := mysqlParse(text)
-		if err != nil && st.is(0, "create", "alter") && mariadbDefines(st) {
+		if err != nil && st.is(0, "create", "alter") && defines(mariadbGrammar, st) == nil {
 			return nil
 		}
 		return err
@@ -57,11 +57,15 @@ func checkMariaDB(sql string) error {
 func eachStatement(sql string, lex lexis, foreign [][]string, check func(*statement) error) error {
 	script := scan(source.NewFile("", []byte(sql)), lex)
 	for _, r := range script.remarks {
-		if text := script.src[r.off:r.end]; strings.HasPrefix(text, "/*") && (len(text) < 4 || !strings.HasSuffix(text, "*/")) {
+		if strings.HasPrefix(script.src[r.off:], "/*") && r.textEnd == r.end {
 			return errors.New("a comment is never closed")
 		}
 	}
-	for _, st := range script.statements {
+	statements := script.statements
+	if lex.unmarked {
+		statements = script.sentences()
+	}
+	for _, st := range statements {
 		if tooDeep(st) >= 0 {
 			return errors.New("an expression is nested too deep or is too long")
 		}
@@ -112,13 +116,21 @@ func mysqlAccepts(st *statement) bool {
 	return tooDeep(st) < 0 && mysqlParse(st.sql()) == nil
 }
 
-// mariadbDefines reports whether the reader of DDL knows every word of a
-// statement.
-func mariadbDefines(st *statement) bool {
-	r := newTolerant(mariadbGrammar, &source.ErrorList{})
+// defines returns what the reader of DDL has against a statement, of which it must
+// know every word.
+func defines(g *grammar, st *statement) error {
+	if err := faultOf(g, st); err != nil {
+		return fmt.Errorf("line %d: %s", err.Pos.Line(), err.Msg)
+	}
+	return nil
+}
+
+// faultOf returns what makes a definition unreadable.
+func faultOf(g *grammar, st *statement) *source.Error {
+	r := newTolerant(g, &source.ErrorList{})
 	if head := headOf(st); head >= 0 && st.is(0, "alter") {
 		r.add(&Table{Schema: r.schemaAt(st, head), Name: r.nameAt(st, head)})
 	}
 	r.read(st)
-	return r.fault == nil && r.strange < 0
+	return r.verdict()
 }

@@ -78,6 +78,12 @@ func (r *tolerant) partitionBy(t *draft) {
 	if r.accept("algorithm") {
 		r.value()
 	}
+	r.partitionColumns(t)
+	r.restOfPartitions()
+}
+
+// partitionColumns reads the columns that a table is partitioned by.
+func (r *tolerant) partitionColumns(t *draft) {
 	from, to := r.group()
 	var names []string
 	for _, item := range r.st.items(from, to) {
@@ -97,7 +103,6 @@ func (r *tolerant) partitionBy(t *draft) {
 			}
 		}
 	})
-	r.restOfPartitions()
 }
 
 // restOfPartitions skips numbers, sub-partitions and the list of partitions.

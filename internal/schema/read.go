@@ -18,7 +18,9 @@ type reader func(files []*source.File, errs *source.ErrorList) *Catalog
 var readers = map[string]reader{
 	"cockroachdb": readPostgreSQL,
 	"mariadb":     readMariaDB,
+	"mssql":       readMSSQL,
 	"mysql":       readMySQL,
+	"oracle":      readOracle,
 	"postgresql":  readPostgreSQL,
 	"sqlite":      readSQLite,
 }

@@ -31,11 +31,16 @@ type lexis struct {
 	brackets      bool   // [name] is a name
 	doubled       bool   // [a]]b] is the name a]b
 	looseNames    bool   // names may start with a digit or a dollar sign
+	sigils        bool   // names may start with @ and #, and hold both
 
 	backslash      bool // \word is a command of the client, up to the end of its line
 	dotCommands    bool // .word at the start of a line is a command of the client
 	delimiters     bool // DELIMITER at the start of a line says what ends a statement
 	batches        bool // GO on a line of its own ends a statement
+	unmarked       bool // no sign ends a statement; see cutBatch
+	colonCommands  bool // :word at the start of a line is a command of the client
+	plsql          bool // PL/SQL: q'[text]', 1..n, blocks; "/" on a line of its own ends a statement
+	sqlplus        bool // SQL*Plus: commands of the client, variables, definitions without an end
 	routineBodies  bool // CREATE FUNCTION … BEGIN ATOMIC …; … END
 	triggerBodies  bool // CREATE TRIGGER … BEGIN …; … END
 	compoundBodies bool // CREATE TRIGGER … BEGIN IF … END IF; … END, and other routines
@@ -71,6 +76,12 @@ type statement struct {
 	tokens []token
 	first  int // index of tokens[0] in script.tokens
 	end    int // offset behind the semicolon, or behind the last token
+	// guarded: it stands under an IF, and so may say again what is there already.
+	guarded bool
+	// subject is the statement that an IF is about, nil for others.
+	subject *statement
+	// closed: a semicolon outside every block, or the end of the batch, stands behind.
+	closed bool
 }
 
 // A script is one file cut up.
@@ -217,6 +228,10 @@ func (s *scanner) step() {
 	case s.batches && c|0x20 == 'g' && s.batchEnd():
 	case c == '\\' && s.backslash:
 		s.clientCommand()
+	case s.plsql && s.plsqlSign(c):
+	case s.sqlplus && s.plusLine(c):
+	case c == ':' && s.colonCommands && s.atLineStart() && isWordStart(s.peek(1)):
+		s.blank(s.lineEnd())
 	case c == '.' && s.dotCommands && s.first == len(s.tokens) && s.atLineStart():
 		s.blank(s.lineEnd())
 	case c == '\'', c == '"' && s.doubleStrings:
@@ -234,7 +249,7 @@ func (s *scanner) step() {
 		}
 		s.add(quoted, end)
 	case c == '$' && s.dollarQuotes && s.dollarQuote():
-	case isWordStart(c), c == '$' && s.looseNames:
+	case s.beginsWord(c), c == '$' && s.looseNames:
 		s.word()
 	case isDigit(c), c == '.' && isDigit(s.peek(1)) && (!s.looseNames || !s.behindName()):
 		s.number()
@@ -301,6 +316,9 @@ func (s *scanner) dollarQuote() bool {
 
 func (s *scanner) word() {
 	off := s.pos
+	if s.plsql && s.alternativeQuote() {
+		return
+	}
 	if s.dollarQuotes {
 		switch c, next := s.src[off]|0x20, s.peek(1); {
 		case next == '\'' && strings.IndexByte("ebxn", c) >= 0:
@@ -322,8 +340,11 @@ func (s *scanner) word() {
 		return
 	}
 	i := off + 1
-	for i < len(s.src) && (isWordStart(s.src[i]) || isDigit(s.src[i]) || s.src[i] == '$') {
+	for i < len(s.src) && (s.beginsWord(s.src[i]) || isDigit(s.src[i]) || s.src[i] == '$' || s.src[i] == '#' && s.plsql) {
 		i++
+	}
+	if s.sqlplus {
+		i = s.nameEnd(i)
 	}
 	s.add(word, i)
 	if s.routineBodies || s.compoundBodies && s.terminator() == ";" {
@@ -410,7 +431,7 @@ func (s *scanner) number() {
 	for i < len(s.src) {
 		c := s.src[i]
 		exponentSign := (c == '+' || c == '-') && i > s.pos && s.src[i-1]|0x20 == 'e' && s.src[s.pos+1]|0x20 != 'x'
-		if !isDigit(c) && !isWordStart(c) && c != '.' && !exponentSign {
+		if !isDigit(c) && !isWordStart(c) && c != '.' && !exponentSign || s.plsql && strings.HasPrefix(s.src[i:], "..") {
 			break
 		}
 		i++
@@ -454,6 +475,10 @@ func (s *scanner) behindName() bool {
 }
 
 func (s *scanner) semicolon() {
+	if s.unmarked || s.plsql && s.startsBlock() {
+		s.add(sign, s.pos+1)
+		return
+	}
 	tokens := s.tokens[s.first:]
 	open := false
 	switch {
@@ -480,6 +505,10 @@ func (s *scanner) semicolon() {
 
 // endStatement closes the statement whose last token has been read.
 func (s *scanner) endStatement(end int) {
+	if s.unmarked {
+		s.cutBatch()
+		return
+	}
 	tokens := s.tokens[s.first:]
 	if n := len(tokens); n > 0 && s.textOf(tokens[n-1]) == s.terminator() {
 		tokens = tokens[:n-1]
@@ -491,6 +520,11 @@ func (s *scanner) endStatement(end int) {
 	}
 	s.first = len(s.tokens)
 	s.depth, s.parens, s.inner = 0, 0, 0
+}
+
+// beginsWord reports whether a name may start with c.
+func (s *scanner) beginsWord(c byte) bool {
+	return isWordStart(c) || s.sigils && (c == '@' || c == '#')
 }
 
 func isWordStart(c byte) bool {

@@ -115,17 +115,24 @@ func (s *scanner) beginsLine() bool {
 	return start == 0 || s.src[start-1] == '\n' || s.src[:start] == byteOrderMark
 }
 
-// batchEnd reads GO, with a number or without, if it stands alone on its line.
+// batchEnd reads GO, with a number or without, if it stands alone on its line but
+// for a comment.
 func (s *scanner) batchEnd() bool {
 	if rest := s.src[s.pos:]; len(rest) < 2 || rest[1]|0x20 != 'o' {
 		return false
 	}
-	words := strings.Fields(s.src[s.pos+2 : s.lineEnd()])
+	end := s.lineEnd()
+	for _, comment := range []string{"--", "/*"} {
+		if i := strings.Index(s.src[s.pos:end], comment); i >= 0 {
+			end = s.pos + i
+		}
+	}
+	words := strings.Fields(s.src[s.pos+2 : end])
 	behind := s.peek(2)
 	if len(words) > 1 || len(words) == 1 && strings.Trim(words[0], "0123456789") != "" || isWordStart(behind) || isDigit(behind) || !s.beginsLine() {
 		return false
 	}
 	s.endStatement(s.pos)
-	s.blank(s.lineEnd())
+	s.blank(end)
 	return true
 }

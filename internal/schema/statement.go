@@ -96,6 +96,9 @@ func (st *statement) pos(i int) source.Pos {
 func (st *statement) qualified(i int) int {
 	for st.is(i+1, ".") && i+2 < len(st.tokens) {
 		i += 2
+		if st.is(i, ".") && i+1 < len(st.tokens) {
+			i++ // database..name
+		}
 	}
 	return i
 }

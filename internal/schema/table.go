@@ -85,6 +85,9 @@ type Table struct {
 	View        bool
 	// NoRowIdentity: rows have no ctid or rowid (WITHOUT ROWID, a view).
 	NoRowIdentity bool
+	// NoRowLocks says why no statement can lock single rows, "" where it can; what
+	// stands behind "it" in a message: "it is memory-optimized".
+	NoRowLocks string
 
 	Comments []Comment // above CREATE TABLE, inside its parentheses, COMMENT ON TABLE
 
@@ -175,6 +178,7 @@ type Type struct {
 	// that is but a number it is the number's width: MySQL's tinyint(1) and bit(1).
 	Bits     int
 	Unsigned bool // of numbers: none is below zero
+	Digits   int  // of numbers: how many decimal digits a value has at most; 0 unknown
 	Length   int  // of Text and Bytes: the longest value in characters; 0 is no limit (always in SQLite)
 	// Zone: the type knows which moment is meant, whatever zone a session is in.
 	Zone bool // of Timestamp and TimeOfDay
@@ -184,6 +188,8 @@ type Type struct {
 	// Loose: the type is but a name, and the column stores numbers and text alike
 	// (SQLite), so a Timestamp may be kept as either.
 	Loose bool
+
+	bare bool // Oracle's NUMBER without digits, which holds whole numbers and others
 }
 
 // Key is a primary key or a unique constraint.
@@ -192,7 +198,8 @@ type Key struct {
 	Columns []*Column
 	Pos     source.Pos
 
-	index *Index // that enforces it
+	index   *Index // that enforces it
+	foreign bool   // the index was there before it, and stays when it goes
 }
 
 // Index is an index of any kind.
@@ -205,6 +212,8 @@ type Index struct {
 	Method  string // btree unless the DDL says otherwise; rowid where SQLite's table is the index
 	// Invisible: kept up to date, but no query uses it.
 	Invisible bool
+
+	noRowLocks string // see Table.NoRowLocks
 }
 
 // IndexColumn is one key of an index.
@@ -220,6 +229,19 @@ type IndexColumn struct {
 type Trigger struct {
 	Name string
 	Pos  source.Pos
+	// Events are what it fires on, of insert, update and delete; nil where the reader
+	// of the database does not tell.
+	Events   []string
+	Instead  bool // INSTEAD OF: what it fires on happens only as it says
+	Disabled bool
+
+	fills []fill // columns that it gives the next number of a sequence
+}
+
+// Fires reports whether a trigger is known to fire on an event: insert, update
+// or delete.
+func (t *Table) Fires(event string) bool {
+	return slices.ContainsFunc(t.Triggers, func(tr *Trigger) bool { return !tr.Disabled && slices.Contains(tr.Events, event) })
 }
 
 // Comment is one comment as the user wrote it, less its marks.
@@ -238,5 +260,6 @@ type Comment struct {
 	// Of is what COMMENT ON names and the schema does not have.
 	Of string
 
-	stored bool // the text of COMMENT ON, which a later one replaces
+	stored   bool   // the text of COMMENT ON, which a later one replaces
+	property string // of a stored comment: the name that it is stored under, "" where there is one only
 }

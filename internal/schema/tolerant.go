@@ -25,8 +25,20 @@ type grammar struct {
 	// which the reader knows nothing; nil without one.
 	accepts func(*statement) bool
 
+	// schema is what names without a schema mean, and so that they match in any case;
+	// "" where the files do not tell.
+	schema string
+	// statement returns what reads a statement; nil where it says what it says in
+	// every SQL.
+	statement func(*tolerant) func() *source.Error
+
 	// columnType reads the type at the next token.
 	columnType func(*tolerant, *definition)
+	// untyped reports whether a column has no type; nil where each has one.
+	untyped func(*tolerant, *definition) bool
+	// element reads what stands among the columns of a table and is said otherwise
+	// than in every SQL; false when none of it begins at the next token.
+	element func(*tolerant, *draft) bool
 	// attribute reads what only this database writes behind a type, or means by
 	// it; false when the next token begins nothing of it.
 	attribute func(*tolerant, *definition) bool
@@ -37,6 +49,9 @@ type grammar struct {
 	// command reads a command of ALTER TABLE that is none of every SQL; false when
 	// none begins at the next token.
 	command func(*tolerant, *draft) bool
+	// modify reads what stands behind MODIFY, which is at token start; nil where the
+	// column is defined anew.
+	modify func(r *tolerant, t *draft, a *anchor, start int)
 	// keyName names a key or an index that has no name.
 	keyName func(t *draft, k *keyDefinition, ix *Index) string
 	// checkName names a check that has no name.
@@ -49,6 +64,48 @@ type grammar struct {
 	columnChecks bool
 	// sharedIndexes: an index loses only the column that is dropped.
 	sharedIndexes bool
+	// adds: ADD is followed by a list, and nothing else is.
+	adds bool
+	// alters: ALTER COLUMN says a type and NULL, and the column keeps the rest.
+	alters bool
+	// asQuery: AS stands in front of a query that a definition takes columns from.
+	asQuery bool
+	// namesFirst: a query names a column by name = expression, too.
+	namesFirst bool
+	// lastComma: a comma may stand behind the last column of a table.
+	lastComma bool
+	// events reads what a trigger fires on, behind the name of its table.
+	events func(*tolerant, *Trigger)
+	// cased: names that differ in case alone are two names, quoted or not.
+	cased bool
+	// nullsHigh: NULL sorts behind every value.
+	nullsHigh bool
+	// emptyNull: a text without characters is NULL.
+	emptyNull bool
+	// namesOutputs: the columns in CREATE TABLE (a, b) AS name those of its query.
+	namesOutputs bool
+	// ends reports whether the next token ends a definition, as a comma does; nil where
+	// nothing else does.
+	ends func(*tolerant) bool
+	// viewOption reads what stands between the columns of a view and AS; nil where
+	// nothing may stand there.
+	viewOption func(*tolerant) bool
+	// listEnds end the list, or the tables, of a query beside those of every SQL.
+	listEnds []string
+	// state reads what stands behind a constraint, which is k if it is a key, and
+	// reports whether the constraint is off.
+	state func(r *tolerant, k *keyDefinition) (off bool)
+	// part reads one column or expression of a key or an index; nil where it is said
+	// as MySQL does.
+	part func(*tolerant, *keyDefinition)
+	// keyOption reads what stands behind the columns of an index in this database
+	// only; false when none of it begins at the next token.
+	keyOption func(*tolerant, *keyDefinition) bool
+	// take gives the table a key or an index; nil where its name and columns are all
+	// that matters.
+	take func(*tolerant, *draft, *keyDefinition, *Index)
+	// settle does what only the whole of the files tells.
+	settle func(*tolerant)
 	// method tells how an index is built; its Method is what the DDL says, "" for
 	// nothing.
 	method func(t *Table, ix *Index) string
@@ -60,6 +117,12 @@ type tolerant struct {
 	*grammar
 	home  string            // the database that USE named
 	homes map[*draft]string // of the tables whose names say no database
+	// domains are Oracle's, by name.
+	domains map[string]*definition
+	// queried is the last statement of which it was asked whether a query gives its
+	// columns their types, queryAt where that stands, -1 without.
+	queried *statement
+	queryAt int
 
 	st *statement // being read
 	i  int        // its next token
@@ -73,7 +136,7 @@ type tolerant struct {
 
 func newTolerant(g *grammar, errs *source.ErrorList) *tolerant {
 	return &tolerant{
-		drafts:  drafts{byName: map[string][]*draft{}, lexis: g.lexis, fold: g.fold, errs: errs},
+		drafts:  drafts{byName: map[string][]*draft{}, lexis: g.lexis, fold: g.fold, exact: g.cased, schema: g.schema, errs: errs},
 		grammar: g,
 		homes:   map[*draft]string{},
 	}
@@ -95,6 +158,9 @@ func readTolerant(g *grammar, files []*source.File, errs *source.ErrorList) *Cat
 
 // conclude settles what only the whole of the files tells.
 func (r *tolerant) conclude(files []*source.File) *Catalog {
+	if r.settle != nil {
+		r.settle(r)
+	}
 	r.showAgain()
 	r.nameHomes()
 	r.findJSON()
@@ -111,7 +177,11 @@ func (r *tolerant) read(st *statement) {
 	r.st, r.i, r.fault, r.strange = st, 1, nil, -1
 	r.first, r.later = nil, nil
 	var read func() *source.Error
+	if r.statement != nil {
+		read = r.statement(r)
+	}
 	switch {
+	case read != nil:
 	case st.is(0, "create"):
 		read = r.create
 	case st.is(0, "alter"):
@@ -211,7 +281,9 @@ func (r *tolerant) has(i int, k kind) bool {
 }
 
 // done reports whether the definition that is being read ends here.
-func (r *tolerant) done() bool { return r.i >= len(r.st.tokens) || r.is(",", ")") }
+func (r *tolerant) done() bool {
+	return r.i >= len(r.st.tokens) || r.is(",", ")") || r.ends != nil && r.ends(r)
+}
 
 // fail notes what makes the statement unreadable, and ends the reading of it.
 func (r *tolerant) fail(i int, what string) {

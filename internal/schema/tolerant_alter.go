@@ -56,7 +56,9 @@ func (r *tolerant) alteration(t *draft, a *anchor) bool {
 	case r.command(r, t):
 	case r.accept("add"):
 		r.addTo(t, a, start)
-	case r.accept("modify"):
+	case r.modify != nil && r.accept("modify"):
+		r.modify(r, t, a, start)
+	case r.accept("modify"), r.alters && r.st.is(r.i+1, "column") && r.accept("alter"):
 		r.accept("column")
 		ifExists := r.accept("if", "exists")
 		old, at := r.name()
@@ -79,13 +81,20 @@ func (r *tolerant) alteration(t *draft, a *anchor) bool {
 	return true
 }
 
-// addTo reads what stands behind ADD.
+// addTo reads what stands behind ADD, which is at token start.
 func (r *tolerant) addTo(t *draft, a *anchor, start int) {
+	r.addOne(t, a, start)
+	for r.adds && r.accept(",") {
+		r.addOne(t, a, r.i)
+	}
+}
+
+func (r *tolerant) addOne(t *draft, a *anchor, start int) {
 	if r.item(t) {
 		return
 	}
 	r.accept("column")
-	ifNotExists := r.accept("if", "not", "exists")
+	ifNotExists := r.accept("if", "not", "exists") || r.st.guarded
 	if !r.accept("(") {
 		r.addColumn(t, a, start, ifNotExists)
 		return
@@ -148,6 +157,11 @@ func (r *tolerant) redefine(t *draft, a *anchor, start int, old string, oldAt, a
 // all names in one statement are those from before it, it is done at the end.
 func (r *tolerant) become(t *draft, c *Column, d *definition) {
 	r.first = append(r.first, func() {
+		if r.alters {
+			inKey := t.PrimaryKey != nil && slices.Contains(t.PrimaryKey.Columns, c)
+			c.Pos, c.Type, c.NotNull = d.Pos, d.Type, d.NotNull || inKey
+			return
+		}
 		if r.columnChecks {
 			t.checks = slices.DeleteFunc(t.checks, func(k *check) bool { return k.of == c })
 		}
@@ -202,7 +216,12 @@ func (r *tolerant) dropFrom(t *draft) {
 	case "foreign":
 		r.expect("key")
 	}
-	ifExists := r.accept("if", "exists")
+	r.dropPart(t, what)
+}
+
+// dropPart reads the name of what is dropped.
+func (r *tolerant) dropPart(t *draft, what string) {
+	ifExists := r.accept("if", "exists") || r.st.guarded
 	name, at := r.name()
 	if r.fault != nil {
 		return

@@ -3,15 +3,14 @@ package schema
 // This file finds the values that a check allows, going by its tokens.
 
 import (
+	"slices"
 	"strings"
 )
 
 // checkValues returns, for each column that the condition in the tokens from
 // from up to to holds to a list of literals, that list; nil when it holds none.
 func (r *tolerant) checkValues(from, to, depth int) map[string][]string {
-	for r.wraps(from, to) {
-		from, to = from+1, to-1
-	}
+	from, to = r.unwrapped(from, to)
 	if from >= to || depth > maxDepth {
 		return nil
 	}
@@ -30,6 +29,42 @@ func (r *tolerant) checkValues(from, to, depth int) map[string][]string {
 		return joined
 	}
 	return r.compared(from, to)
+}
+
+// saysJSON reports whether a condition says of a column that it holds JSON, and
+// nothing else.
+func (r *tolerant) saysJSON(from, to int) bool {
+	from, to = r.unwrapped(from, to)
+	parts := slices.DeleteFunc(r.splitAt(from, to, "or", "||"), func(part [2]int) bool {
+		_, end := r.columnAt(part[0], part[1])
+		return r.st.skip(end, "is", "null") == part[1] // every check lets NULL pass
+	})
+	if len(parts) != 1 {
+		return false
+	}
+	from, to = r.unwrapped(parts[0][0], parts[0][1])
+	if column, i := r.columnAt(from, to); column != "" && r.st.is(i, "is") && r.st.is(i+1, "json") && i+1 < to {
+		return len(r.splitAt(from, to, "and", "&&")) == 1
+	}
+	behind := r.st.closing(from+1) + 1
+	switch {
+	case !r.isName(from+2) || !r.st.is(from+3, ")", ","):
+		return false
+	case r.st.is(from, "json_valid"):
+		return behind == to && from+4 == to
+	case !r.st.is(from, "isjson"):
+		return false
+	}
+	value, _, end, ok := r.literalAt(behind+1, to)
+	return ok && end == to && (r.st.is(behind, "=") && value == "1" || r.st.is(behind, ">") && value == "0")
+}
+
+// unwrapped returns the tokens inside of all the parentheses around them.
+func (r *tolerant) unwrapped(from, to int) (int, int) {
+	for r.wraps(from, to) {
+		from, to = from+1, to-1
+	}
+	return from, to
 }
 
 // wraps reports whether one pair of parentheses stands around all tokens.
@@ -172,12 +207,15 @@ func (r *tolerant) literalAt(i, to int) (value string, null bool, end int, ok bo
 		b.WriteString(piece)
 		ok = true
 	}
-	return b.String(), false, i, ok
+	return b.String(), ok && r.emptyNull && b.Len() == 0, i, ok
 }
 
 // textValue returns what a text stands for; plain is false where it is not text
 // but bits.
 func textValue(s string, escapes bool) (value string, plain bool) {
+	if from, to, ok := alternativeText(s); ok {
+		return s[from:to], true
+	}
 	quote := strings.IndexAny(s, `'"`)
 	if quote < 0 || quote > 0 && strings.IndexByte("nN", s[0]) < 0 {
 		return "", false
@@ -201,6 +239,18 @@ func textValue(s string, escapes bool) (value string, plain bool) {
 		}
 	}
 	return b.String(), true
+}
+
+// textBody returns where in a token that is a text the text itself stands.
+func textBody(s string) (from, to int) {
+	if from, to, ok := alternativeText(s); ok {
+		return from, to
+	}
+	quote := strings.IndexAny(s, `'"`)
+	if to = len(s); to > quote+1 && s[to-1] == s[quote] {
+		to--
+	}
+	return quote + 1, to
 }
 
 // unescape returns what a character behind a backslash stands for.

@@ -15,7 +15,11 @@ type definition struct {
 	at     int              // the token of its name
 	keys   []*keyDefinition // PRIMARY KEY and UNIQUE written beside it
 	checks []*check
-	place  *place // where it goes, nil for the end
+	// notNull is the name of its NOT NULL, "" without.
+	notNull string
+	place   *place // where it goes, nil for the end
+	// defaultName is the name of its DEFAULT constraint, "" without one.
+	defaultName string
 }
 
 // A place is FIRST or AFTER a column.
@@ -35,11 +39,14 @@ func (r *tolerant) definition() *definition {
 // rest reads the type of d and what follows.
 func (r *tolerant) rest(d *definition) {
 	d.Pos = r.st.pos(d.at)
-	if r.done() || slices.Contains(noTypes, r.word()) || r.is("key", "on", "comment", "auto_increment", "first", "after") {
+	switch {
+	case r.untyped != nil && r.untyped(r, d):
+	case r.done(), slices.Contains(noTypes, r.word()), r.is("key", "on", "comment", "auto_increment", "first", "after"):
 		r.fail(r.i, "a type should stand here")
 		return
+	default:
+		r.columnType(r, d)
 	}
-	r.columnType(r, d)
 	for !r.done() {
 		if !r.attribute(r, d) && !r.everyAttribute(d) {
 			r.unknown()
@@ -199,6 +206,7 @@ func (r *tolerant) references() {
 	}
 	for r.fault == nil {
 		switch {
+		case r.accept("not", "for", "replication"):
 		case r.accept("match"):
 			r.acceptAny("full", "partial", "simple")
 		case r.is("on") && (r.st.is(r.i+1, "delete") || r.st.is(r.i+1, "update")) && r.st.is(r.i+2, "restrict", "cascade", "set", "no"):

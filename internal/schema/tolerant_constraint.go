@@ -6,6 +6,9 @@ package schema
 // item reads a constraint or an index among the columns or behind ADD; false
 // when none begins at the next token.
 func (r *tolerant) item(t *draft) bool {
+	if r.element != nil && r.element(r, t) {
+		return true
+	}
 	at, name, nameAt := r.i, "", -1
 	constraint := r.accept("constraint")
 	if constraint {
@@ -20,7 +23,7 @@ func (r *tolerant) item(t *draft) bool {
 		k.kind, k.end = primaryKey, r.i
 	case r.accept("unique"):
 		k.kind = uniqueKey
-	case r.is("check") && r.st.is(r.i+1, "("):
+	case r.is("check") && r.st.is(r.i+1, "(", "not"):
 		r.i++
 		check := r.check(name)
 		r.later = append(r.later, func() { r.addCheck(t, check, nil) })
@@ -68,11 +71,17 @@ func (r *tolerant) notNull(t *draft, columns [][2]int) {
 // addLater adds the keys and checks that stand in the definition of column c when
 // all columns are known.
 func (r *tolerant) addLater(t *draft, d *definition, c *Column) {
+	if d.notNull != "" {
+		t.notNulls[d.notNull] = c
+	}
 	for _, k := range d.keys {
 		r.later = append(r.later, func() { r.addKey(t, k) })
 	}
 	for _, k := range d.checks {
 		r.later = append(r.later, func() { r.addCheck(t, k, c) })
+	}
+	if d.defaultName != "" {
+		r.later = append(r.later, func() { t.nameDefault(d.defaultName, c) })
 	}
 }
 
@@ -110,6 +119,7 @@ func (r *tolerant) foreignKey() {
 
 // check reads the condition of a check, from its parenthesis on.
 func (r *tolerant) check(name string) *check {
+	r.accept("not", "for", "replication")
 	from, to := r.group()
 	k := &check{name: name}
 	if r.fault != nil {
@@ -117,8 +127,10 @@ func (r *tolerant) check(name string) *check {
 	}
 	k.text = r.st.written(from, to)
 	k.values = r.checkValues(from, to, 0)
-	k.json = r.st.is(from, "json_valid") && r.st.is(from+1, "(") && r.isName(from+2) && r.st.is(from+3, ")") && from+4 == to
+	k.json = r.saysJSON(from, to)
 	switch {
+	case r.state != nil:
+		k.off = r.state(r, nil)
 	case r.accept("not", "enforced"):
 		k.off = true
 	case r.accept("enforced"):

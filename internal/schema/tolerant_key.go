@@ -27,7 +27,15 @@ type keyDefinition struct {
 	parts     []keyPart
 	invisible bool
 	// overlaps: a period is part of it, so that it holds no two rows apart.
-	overlaps bool
+	overlaps   bool
+	clustered  bool   // it is the table
+	replaces   bool   // an index of that name is built anew
+	index      bool   // CREATE INDEX, and no constraint
+	off        bool   // DISABLE
+	using      string // the index that enforces it, "" where the statement names none
+	where      string // predicate as written, "" when there is none
+	partition  string // the column that it spreads the table over partitions by
+	noRowLocks string // see Table.NoRowLocks
 }
 
 // A keyPart is one column or expression of it.
@@ -89,7 +97,11 @@ func (r *tolerant) parts(k *keyDefinition) {
 	closing := r.i - 1
 	r.i = open + 1
 	for r.fault == nil {
-		r.part(k)
+		if r.grammar.part != nil {
+			r.grammar.part(r, k)
+		} else {
+			r.part(k)
+		}
 		if !r.accept(",") {
 			break
 		}
@@ -140,6 +152,7 @@ func (r *tolerant) part(k *keyDefinition) {
 func (r *tolerant) indexOptions(k *keyDefinition) {
 	for !r.done() {
 		switch {
+		case r.keyOption != nil && r.keyOption(r, k):
 		case r.is("using", "type"):
 			r.using(k)
 		case r.acceptAny("visible", "clustered", "nonclustered", "global", "local"), r.accept("not", "ignored"):
@@ -166,9 +179,12 @@ func (r *tolerant) assignment() bool {
 
 // addKey gives the table a key or an index that has been read.
 func (r *tolerant) addKey(t *draft, k *keyDefinition) {
-	ix := &Index{Name: k.name, Pos: r.span(k.at, k.end), Unique: k.kind != plainKey && !k.overlaps, Method: k.method, Invisible: k.invisible}
+	ix := &Index{
+		Name: k.name, Pos: r.span(k.at, k.end), Unique: k.kind != plainKey && !k.overlaps, Method: k.method, Invisible: k.invisible,
+		Where: k.where, noRowLocks: k.noRowLocks,
+	}
 	for _, p := range k.parts {
-		c := IndexColumn{Expr: p.expr, Desc: p.desc, Length: p.length, NullsFirst: !p.desc}
+		c := IndexColumn{Expr: p.expr, Desc: p.desc, Length: p.length, NullsFirst: p.desc == r.nullsHigh}
 		if p.column != "" {
 			if c.Column = t.Column(p.column); c.Column == nil {
 				t.Gaps = append(t.Gaps, missingColumn(t, p.column, r.st.pos(p.at)))
@@ -177,12 +193,21 @@ func (r *tolerant) addKey(t *draft, k *keyDefinition) {
 		}
 		ix.Columns = append(ix.Columns, c)
 	}
+	if r.take != nil {
+		r.take(r, t, k, ix)
+		return
+	}
 	if ix.Name == "" || k.kind == primaryKey {
 		ix.Name = r.keyName(t, k, ix)
 	}
-	if t.index(ix.Name) != nil {
+	switch old := t.index(ix.Name); {
+	case old == nil:
+	case k.replaces && (t.PrimaryKey == nil || t.PrimaryKey.index != old):
+		t.dropIndexes(func(ix *Index) bool { return ix == old })
+	default:
 		return // the first stays
 	}
+	t.spread(k.partition)
 	if k.kind != primaryKey {
 		t.addIndex(ix)
 		return
@@ -202,7 +227,11 @@ func (r *tolerant) addKey(t *draft, k *keyDefinition) {
 
 // index returns the table's index of that name.
 func (t *draft) index(name string) *Index {
-	i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return strings.EqualFold(ix.Name, name) })
+	same := strings.EqualFold
+	if t.all.exact {
+		same = func(a, b string) bool { return a == b }
+	}
+	i := slices.IndexFunc(t.Indexes, func(ix *Index) bool { return same(ix.Name, name) })
 	if i < 0 {
 		return nil
 	}
@@ -224,7 +253,9 @@ func (r *tolerant) createIndex(k *keyDefinition) {
 	r.using(k)
 	r.expect("on")
 	of := r.ref()
-	r.parts(k)
+	if k.method != columnstore || r.is("(") {
+		r.parts(k)
+	}
 	r.indexOptions(k)
 	r.end()
 	t := r.find(of.schema, of.name)

@@ -4,6 +4,8 @@ package schema
 
 import (
 	"strings"
+
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // isName reports whether token i may be a name. A text in double quotes is one
@@ -20,7 +22,23 @@ func (r *tolerant) name() (string, int) {
 		return "", at
 	}
 	r.i++
+	if r.st.tokens[at].end-r.st.tokens[at].off == len(`""`) && r.has(at, quoted) {
+		r.fail(at, "a name should stand here")
+	}
+	if r.drafts.lexis.sqlplus && isVariable(r.st.text(at)) && !r.is(".") {
+		r.fail(at, "the client puts a name in the place of "+shown(r.st.text(at)))
+	}
 	return r.nameAt(r.st, at), at
+}
+
+// namePos returns where the name at token i stands, without the letter in front of
+// a text.
+func (r *tolerant) namePos(i int) source.Pos {
+	pos := r.st.pos(i)
+	if quote := strings.IndexAny(r.st.text(i), `'"`); quote > 0 && r.has(i, text) {
+		pos = pos.Sub(quote, pos.Len-quote)
+	}
+	return pos
 }
 
 // A ref names a table.
@@ -34,7 +52,12 @@ func (r *tolerant) ref() ref {
 	var n ref
 	n.name, n.at = r.name()
 	for r.fault == nil && r.accept(".") {
-		n.schema = n.name
+		if n.schema = n.name; isVariable(n.schema) {
+			n.schema = ""
+		}
+		if r.grammar.schema != "" && r.accept(".") { // database..name
+			n.schema = ""
+		}
 		n.name, n.at = r.name()
 	}
 	return n
@@ -53,7 +76,9 @@ func (r *tolerant) find(schema, name string) *draft {
 		home := r.homeOf(t)
 		score := 2
 		switch {
-		case strings.EqualFold(home, schema):
+		case r.exact && t.Name != name:
+			continue
+		case r.sameSchema(home, schema):
 			score = 4
 		case home != "" && schema != "":
 			continue
@@ -82,14 +107,15 @@ func (r *tolerant) homeOf(t *draft) string {
 	return r.homes[t]
 }
 
-// same returns the table of exactly that name in the same database.
+// same returns the table that has that name, in the same database and as the
+// database compares them.
 func (r *tolerant) same(n ref) *draft {
 	schema := n.schema
 	if schema == "" {
 		schema = r.home
 	}
 	for _, t := range r.byName[key(n.name)] {
-		if t.Name == n.name && r.homeOf(t) == schema {
+		if t.Name == n.name && r.homeOf(t) == schema || r.grammar.schema != "" && r.sameSchema(t.Schema, schema) {
 			return t
 		}
 	}

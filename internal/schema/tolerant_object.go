@@ -28,6 +28,9 @@ func (r *tolerant) createTrigger() {
 	}
 	if t := r.find(of.schema, of.name); t != nil {
 		g := &Trigger{Name: n.name, Pos: r.st.pos(n.at)}
+		if r.events != nil {
+			r.events(r, g)
+		}
 		t.Triggers = append(slices.DeleteFunc(t.Triggers, func(o *Trigger) bool { return strings.EqualFold(o.Name, g.Name) }), g)
 	}
 }
@@ -60,12 +63,7 @@ func (r *tolerant) dropObject() *source.Error {
 			t.dropIndexes(func(ix *Index) bool { return strings.EqualFold(ix.Name, n.name) })
 		}
 	case "trigger":
-		n := r.ref()
-		for _, t := range r.tables {
-			if n.schema == "" || strings.EqualFold(r.homeOf(t), n.schema) {
-				t.Triggers = slices.DeleteFunc(t.Triggers, func(g *Trigger) bool { return strings.EqualFold(g.Name, n.name) })
-			}
-		}
+		r.dropTrigger(r.ref())
 	case "database", "schema":
 		n := r.ref()
 		for _, t := range slices.Clone(r.tables) {
@@ -75,6 +73,14 @@ func (r *tolerant) dropObject() *source.Error {
 		}
 	}
 	return nil
+}
+
+func (r *tolerant) dropTrigger(n ref) {
+	for _, t := range r.tables {
+		if n.schema == "" || r.sameSchema(r.homeOf(t), n.schema) {
+			t.Triggers = slices.DeleteFunc(t.Triggers, func(g *Trigger) bool { return strings.EqualFold(g.Name, n.name) })
+		}
+	}
 }
 
 // renameTables reads RENAME TABLE a TO b, c TO d.

@@ -11,12 +11,21 @@ import (
 
 // createView reads CREATE VIEW from the name on.
 func (r *tolerant) createView(replace bool) *source.Error {
-	ifNotExists := r.accept("if", "not", "exists")
+	ifNotExists := r.accept("if", "not", "exists") || r.st.guarded
 	n := r.ref()
 	var names [][2]int
 	if r.is("(") {
 		from, to := r.group()
-		names = r.st.items(from, to)
+		names = slices.DeleteFunc(r.st.items(from, to), func(item [2]int) bool { // constraints
+			return item[1] > item[0]+1 && r.st.is(item[0], "constraint", "primary", "foreign", "unique", "check")
+		})
+	}
+	for r.viewOption != nil && r.viewOption(r) {
+	}
+	if r.accept("with") { // SCHEMABINDING and the like
+		for r.i < len(r.st.tokens) && !r.is("as") {
+			r.i++
+		}
 	}
 	r.expect("as")
 	if r.fault != nil {
@@ -57,6 +66,7 @@ func (r *tolerant) selectColumns(t *draft, a *anchor, i int, names [][2]int) {
 	for i++; r.st.is(i, "all", "distinct", "distinctrow", "straight_join", "high_priority") ||
 		r.st.is(i, "sql_small_result", "sql_big_result", "sql_buffer_result", "sql_no_cache", "sql_cache", "sql_calc_found_rows"); i++ {
 	}
+	i = r.behindTop(i)
 	first, end := i, i
 	for ; end < len(r.st.tokens) && !r.st.is(end, ")") && !r.endsList(end); end++ {
 		if r.st.is(end, "(") {
@@ -84,17 +94,36 @@ func (r *tolerant) selectColumns(t *draft, a *anchor, i int, names [][2]int) {
 	t.addOutputs(a, r.froms(end), outputs)
 }
 
+// behindTop returns the token behind TOP (n) PERCENT WITH TIES, or i where it does
+// not stand there.
+func (r *tolerant) behindTop(i int) int {
+	switch {
+	case r.st.is(i, "top") && r.st.is(i+1, "("):
+		i = min(r.st.closing(i+1)+1, len(r.st.tokens))
+	case r.st.is(i, "top") && r.has(i+1, number):
+		i += 2
+	default:
+		return i
+	}
+	return r.st.skip(r.st.skip(i, "percent"), "with", "ties")
+}
+
 // endsList reports whether the list of a query ends in front of token i.
 func (r *tolerant) endsList(i int) bool {
-	return r.st.is(i, "from", "where", "union", "except", "intersect", "limit", "into", "group", "having", "order", "for", "window")
+	return r.st.is(i, "from", "where", "union", "except", "intersect", "limit", "into", "group", "having", "order", "for", "window") ||
+		r.st.is(i, r.listEnds...)
 }
 
 // output reads one column of a query's list.
 func (r *tolerant) output(from, to int) output {
 	o := output{pos: r.st.pos(from), start: r.st.pos(from).Offset, end: r.st.tokens[to-1].end}
+	if r.namesFirst && r.isAlias(from) && r.st.is(from+1, "=") && to-from > 2 {
+		o.name, o.pos = r.aliasAt(from), r.namePos(from)
+		from += 2
+	}
 	last := to - 1
-	if to-from >= 2 && r.isAlias(last) && !r.st.is(last-1, operators...) && (!r.has(last-1, sign) || r.st.is(last-1, ")")) {
-		o.name, o.pos = r.aliasAt(last), r.st.pos(last)
+	if o.name == "" && to-from >= 2 && r.isAlias(last) && !r.st.is(last-1, operators...) && (!r.has(last-1, sign) || r.st.is(last-1, ")")) {
+		o.name, o.pos = r.aliasAt(last), r.namePos(last)
 		if to = last; r.st.is(to-1, "as") {
 			to--
 		}
@@ -156,7 +185,7 @@ func (r *tolerant) froms(i int) []from {
 	expected := true // a table stands next
 	for i++; i < len(r.st.tokens) && !r.st.is(i, "where") && !r.endsList(i); i++ {
 		switch {
-		case r.st.is(i, ",", "join", "straight_join"):
+		case r.st.is(i, ",", "join", "straight_join", "apply"):
 			expected = true
 		case r.st.is(i, "(") && expected && !r.st.is(i+1, "select", "values", "with"):
 			// a join in parentheses
@@ -174,7 +203,8 @@ func (r *tolerant) froms(i int) []from {
 				i++
 			}
 			if r.isName(i+1) && !r.st.is(i+1, "join", "left", "right", "inner", "cross", "natural", "straight_join") &&
-				!r.st.is(i+1, "on", "using", "use", "force", "ignore", "partition") && !r.endsList(i+1) {
+				!r.st.is(i+1, "on", "using", "use", "force", "ignore", "partition") && !r.endsList(i+1) &&
+				!r.st.is(i+1, "with", "outer", "pivot", "unpivot", "tablesample") && (!r.st.is(i+1, "full") || !r.st.is(i+2, "join", "outer")) {
 				i++
 				f.alias = r.nameAt(r.st, i)
 			}

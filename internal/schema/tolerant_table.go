@@ -49,7 +49,7 @@ func (r *tolerant) createTable(replace, temporary bool) *source.Error {
 		r.refuse(r.st, "a temporary table")
 		return nil
 	}
-	ifNotExists := r.accept("if", "not", "exists")
+	ifNotExists := r.accept("if", "not", "exists") || r.st.guarded
 	n := r.ref()
 	if r.fault != nil {
 		return r.fault
@@ -87,6 +87,8 @@ func (r *tolerant) createTable(replace, temporary bool) *source.Error {
 	switch {
 	case like != nil:
 		r.copyTable(t, *like)
+	case query < len(r.st.tokens) && r.namesOutputs && len(t.Columns) > 0:
+		r.outputTypes(t, query)
 	case query < len(r.st.tokens):
 		own := len(t.Columns)
 		r.selectColumns(t, a, query, nil)
@@ -124,8 +126,11 @@ func (r *tolerant) beginsQuery() bool {
 	if r.st.is(i, "ignore", "replace") {
 		i++
 	}
-	if r.st.is(i, "as") {
+	switch {
+	case r.st.is(i, "as"):
 		i++
+	case r.asQuery:
+		return false
 	}
 	for r.st.is(i, "(") {
 		i++
@@ -150,7 +155,7 @@ func (r *tolerant) body(t *draft, a *anchor) {
 				a.columns = append(a.columns, r.anchorOf(d.Column, start))
 			}
 		}
-		if !r.accept(",") {
+		if !r.accept(",") || r.lastComma && r.i == closing {
 			break
 		}
 	}

@@ -74,16 +74,21 @@ func givesUp(s *subject) bool {
 	return s.shape.lease != "" && s.shape.tries == byClaim && s.method("Recover")
 }
 
-// hasLowHint: first in, first out, claimed past locked rows.
+// hasLowHint: first in, first out, claimed past locked rows, and past dead ones.
 func hasLowHint(s *subject) bool {
-	return s.pkg.shape == "single" && s.strategy() == "returning" && hasRowLocks(s)
+	return s.pkg.shape == "single" && s.strategy() == "returning" && hasRowLocks(s) && s.family.deadRows
 }
 
 func hasWork(s *subject) bool { return s.pkg.shape == "single" && s.pkg.strategy == "" }
 
 // passesLocked: a claim does not wait for rows that another transaction holds.
 func passesLocked(s *subject) bool {
-	return s.family.skips != "" && !before(s.pkg.server, s.family.skips) && s.strategy() != "guarded" && s.strategy() != "partition"
+	return s.skipsLocked() && s.strategy() != "guarded" && s.strategy() != "partition"
+}
+
+// skipsLocked: the server can pass over rows that another transaction holds.
+func (s *subject) skipsLocked() bool {
+	return s.family.skips != "" && !before(s.pkg.server, s.family.skips) && !(s.pkg.cluster && s.family.cluster.waits)
 }
 
 // unordered: no index of the server gives the order of the queue.

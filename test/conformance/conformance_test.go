@@ -37,6 +37,7 @@ type emitted struct {
 	server   string // oldest version that it is for; "" where there is one only
 	driver   string
 	strategy string // forced; "" is the shape's own choice
+	cluster  bool   // for a cluster whose nodes all write
 }
 
 // property is one promise.
@@ -60,6 +61,9 @@ var properties = []property{
 	{"lost answer", canComplete, proveLostAnswer},
 	{"lost keys", canComplete, proveLostKeys},
 	{"handed over", canComplete, proveHandedOver},
+	{"lagging node", settlesElsewhere, proveLaggingNode},
+	{"every node", onCluster, proveEveryNode},
+	{"killed node", losesNode, proveKilledNode},
 	{"rollback", nil, proveRollback},
 	{"joins transaction", nil, proveJoinsTransaction},
 	{"retryable", nil, proveRetryable},
@@ -92,6 +96,11 @@ func TestConformance(t *testing.T) {
 	results := &proof{rows: map[proofKey]map[string]bool{}}
 	subjects := everySubject(t)
 	t.Cleanup(func() { results.compare(t) })
+	for _, f := range families {
+		if !slices.ContainsFunc(subjects, func(s *subject) bool { return s.family == f }) {
+			t.Run(f.engine, func(t *testing.T) { t.Skip("none of its servers is at hand") })
+		}
+	}
 	for _, s := range subjects {
 		t.Run(s.pkg.name+"/"+s.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,28 +118,21 @@ func TestConformance(t *testing.T) {
 // everySubject pairs each package with each live server that is new enough for it.
 func everySubject(t *testing.T) []*subject {
 	t.Helper()
-	known := map[string]emitted{}
-	for _, e := range registry {
-		known[e.name] = e
-	}
 	var all []*subject
 	covered := map[proofKey]bool{}
-	for _, e := range configured(t) {
-		r, ok := known[e.name]
-		if !ok {
-			t.Errorf("registry_test.go does not list %s", e.name)
-			continue
-		}
-		delete(known, e.name)
-		e.new, e.worker, e.lost, e.retryable = r.new, r.worker, r.lost, r.retryable
+	drills := map[*cluster]*drill{}
+	for _, e := range emittedPackages(t) {
 		s := shapes[e.shape]
 		if s == nil {
 			t.Fatalf("shape_test.go says nothing about %s", e.shape)
 		}
+		if e.family.shape != nil {
+			s = e.family.shape(s)
+		}
 		var fit []*subject
 		for _, server := range live {
-			if server.family == e.family && server.up() && !before(server.version, e.server) {
-				fit = append(fit, &subject{server: server, pkg: e, shape: s})
+			if server.family == e.family && server.clustered() == e.cluster && server.up() && !before(server.version, e.server) {
+				fit = append(fit, (&subject{server: server, pkg: e, shape: s}).join(drills))
 			}
 		}
 		for i, s := range fit {
@@ -143,15 +145,37 @@ func everySubject(t *testing.T) []*subject {
 			}
 		}
 	}
-	for name := range known {
-		t.Errorf("qgen.yaml does not list %s", name)
-	}
 	// One package of each pair of strategy and server runs the whole number of jobs.
 	seen := map[proofKey]bool{}
 	for _, s := range all {
 		if k := s.key(); !seen[k] {
 			seen[k], s.whole = true, true
 		}
+	}
+	return all
+}
+
+// emittedPackages are the packages of qgen.yaml, with what registry_test.go lists
+// of them.
+func emittedPackages(t *testing.T) []emitted {
+	t.Helper()
+	known := map[string]emitted{}
+	for _, e := range registry {
+		known[e.name] = e
+	}
+	var all []emitted
+	for _, e := range configured(t) {
+		r, ok := known[e.name]
+		if !ok {
+			t.Errorf("registry_test.go does not list %s", e.name)
+			continue
+		}
+		delete(known, e.name)
+		e.new, e.worker, e.lost, e.retryable = r.new, r.worker, r.lost, r.retryable
+		all = append(all, e)
+	}
+	for name := range known {
+		t.Errorf("qgen.yaml does not list %s", name)
 	}
 	return all
 }
@@ -166,6 +190,7 @@ func configured(t *testing.T) []emitted {
 	var config struct {
 		Queues []struct {
 			Name, Engine, Server, Queue string
+			Cluster                     bool
 			Schema                      []string
 			Gen                         struct {
 				Go struct {
@@ -192,6 +217,7 @@ func configured(t *testing.T) []emitted {
 			server:   q.Server,
 			driver:   cmp.Or(q.Gen.Go.SQLPackage, "database/sql"),
 			strategy: strings.TrimPrefix(q.Queue, "strategy="),
+			cluster:  q.Cluster,
 		})
 	}
 	return all
@@ -221,7 +247,13 @@ type proof struct {
 
 type proofKey struct{ strategy, engine, server string }
 
-func (s *subject) key() proofKey { return proofKey{s.strategy(), s.pkg.engine, s.version} }
+func (s *subject) key() proofKey {
+	server := s.version
+	if s.clustered() {
+		server = s.name
+	}
+	return proofKey{s.strategy(), s.pkg.engine, server}
+}
 
 func (p *proof) add(s *subject, property string, ok bool) {
 	p.mu.Lock()

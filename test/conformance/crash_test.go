@@ -21,7 +21,7 @@ func proveKilledWorker(t *testing.T, s *subject) {
 	ctx := limited(t, time.Minute)
 
 	worker := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestHoldUntilKilled$", "-test.v")
-	worker.Env = append(os.Environ(), "CONFORMANCE_HOLD="+strings.Join([]string{s.pkg.name, s.name, x.dsn}, " "))
+	worker.Env = append(os.Environ(), "CONFORMANCE_HOLD="+strings.Join([]string{s.pkg.name, s.name, x.on(t, 1, lagging).dsn}, " "))
 	out, err := worker.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

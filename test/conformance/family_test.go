@@ -24,7 +24,7 @@ type server struct {
 }
 
 // live are all servers. A package runs on those of its engine that are no older
-// than it asks for.
+// than it asks for, one for clusters on those that are clusters.
 var live = []server{
 	{"postgres10", "10", &postgresql, 100_000},
 	{"postgres13", "13", &postgresql, 20_000},
@@ -35,9 +35,12 @@ var live = []server{
 	{"mariadb105", "10.5", &mariadb, 20_000},
 	{"mariadb1011", "10.11", &mariadb, 20_000},
 	{"mariadb118", "11.8", &mariadb, 100_000},
+	{"galera", "10.11", &mariadb, 2_000},
+	{"groupreplication", "9.7", &mysqlServers, 2_000},
 	{"cockroach", "25.2", &cockroachdb, 20_000},
 	{"yugabyte", "2024.2", &yugabytedb, 20_000},
 	{"tidb", "7.5", &tidb, 20_000},
+	{"sqlserver", "2022", &sqlserver, 20_000},
 	{"sqlite", "", &sqlite, 100_000},
 }
 
@@ -57,6 +60,10 @@ type family struct {
 	skips string
 	// descends is the version since which an index may go up and down.
 	descends string
+	// cluster is the kind of cluster that these servers form, nil when none does.
+	cluster *cluster
+	// deadRows: rows that were changed or deleted are read until they are cleaned up.
+	deadRows bool
 	// strategies are how packages claim where the table would allow any; the first
 	// that applies counts.
 	strategies []chosen
@@ -69,6 +76,8 @@ type family struct {
 	place func(testing.TB, *subject) string
 	// with returns the DSN with a setting for its sessions.
 	with func(t testing.TB, dsn, name, value string) string
+	// shape says of a case what is true of it on these servers; nil where the same is.
+	shape func(*shape) *shape
 	// expr is what a column of the case holds in row g.
 	expr func(column) string
 	// insert fills the table: it is told the columns, their values over g, the
@@ -115,7 +124,7 @@ type chosen struct {
 }
 
 // families are the kinds of servers on whose servers packages run, or would.
-var families = []*family{&postgresql, &mysqlServers, &mariadb, &cockroachdb, &yugabytedb, &tidb, &sqlite}
+var families = []*family{&postgresql, &mysqlServers, &mariadb, &cockroachdb, &yugabytedb, &tidb, &sqlserver, &sqlite}
 
 func familyOf(engine string) *family {
 	i := slices.IndexFunc(families, func(f *family) bool { return f.engine == engine })
@@ -149,6 +158,9 @@ func before(a, b string) bool {
 	return slices.Compare(parts(a), parts(b)) < 0
 }
 
+// clustered reports whether the server is a cluster whose nodes all write.
+func (s server) clustered() bool { return s.family.cluster != nil && s.family.cluster.server == s.name }
+
 // hasRowLocks reports whether workers can hold rows apart from each other.
 func hasRowLocks(s *subject) bool { return !s.family.oneWriter }
 
@@ -156,7 +168,7 @@ func hasRowLocks(s *subject) bool { return !s.family.oneWriter }
 func hasStatistics(s *subject) bool { return s.family.freeze != nil }
 
 // hasSettings reports whether a DSN can say things in more than one way.
-func hasSettings(s *subject) bool { return len(s.family.settings) > 0 }
+func hasSettings(s *subject) bool { return len(s.family.settings) > 0 && !s.clustered() }
 
 // open opens a database for the suite's own questions.
 func (f *family) open(t testing.TB, dsn string, conns int) *sql.DB {

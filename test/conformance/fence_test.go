@@ -47,7 +47,8 @@ func proveLate(t *testing.T, s *subject, name, next string) {
 	x := s.newTable(t)
 	x.fill(t, 1, 1)
 	ctx := limited(t, time.Minute)
-	late, prompt := x.open(x.conn, name), x.open(x.conn, next)
+	other := x.on(t, 2, abreast)
+	late, prompt := x.open(x.conn, name), other.open(other.conn, next)
 	old := x.taken(t, late, 1)
 	time.Sleep(3 * time.Millisecond) // leases are longer than the clock's ticks
 	x.expire(t)                      // only in the table: the late worker has the job as it was
@@ -58,6 +59,8 @@ func proveLate(t *testing.T, s *subject, name, next string) {
 		x.check(t, states{ready: 1})
 	}
 	current := x.taken(t, prompt, 1)
+	elsewhere := x.on(t, 1, lagging) // where the late worker has moved
+	late = elsewhere.open(elsewhere.conn, name)
 
 	lost := func(op string, err error) {
 		t.Helper()
@@ -189,8 +192,12 @@ func proveHandedOver(t *testing.T, s *subject) {
 	x := s.newTable(t)
 	x.fill(t, 1, 2)
 	ctx := limited(t, time.Minute)
+	other := x.on(t, 1, abreast)
 	x.inSession(t, func(q queue) {
 		jobs := x.taken(t, q, 2)
+		if s.clustered() {
+			q = other.q
+		}
 		for _, j := range jobs {
 			text, err := json.Marshal(j.v.Interface())
 			if err != nil {

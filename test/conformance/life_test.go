@@ -34,7 +34,7 @@ func proveFail(t *testing.T, s *subject) {
 			}
 		})
 		if s.shape.tries == uncounted && s.shape.failed == "" {
-			if n := x.count(t, "true"); n != 0 && s.shape.running != "" {
+			if n := x.count(t, everyRow); n != 0 && s.shape.running != "" {
 				t.Errorf("%d rows are left of a job that failed for good", n)
 			}
 			return
@@ -149,39 +149,24 @@ func proveEnqueue(t *testing.T, s *subject) {
 	const many = 300
 	x := s.newTable(t)
 	ctx := limited(t, time.Minute)
-	keys := make([]any, many+1)
-	out, err := x.q.call(ctx, "Enqueue", x.q.newJob(1))
+	key, err := x.q.enqueue(ctx, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !x.q.has("EnqueueMany") {
+		t.Fatal("there is no EnqueueMany")
+	}
+	more, err := x.q.enqueueMany(ctx, 2, many)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tellsKeys := s.pkg.shape != "rowid" || s.family.oneWriter // a place that moves is no key to keep
-	if tellsKeys {
-		keys[1] = out[0].Interface()
+	if tellsKeys && len(more) != many-1 {
+		t.Fatalf("%d keys for %d jobs", len(more), many-1)
 	}
-
-	m := x.q.v.MethodByName("EnqueueMany")
-	if !m.IsValid() {
-		t.Fatal("there is no EnqueueMany")
-	}
-	news := reflect.MakeSlice(m.Type().In(m.Type().NumIn()-1), 0, many)
-	for n := int64(2); n <= many; n++ {
-		news = reflect.Append(news, reflect.ValueOf(x.q.newJob(n)))
-	}
-	out, err = x.q.call(ctx, "EnqueueMany", news.Interface())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if tellsKeys {
-		if out[0].Len() != many-1 {
-			t.Fatalf("%d keys for %d jobs", out[0].Len(), many-1)
-		}
-		for i := range many - 1 {
-			keys[i+2] = out[0].Index(i).Interface()
-		}
-	}
+	keys := append([]any{nil, key}, more...)
 	x.check(t, states{ready: many})
-	none := reflect.MakeSlice(news.Type(), 0, 0)
-	if _, err := x.q.call(ctx, "EnqueueMany", none.Interface()); err != nil {
+	if _, err := x.q.enqueueMany(ctx, 1, 0); err != nil {
 		t.Errorf("no jobs at all: %v", err)
 	}
 	x.inSession(t, func(q queue) {
@@ -353,7 +338,7 @@ func provePurge(t *testing.T, s *subject) {
 	} else {
 		x.failAll(t, finished)
 	}
-	total := x.count(t, "true")
+	total := x.count(t, everyRow)
 	if x.q.v.MethodByName("Purge").Type().NumIn() == 3 {
 		if n, err := x.q.purge(ctx, time.Hour, 10); n != 0 || err != nil {
 			t.Errorf("purged %d rows, %v; none is an hour old", n, err)
@@ -366,7 +351,7 @@ func provePurge(t *testing.T, s *subject) {
 	if n, err := x.q.purge(ctx, 0, 10); n != finished-2 || err != nil {
 		t.Errorf("purged %d rows, %v; want the other %d", n, err, finished-2)
 	}
-	if left := x.count(t, "true"); left != total-finished {
+	if left := x.count(t, everyRow); left != total-finished {
 		t.Errorf("%d rows are left, want %d", left, total-finished)
 	}
 }

@@ -16,25 +16,23 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-
-	"github.com/qgen-dev/qgen/test/servers"
 )
 
 var (
-	mysqlServers = mysqlFamily("mysql", "8.0.1", "8.0")
-	mariadb      = mysqlFamily("mariadb", "10.6", "10.8")
+	mysqlServers = mysqlFamily("mysql", "8.0.1", "8.0", &groupReplication)
+	mariadb      = mysqlFamily("mariadb", "10.6", "10.8", &galera)
 )
 
 // mysqlFamily is MySQL or one of its kin; skips is the version since which
 // locked rows can be passed over, descends that since which an index may go up
 // and down.
-func mysqlFamily(engine, skips, descends string) family {
+func mysqlFamily(engine, skips, descends string, c *cluster) family {
 	f := family{
 		engine: engine, ddl: "mysql.sql", driver: "mysql", slow: true,
-		skips: skips, descends: descends,
+		skips: skips, descends: descends, cluster: c,
 		strategies: []chosen{
 			{"token", func(s *subject) bool { return s.shape.fence == "token" }},
-			{"guarded", func(s *subject) bool { return before(s.pkg.server, skips) || s.unordered() }},
+			{"guarded", func(s *subject) bool { return !s.skipsLocked() || s.unordered() }},
 			{"lock_update", nil},
 		},
 		isolation: "read committed",
@@ -81,9 +79,9 @@ func mysqlFamily(engine, skips, descends string) family {
 		})
 	}
 	f.place = func(t testing.TB, s *subject) string {
-		dsn := servers.DSN(t, s.name)
+		dsn := s.addresses(t)[0]
 		name := fmt.Sprintf("conformance_%016x", rand.Uint64())
-		admin := f.open(t, dsn, 1)
+		admin := f.open(t, s.seeing(t, dsn, abreast), 1)
 		if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
 			t.Fatal(err)
 		}
@@ -434,6 +432,9 @@ func conflictsMySQL(t *testing.T, x *table, retryable func(string, error)) {
 		t.Fatal(err)
 	}
 	x.deadlock(t, retryable)
+	if x.clustered() {
+		x.undoneByNodes(t, retryable)
+	}
 }
 
 // lockedOneByOne asks for every row by its key.

@@ -156,7 +156,7 @@ func lockedBySkipping(tb testing.TB, t *table) int {
 		tb.Fatal(err)
 	}
 	defer rows.Close()
-	locked := t.count(tb, "true")
+	locked := t.count(tb, everyRow)
 	for rows.Next() {
 		locked--
 	}

@@ -22,7 +22,8 @@ import (
 
 var postgresql = family{
 	engine: "postgresql", ddl: "postgresql.sql", driver: "pgx",
-	skips: "9.4", // by advisory locks, before it could skip rows
+	skips:    "9.4", // by advisory locks, before it could skip rows
+	deadRows: true,
 	strategies: []chosen{
 		{"advisory", func(s *subject) bool { return before(s.pkg.server, "9.5") }},
 		{"returning", nil},

@@ -197,6 +197,33 @@ func (q queue) completeAndClaim(ctx context.Context, done []job, n int) ([]job, 
 	return jobsOf(out[0]), err
 }
 
+// enqueue adds a job with that number and returns its key, if it is told.
+func (q queue) enqueue(ctx context.Context, n int) (any, error) {
+	out, err := q.call(ctx, "Enqueue", q.newJob(int64(n)))
+	if len(out) == 0 {
+		return nil, err
+	}
+	return out[0].Interface(), err
+}
+
+// enqueueMany adds jobs with the numbers from first to last and returns their keys.
+func (q queue) enqueueMany(ctx context.Context, first, last int) ([]any, error) {
+	method := q.v.MethodByName("EnqueueMany").Type()
+	news := reflect.MakeSlice(method.In(method.NumIn()-1), 0, last-first+1)
+	for n := first; n <= last; n++ {
+		news = reflect.Append(news, reflect.ValueOf(q.newJob(int64(n))))
+	}
+	out, err := q.call(ctx, "EnqueueMany", news.Interface())
+	if len(out) == 0 {
+		return nil, err
+	}
+	keys := make([]any, out[0].Len())
+	for i := range keys {
+		keys[i] = out[0].Index(i).Interface()
+	}
+	return keys, err
+}
+
 // sweep calls Recover or Redrive.
 func (q queue) sweep(ctx context.Context, method string, limit int) (int, error) {
 	out, err := q.call(ctx, method, limit)

@@ -5,11 +5,16 @@ package conformance
 import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/advisorypg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/advisorypg94sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/auditedms2014"
+	"github.com/qgen-dev/qgen/test/conformance/gen/auditedms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/batchkeypg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/batchkeysqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/binarymaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/binaryms2014"
+	"github.com/qgen-dev/qgen/test/conformance/gen/binaryms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/binarymy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleanmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/booleanms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleanmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleanpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleansqlite"
@@ -17,6 +22,8 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositelockmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositelockmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositems2008"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositemy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositepg10sql"
@@ -25,25 +32,35 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositetidb"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositeyuga"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletemaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/deletems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletesqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/duegalera"
+	"github.com/qgen-dev/qgen/test/conformance/gen/duegroup"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duemaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/duems2008"
+	"github.com/qgen-dev/qgen/test/conformance/gen/duems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duemy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/enummaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/enumms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/enummy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/enumpg13sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/enumsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/guardedgroup"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/guardedms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedpg94sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/holdms2008"
+	"github.com/qgen-dev/qgen/test/conformance/gen/holdms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdpg10sql"
@@ -51,41 +68,54 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdstatusmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdstatuspg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdyuga"
+	"github.com/qgen-dev/qgen/test/conformance/gen/hostilems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/hostilepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/hostilepg13sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/hostilesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integermaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integermaria108"
+	"github.com/qgen-dev/qgen/test/conformance/gen/integerms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integermy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integermy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integerpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integersqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasemaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/leasems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasesqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/lockms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimepg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionedpg13pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitiongalera"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitiongroup"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitionms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionmy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/popgalera"
+	"github.com/qgen-dev/qgen/test/conformance/gen/popgroup"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popmaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/popms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popmy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/poppg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/poppg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/resultms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultsqlite"
@@ -93,12 +123,18 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidpg18pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/severalms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlecrdb"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlegalera"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlegroup"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlemaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlems2008"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlems2014"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singlems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlemy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlemy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlepg10pgx"
@@ -110,13 +146,18 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singletidb"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singleyuga"
+	"github.com/qgen-dev/qgen/test/conformance/gen/storedms2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/tokenms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokensqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatemy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/topicms2014"
+	"github.com/qgen-dev/qgen/test/conformance/gen/topicms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicmy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicsqlite"
@@ -234,6 +275,15 @@ var registry = []emitted{
 	{name: "partitionmaria105", new: partitionmaria105.New, lost: partitionmaria105.ErrLost, retryable: partitionmaria105.IsRetryable},
 	{name: "partitionrunmy84", new: partitionrunmy84.New, lost: partitionrunmy84.ErrLost, retryable: partitionrunmy84.IsRetryable},
 	{name: "partitionrunmaria105", new: partitionrunmaria105.New, lost: partitionrunmaria105.ErrLost, retryable: partitionrunmaria105.IsRetryable},
+	{name: "singlegalera", new: singlegalera.New, worker: singlegalera.WithWorker, lost: singlegalera.ErrLost, retryable: singlegalera.IsRetryable},
+	{name: "singlegroup", new: singlegroup.New, worker: singlegroup.WithWorker, lost: singlegroup.ErrLost, retryable: singlegroup.IsRetryable},
+	{name: "guardedgroup", new: guardedgroup.New, worker: guardedgroup.WithWorker, lost: guardedgroup.ErrLost, retryable: guardedgroup.IsRetryable},
+	{name: "duegalera", new: duegalera.New, lost: duegalera.ErrLost, retryable: duegalera.IsRetryable},
+	{name: "duegroup", new: duegroup.New, lost: duegroup.ErrLost, retryable: duegroup.IsRetryable},
+	{name: "popgalera", new: popgalera.New, retryable: popgalera.IsRetryable},
+	{name: "popgroup", new: popgroup.New, retryable: popgroup.IsRetryable},
+	{name: "partitiongalera", new: partitiongalera.New, lost: partitiongalera.ErrLost, retryable: partitiongalera.IsRetryable},
+	{name: "partitiongroup", new: partitiongroup.New, lost: partitiongroup.ErrLost, retryable: partitiongroup.IsRetryable},
 	{name: "hostilepg10pgx", new: hostilepg10pgx.New, worker: hostilepg10pgx.WithWorker, lost: hostilepg10pgx.ErrLost, retryable: hostilepg10pgx.IsRetryable},
 	{name: "hostilepg13sql", new: hostilepg13sql.New, worker: hostilepg13sql.WithWorker, lost: hostilepg13sql.ErrLost, retryable: hostilepg13sql.IsRetryable},
 	{name: "hostilesqlite", new: hostilesqlite.New, worker: hostilesqlite.WithWorker, lost: hostilesqlite.ErrLost, retryable: hostilesqlite.IsRetryable},
@@ -244,4 +294,36 @@ var registry = []emitted{
 	{name: "singleyuga", new: singleyuga.New, worker: singleyuga.WithWorker, lost: singleyuga.ErrLost, retryable: singleyuga.IsRetryable},
 	{name: "compositecrdb", new: compositecrdb.New, lost: compositecrdb.ErrLost, retryable: compositecrdb.IsRetryable},
 	{name: "singlecrdb", new: singlecrdb.New, worker: singlecrdb.WithWorker, lost: singlecrdb.ErrLost, retryable: singlecrdb.IsRetryable},
+	{name: "singlems2019", new: singlems2019.New, worker: singlems2019.WithWorker, lost: singlems2019.ErrLost, retryable: singlems2019.IsRetryable},
+	{name: "singlems2014", new: singlems2014.New, worker: singlems2014.WithWorker, lost: singlems2014.ErrLost, retryable: singlems2014.IsRetryable},
+	{name: "singlems2008", new: singlems2008.New, worker: singlems2008.WithWorker, lost: singlems2008.ErrLost, retryable: singlems2008.IsRetryable},
+	{name: "guardedms2019", new: guardedms2019.New, worker: guardedms2019.WithWorker, lost: guardedms2019.ErrLost, retryable: guardedms2019.IsRetryable},
+	{name: "lockms2019", new: lockms2019.New, worker: lockms2019.WithWorker, lost: lockms2019.ErrLost, retryable: lockms2019.IsRetryable},
+	{name: "tokenms2019", new: tokenms2019.New, lost: tokenms2019.ErrLost, retryable: tokenms2019.IsRetryable},
+	{name: "compositems2008", new: compositems2008.New, lost: compositems2008.ErrLost, retryable: compositems2008.IsRetryable},
+	{name: "compositems2019", new: compositems2019.New, lost: compositems2019.ErrLost, retryable: compositems2019.IsRetryable},
+	{name: "binaryms2014", new: binaryms2014.New, lost: binaryms2014.ErrLost, retryable: binaryms2014.IsRetryable},
+	{name: "binaryms2019", new: binaryms2019.New, lost: binaryms2019.ErrLost, retryable: binaryms2019.IsRetryable},
+	{name: "booleanms2019", new: booleanms2019.New, lost: booleanms2019.ErrLost, retryable: booleanms2019.IsRetryable},
+	{name: "deletems2019", new: deletems2019.New, lost: deletems2019.ErrLost, retryable: deletems2019.IsRetryable},
+	{name: "duems2008", new: duems2008.New, lost: duems2008.ErrLost, retryable: duems2008.IsRetryable},
+	{name: "duems2019", new: duems2019.New, lost: duems2019.ErrLost, retryable: duems2019.IsRetryable},
+	{name: "enumms2019", new: enumms2019.New, lost: enumms2019.ErrLost, retryable: enumms2019.IsRetryable},
+	{name: "integerms2019", new: integerms2019.New, worker: integerms2019.WithWorker, lost: integerms2019.ErrLost, retryable: integerms2019.IsRetryable},
+	{name: "leasems2019", new: leasems2019.New, lost: leasems2019.ErrLost, retryable: leasems2019.IsRetryable},
+	{name: "nulltimems2019", new: nulltimems2019.New, lost: nulltimems2019.ErrLost, retryable: nulltimems2019.IsRetryable},
+	{name: "tokenstatems2019", new: tokenstatems2019.New, lost: tokenstatems2019.ErrLost, retryable: tokenstatems2019.IsRetryable},
+	{name: "severalms2019", new: severalms2019.New, lost: severalms2019.ErrLost, retryable: severalms2019.IsRetryable},
+	{name: "topicms2014", new: topicms2014.New, lost: topicms2014.ErrLost, retryable: topicms2014.IsRetryable},
+	{name: "topicms2019", new: topicms2019.New, lost: topicms2019.ErrLost, retryable: topicms2019.IsRetryable},
+	{name: "resultms2019", new: resultms2019.New, worker: resultms2019.WithWorker, lost: resultms2019.ErrLost, retryable: resultms2019.IsRetryable},
+	{name: "holdms2008", new: holdms2008.New, lost: holdms2008.ErrLost, retryable: holdms2008.IsRetryable},
+	{name: "holdms2019", new: holdms2019.New, lost: holdms2019.ErrLost, retryable: holdms2019.IsRetryable},
+	{name: "popms2019", new: popms2019.New, retryable: popms2019.IsRetryable},
+	{name: "partitionms2019", new: partitionms2019.New, lost: partitionms2019.ErrLost, retryable: partitionms2019.IsRetryable},
+	{name: "partitionrunms2019", new: partitionrunms2019.New, lost: partitionrunms2019.ErrLost, retryable: partitionrunms2019.IsRetryable},
+	{name: "hostilems2019", new: hostilems2019.New, worker: hostilems2019.WithWorker, lost: hostilems2019.ErrLost, retryable: hostilems2019.IsRetryable},
+	{name: "auditedms2019", new: auditedms2019.New, lost: auditedms2019.ErrLost, retryable: auditedms2019.IsRetryable},
+	{name: "auditedms2014", new: auditedms2014.New, lost: auditedms2014.ErrLost, retryable: auditedms2014.IsRetryable},
+	{name: "storedms2019", new: storedms2019.New, worker: storedms2019.WithWorker, lost: storedms2019.ErrLost, retryable: storedms2019.IsRetryable},
 }

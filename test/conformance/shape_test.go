@@ -34,6 +34,9 @@ const (
 	countdown tries = "down"  // three failures, counted down
 )
 
+// everyRow is the condition that every row satisfies.
+const everyRow = "1 = 1"
+
 const (
 	statusReady   = "status = 'ready'"
 	statusRunning = "status = 'running'"
@@ -126,12 +129,17 @@ var shapes = map[string]*shape{
 		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
 		finish: "status = 'done'", lease: "lease_till", fence: "token",
 	},
+	"audited": {
+		ordered: true,
+		ready:   "status = 0", running: "status = 1", done: "status = 2", failed: "status = 9",
+		finish: "status = 2", lease: "lease_till", fence: "token",
+	},
 	"hostile": {
 		ready: `"State of it" = 'ready'`, running: `"State of it" = 'running'`, done: `"State of it" = 'done'`, failed: `"State of it" = 'failed'`,
 		finish: `"State of it" = 'done'`, lease: `"order"`, fence: "attempt", tries: byClaim,
 	},
 	"hold": {
-		ready: "true", strategy: "hold", fence: "none",
+		ready: everyRow, strategy: "hold", fence: "none",
 		absent: []string{"Redrive", "Purge"},
 	},
 	"holdstatus": {
@@ -139,7 +147,7 @@ var shapes = map[string]*shape{
 		finish: "status = 'done'", strategy: "hold", fence: "none",
 	},
 	"pop": {
-		ready: "true", strategy: "pop", fence: "none",
+		ready: everyRow, strategy: "pop", fence: "none",
 	},
 	"partition": {
 		columns: []column{{"hash_code", "nullif(g % 7, 0)", "nullif(g % 7, 0)", "nullif(g % 7, 0)"}},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,8 @@ type subject struct {
 	whole bool // runs the whole number of jobs
 
 	settings []string // of the DSN, each a name=value
+	nodes    []string // the DSNs of the cluster's nodes; nil for those that all tests share
+	drill    *drill   // in which the cluster loses a node
 }
 
 // pgx reports whether the package speaks to pgx and not to database/sql.
@@ -44,7 +47,7 @@ type table struct {
 func (s *subject) newTable(t testing.TB) *table {
 	t.Helper()
 	x := s.bareTable(t)
-	for _, ddl := range s.advice(t) {
+	for _, ddl := range slices.Concat(s.advice(t), s.procedures(t)) {
 		x.run(t, ddl)
 	}
 	conns := 24
@@ -64,8 +67,10 @@ func (s *subject) bareTable(t testing.TB) *table {
 		name, value, _ := strings.Cut(setting, "=")
 		x.dsn = s.family.with(t, x.dsn, name, value)
 	}
-	x.db = s.family.open(t, x.dsn, 4)
-	x.run(t, readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl)))
+	x.db = s.family.open(t, s.seeing(t, x.dsn, abreast), 4)
+	for _, batch := range batches(readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl))) {
+		x.run(t, batch)
+	}
 	return x
 }
 

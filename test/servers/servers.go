@@ -18,9 +18,13 @@ var names = []string{
 	"galera", "groupreplication",
 }
 
+// parsers are what "with" fetches and does not run: grammars of servers that it
+// cannot start.
+var parsers = []string{"plsql"}
+
 // unseen are servers that "with" cannot start; somebody else has to, and to set
 // their variables.
-var unseen = []string{"cockroach", "yugabyte", "tidb"}
+var unseen = []string{"cockroach", "yugabyte", "tidb", "sqlserver"}
 
 // Startable reports whether the script "with" can start the server of that name.
 func Startable(name string) bool { return slices.Contains(names, name) }
@@ -55,14 +59,30 @@ func Nodes(t testing.TB, name string) []string {
 	if !slices.Contains(names, name) && !slices.Contains(unseen, name) {
 		t.Fatalf("no server has the name %q", name)
 	}
-	nodes := list(os.Getenv(variable(name)))
-	if len(nodes) == 0 {
+	return list(value(t, name))
+}
+
+// Parser returns the folder that holds the parser of that name, "plsql", from
+// QGEN_TEST_<NAME>. It skips and fails as [DSN] does.
+func Parser(t testing.TB, name string) string {
+	t.Helper()
+	if !slices.Contains(parsers, name) {
+		t.Fatalf("no parser has the name %q", name)
+	}
+	return value(t, name)
+}
+
+// value returns what "with" tells of a server or a parser.
+func value(t testing.TB, name string) string {
+	t.Helper()
+	v := os.Getenv(variable(name))
+	if v == "" {
 		if required(name) {
 			t.Fatalf("%s is required, but %s is not set; run the tests with test/servers/with", name, variable(name))
 		}
-		t.Skipf("%s is not set; test/servers/with starts a server", variable(name))
+		t.Skipf("%s is not set; test/servers/with sets it", variable(name))
 	}
-	return nodes
+	return v
 }
 
 // Postgres returns the DSN of the PostgreSQL server of that major version, as

@@ -1,4 +1,4 @@
--- qgen:queue later strategy=offset cycle table="D_MM{{.Channel}}" emit=procedure
+-- qgen:queue later strategy=offset cycle table="D_MM{{.Channel}}"
 CREATE TABLE later (
   id     bigint PRIMARY KEY, -- qgen:seq gaps settle=60s
   a      text, -- qgen:group limit=1

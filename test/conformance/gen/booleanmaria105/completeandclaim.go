@@ -15,7 +15,7 @@ import (
 // Both take their own locks and commit by themselves. A crash between the two leaves done
 // completed and nothing claimed.
 //
-// It takes 4,096 jobs at most, which is what one statement can name.
+// It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_pick.sql, sql/claim_lock.sql,
 // sql/claim.sql and sql/claim_read.sql.

@@ -15,7 +15,7 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// It takes 4,096 jobs at most, which is what one statement can name.
+// It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_lock.sql, sql/claim.sql and
 // sql/claim_read.sql.

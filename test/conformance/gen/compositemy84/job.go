@@ -71,7 +71,7 @@ func scanJob(r row) (Job, error) {
 		j.Err = scanEach(r, dest)
 	}
 	if at, err := parseTime(rawLeaseTill, "2006-01-02 15:04:05.999999", time.Local); err != nil {
-		j.Err = errors.Join(j.Err, fmt.Errorf("lease_till: %w", err))
+		j.Err = errors.Join(j.Err, fmt.Errorf("column lease_till: %w", err))
 	} else {
 		j.LeaseTill = at
 	}

@@ -197,16 +197,16 @@ func lost(op string, jobs []Job, found []Key) error {
 	return &LostError{Op: op, Keys: keys}
 }
 
-// inParts settles n jobs in parts of listMost, in one transaction.
+// inParts settles n jobs in parts of mostJobs, in one transaction.
 func (q *Queue) inParts(ctx context.Context, op string, n int, do func(part *Queue, from, to int) error) error {
 	var gone []Key
 	err := q.transact(ctx, op, func(db DBTX) error {
 		part := *q
 		part.db, part.begin, part.hook = db, nil, noHook{}
 		gone = nil
-		for from := 0; from < n; from += listMost {
+		for from := 0; from < n; from += mostJobs {
 			var lost *LostError
-			err := do(&part, from, min(from+listMost, n))
+			err := do(&part, from, min(from+mostJobs, n))
 			switch {
 			case errors.As(err, &lost):
 				gone = append(gone, lost.Keys...)

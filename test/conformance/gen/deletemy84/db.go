@@ -197,16 +197,16 @@ func lost(op string, jobs []Job, found []Key) error {
 	return &LostError{Op: op, Keys: keys}
 }
 
-// inParts settles n jobs in parts of listMost, in one transaction.
+// inParts settles n jobs in parts of mostJobs, in one transaction.
 func (q *Queue) inParts(ctx context.Context, op string, n int, do func(part *Queue, from, to int) error) error {
 	var gone []Key
 	err := q.transact(ctx, op, func(db DBTX) error {
 		part := *q
 		part.db, part.begin, part.hook = db, nil, noHook{}
 		gone = nil
-		for from := 0; from < n; from += listMost {
+		for from := 0; from < n; from += mostJobs {
 			var lost *LostError
-			err := do(&part, from, min(from+listMost, n))
+			err := do(&part, from, min(from+mostJobs, n))
 			switch {
 			case errors.As(err, &lost):
 				gone = append(gone, lost.Keys...)
@@ -295,7 +295,7 @@ func unknown(err error) bool {
 	var broken *net.OpError
 	return errors.As(err, &broken) || errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		hasNumber(err, 1053, 1047, 1927, 1836, 1290, 3100) || errors.Is(err, mysql.ErrInvalidConn)
+		hasNumber(err, 1053, 1047, 1927, 1836, 1290, 3100, 3032) || errors.Is(err, mysql.ErrInvalidConn)
 }
 
 // hasNumber reports whether err is one of the server's errors.

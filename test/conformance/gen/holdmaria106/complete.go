@@ -27,7 +27,7 @@ func (t *Tx) Complete(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > listMost {
+	if len(jobs) > mostJobs {
 		return t.inParts(ctx, "complete", len(jobs), func(t *Tx, from, to int) error {
 			return t.Complete(ctx, jobs[from:to]...)
 		})

@@ -41,7 +41,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > listMost {
+	if len(jobs) > mostJobs {
 		return q.inParts(ctx, "extend", len(jobs), func(q *Queue, from, to int) error {
 			return q.Extend(ctx, jobs[from:to]...)
 		})
@@ -98,7 +98,7 @@ func scanExtended(r row) (Job, error) {
 		j.Err = scanEach(r, dest)
 	}
 	if at, err := parseTime(rawClaimedAt, "2006-01-02 15:04:05.999999", time.UTC); err != nil {
-		j.Err = errors.Join(j.Err, fmt.Errorf("claimed_at: %w", err))
+		j.Err = errors.Join(j.Err, fmt.Errorf("column claimed_at: %w", err))
 	} else {
 		j.ClaimedAt = at
 	}

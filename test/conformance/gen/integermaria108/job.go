@@ -68,7 +68,7 @@ func scanJob(r row) (Job, error) {
 		j.Err = scanEach(r, dest)
 	}
 	if at, err := parseTime(rawClaimedAt, "2006-01-02 15:04:05.999999", time.UTC); err != nil {
-		j.Err = errors.Join(j.Err, fmt.Errorf("claimed_at: %w", err))
+		j.Err = errors.Join(j.Err, fmt.Errorf("column claimed_at: %w", err))
 	} else {
 		j.ClaimedAt = at
 	}

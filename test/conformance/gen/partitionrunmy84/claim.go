@@ -36,14 +36,14 @@ type Shard struct {
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 //
-// It takes 4,096 jobs at most, which is what one statement can name.
+// It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
-	limit = min(limit, listMost)
+	limit = min(limit, mostJobs)
 	if shard.Index < 0 || shard.Index >= shard.Count {
 		return nil, fmt.Errorf("partitionrunmy84: claim: there is no shard %d of %d", shard.Index, shard.Count)
 	}

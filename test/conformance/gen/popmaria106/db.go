@@ -200,7 +200,7 @@ func unknown(err error) bool {
 	var broken *net.OpError
 	return errors.As(err, &broken) || errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		hasNumber(err, 1053, 1047, 1927, 1836, 1290, 3100) || errors.Is(err, mysql.ErrInvalidConn)
+		hasNumber(err, 1053, 1047, 1927, 1836, 1290, 3100, 3032) || errors.Is(err, mysql.ErrInvalidConn)
 }
 
 // hasNumber reports whether err is one of the server's errors.

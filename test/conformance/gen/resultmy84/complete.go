@@ -42,7 +42,7 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 	if len(done) == 0 {
 		return nil
 	}
-	if len(done) > listMost {
+	if len(done) > mostJobs {
 		return q.inParts(ctx, "complete", len(done), func(q *Queue, from, to int) error {
 			return q.Complete(ctx, done[from:to]...)
 		})

@@ -41,7 +41,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > listMost {
+	if len(jobs) > mostJobs {
 		return q.inParts(ctx, "extend", len(jobs), func(q *Queue, from, to int) error {
 			return q.Extend(ctx, jobs[from:to]...)
 		})
@@ -94,7 +94,7 @@ func scanExtended(r row) (Job, error) {
 		j.Err = scanEach(r, dest)
 	}
 	if at, err := parseTime(rawLeaseTill, "2006-01-02 15:04:05.999999", time.UTC); err != nil {
-		j.Err = errors.Join(j.Err, fmt.Errorf("lease_till: %w", err))
+		j.Err = errors.Join(j.Err, fmt.Errorf("column lease_till: %w", err))
 	} else {
 		j.LeaseTill = at
 	}

@@ -27,8 +27,8 @@ type list struct {
 	rows              [][]any
 }
 
-// listMost is the most jobs that one statement names; the server takes 65,535 values.
-const listMost = 4096
+// mostJobs is the most jobs that one statement names or takes; the server takes 65,535 values.
+const mostJobs = 4096
 
 // expand writes the lists among args into text. The number of rows that may come again is
 // rounded up to a power of two, so that a server sees few texts.

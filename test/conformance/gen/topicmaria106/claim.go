@@ -31,14 +31,14 @@ var (
 //
 // The parameter kind is the kind that rows must have.
 //
-// It takes 4,096 jobs at most, which is what one statement can name.
+// It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, kind string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
-	limit = min(limit, listMost)
+	limit = min(limit, mostJobs)
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {

@@ -17,7 +17,7 @@ import (
 //
 // The parameter kind is the kind that rows must have.
 //
-// It takes 4,096 jobs at most, which is what one statement can name.
+// It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_lock.sql, sql/claim.sql and
 // sql/claim_read.sql.

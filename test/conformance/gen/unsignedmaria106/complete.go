@@ -31,7 +31,7 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > listMost {
+	if len(jobs) > mostJobs {
 		return q.inParts(ctx, "complete", len(jobs), func(q *Queue, from, to int) error {
 			return q.Complete(ctx, jobs[from:to]...)
 		})

@@ -35,14 +35,14 @@ var (
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
 // claim expires; then Recover makes them ready again.
 //
-// It takes 4,096 jobs at most, which is what one statement can name.
+// It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/claim_pick.sql, sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
-	limit = min(limit, listMost)
+	limit = min(limit, mostJobs)
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	for round := 0; round < 8 && len(jobs) < limit; round++ {

@@ -39,7 +39,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > listMost {
+	if len(jobs) > mostJobs {
 		return q.inParts(ctx, "extend", len(jobs), func(q *Queue, from, to int) error {
 			return q.Extend(ctx, jobs[from:to]...)
 		})

@@ -64,7 +64,7 @@ func scanExtended(r row) (Job, error) {
 	}
 	if rawLeaseTill != nil {
 		if at, err := parseTime(rawLeaseTill, "2006-01-02 15:04:05.000", time.UTC); err != nil {
-			j.Err = errors.Join(j.Err, fmt.Errorf("lease_till: %w", err))
+			j.Err = errors.Join(j.Err, fmt.Errorf("column lease_till: %w", err))
 		} else {
 			j.LeaseTill = &at
 		}

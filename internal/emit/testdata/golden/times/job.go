@@ -126,13 +126,13 @@ func scanJob(r row) (Job, error) {
 		j.Us = &at
 	}
 	if at, err := parseTime(rawTxt, "20060102150405", time.Local); err != nil {
-		j.Err = errors.Join(j.Err, fmt.Errorf("txt: %w", err))
+		j.Err = errors.Join(j.Err, fmt.Errorf("column txt: %w", err))
 	} else {
 		j.Txt = at
 	}
 	if rawTxtNull != nil {
 		if at, err := parseTime(rawTxtNull, "20060102150405", time.UTC); err != nil {
-			j.Err = errors.Join(j.Err, fmt.Errorf("txt_null: %w", err))
+			j.Err = errors.Join(j.Err, fmt.Errorf("column txt_null: %w", err))
 		} else {
 			j.TxtNull = &at
 		}

@@ -26,6 +26,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 -- * returning    UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again
+--   block        CockroachDB has no anonymous blocks that give rows back
 --   token        no column can hold the key of a batch
 --   lock_update  not needed: returning comes first
 --   advisory     CockroachDB has no locks on numbers

@@ -11,31 +11,34 @@
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy lock_update: strategy=lock_update is asked for.
+-- Jobs are claimed by the strategy guarded: strategy=guarded is asked for.
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with wsrep_sync_wait = 7: elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job. Connect with interpolateParams=true: Galera can undo a transaction while it prepares a statement, and then neither that statement nor COMMIT tells, so that a job would be given out twice.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_galera_ready and email_outbox_galera_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
---   offset       strategy=lock_update is asked for
---   lease_table  strategy=lock_update is asked for
---   hold         strategy=lock_update is asked for
---   partition    strategy=lock_update is asked for
---   returning    strategy=lock_update is asked for
---   token        strategy=lock_update is asked for
--- * lock_update  strategy=lock_update is asked for
---   advisory     strategy=lock_update is asked for
---   guarded      strategy=lock_update is asked for
---   pop          strategy=lock_update is asked for
+--   offset       strategy=guarded is asked for
+--   lease_table  strategy=guarded is asked for
+--   hold         strategy=guarded is asked for
+--   partition    strategy=guarded is asked for
+--   returning    strategy=guarded is asked for
+--   block        strategy=guarded is asked for
+--   token        strategy=guarded is asked for
+--   lock_update  strategy=guarded is asked for
+--   advisory     strategy=guarded is asked for
+-- * guarded      strategy=guarded is asked for
+--   pop          strategy=guarded is asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 
--- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
--- locks: the rows it returns, until commit; passes over rows that are locked
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
 -- index: (state, kind, priority DESC, created_at DESC, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
@@ -46,8 +49,22 @@ WHERE  state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
 ORDER  BY priority DESC, created_at DESC, msg_id
-LIMIT  ?
-FOR    UPDATE SKIP LOCKED;
+LIMIT  ?;
+
+-- sql/claim_lock.sql
+-- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID, 2: param kind string
+SELECT /* galeraq.Claim */
+       msg_id
+FROM   email_outbox FORCE INDEX (PRIMARY)
+WHERE  (msg_id = ?)
+AND    state = 'N'
+AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
+AND    kind = ?
+FOR    UPDATE;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -228,7 +245,7 @@ WHERE  (msg_id = ?);
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: (lease_till, state)
 -- isolation: read committed
 -- arguments: 1: limit
@@ -239,7 +256,7 @@ UPDATE /* galeraq.Recover */ (
            AND    tries < 5
            AND    lease_till <= UTC_TIMESTAMP(6)
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
 SET    state = 'N',
@@ -248,7 +265,7 @@ SET    state = 'N',
 
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: (lease_till, state)
 -- isolation: read committed
 -- arguments: 1: limit
@@ -259,7 +276,7 @@ UPDATE /* galeraq.Recover */ (
            AND    tries >= 5
            AND    lease_till <= UTC_TIMESTAMP(6)
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
 SET    state = 'E',
@@ -267,7 +284,7 @@ SET    state = 'E',
 
 -- sql/redrive.sql
 -- redrive: failed to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -276,7 +293,7 @@ UPDATE /* galeraq.Redrive */ (
            FROM   email_outbox
            WHERE  state = 'E'
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
 SET    state = 'N',
@@ -286,7 +303,7 @@ SET    state = 'N',
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
@@ -297,13 +314,13 @@ FROM   (
            WHERE  state = 'C'
            AND    created_at <= NOW(6) - INTERVAL ? SECOND
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id;
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
@@ -314,7 +331,7 @@ FROM   (
            WHERE  state = 'E'
            AND    created_at <= NOW(6) - INTERVAL ? SECOND
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id;
 

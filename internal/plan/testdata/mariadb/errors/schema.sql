@@ -3,3 +3,10 @@ CREATE TABLE inbox (
     weight int NOT NULL,     -- qgen:priority desc
     body text NOT NULL       -- qgen:payload
 );
+
+CREATE TABLE tasks (
+    id bigint NOT NULL PRIMARY KEY,
+    state char(1) NOT NULL,  -- qgen:status ready=N running=A done=C failed=E
+    token char(32),          -- qgen:token
+    body text NOT NULL       -- qgen:payload
+);

@@ -26,6 +26,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
 -- * token        the token column holds the key of the batch, by which it is read back
 --   lock_update  not needed: token comes first
 --   advisory     MySQL has no locks on numbers

@@ -26,6 +26,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    MySQL 5.6 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
 --   token        no index can give this order, and rows that are sorted are all locked first
 --   lock_update  MySQL 5.6 cannot pass over locked rows
 --   advisory     MySQL has no locks on numbers

@@ -17,6 +17,8 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
+-- A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with group_replication_consistency = 'BEFORE': elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job.
+--
 -- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_guarded_ready and email_outbox_guarded_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
@@ -26,6 +28,7 @@
 --   hold         strategy=guarded is asked for
 --   partition    strategy=guarded is asked for
 --   returning    strategy=guarded is asked for
+--   block        strategy=guarded is asked for
 --   token        strategy=guarded is asked for
 --   lock_update  strategy=guarded is asked for
 --   advisory     strategy=guarded is asked for

@@ -26,6 +26,7 @@
 --   hold         strategy=lock_update is asked for
 --   partition    strategy=lock_update is asked for
 --   returning    strategy=lock_update is asked for
+--   block        strategy=lock_update is asked for
 --   token        strategy=lock_update is asked for
 -- * lock_update  strategy=lock_update is asked for
 --   advisory     strategy=lock_update is asked for

@@ -22,6 +22,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
 --   token        no column can hold the key of a batch
 -- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers

@@ -23,6 +23,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
 --   token        no column can hold the key of a batch
 --   lock_update  not needed: returning comes first
 --   advisory     not needed: returning comes first

@@ -23,6 +23,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    PostgreSQL 9.4 cannot pass over locked rows
+--   block        PostgreSQL has no anonymous blocks that give rows back
 --   token        no column can hold the key of a batch
 --   lock_update  PostgreSQL 9.4 cannot pass over locked rows
 -- * advisory     locks on numbers keep claimers apart without waiting

@@ -21,6 +21,7 @@
 -- * hold         nothing is written while a job runs: the row lock is the claim
 --   partition    no shard column
 --   returning    the table has no running state that a claim could write
+--   block        PostgreSQL has no anonymous blocks that give rows back
 --   token        the table has no running state that a claim could write
 --   lock_update  the table has no running state that a claim could write
 --   advisory     the table has no running state that a claim could write

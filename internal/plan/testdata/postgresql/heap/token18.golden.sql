@@ -21,6 +21,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
 --   token        not needed: returning comes first
 --   lock_update  rows have no key by which a locked row could be written
 --   advisory     not needed: returning comes first

@@ -20,6 +20,7 @@
 --   hold         the table has no running state but a shard column, which keeps workers apart
 -- * partition    no running state and a shard column: every worker reads its own share
 --   returning    the table has no running state that a claim could write
+--   block        PostgreSQL has no anonymous blocks that give rows back
 --   token        the table has no running state that a claim could write
 --   lock_update  the table has no running state that a claim could write
 --   advisory     the table has no running state that a claim could write

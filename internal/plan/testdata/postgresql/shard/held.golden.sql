@@ -22,6 +22,7 @@
 -- * hold         strategy=hold is asked for
 --   partition    strategy=hold is asked for
 --   returning    strategy=hold is asked for
+--   block        strategy=hold is asked for
 --   token        strategy=hold is asked for
 --   lock_update  strategy=hold is asked for
 --   advisory     strategy=hold is asked for

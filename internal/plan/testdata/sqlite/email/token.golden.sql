@@ -26,6 +26,7 @@
 --   hold         strategy=token is asked for
 --   partition    strategy=token is asked for
 --   returning    strategy=token is asked for
+--   block        strategy=token is asked for
 -- * token        strategy=token is asked for
 --   lock_update  strategy=token is asked for
 --   advisory     strategy=token is asked for

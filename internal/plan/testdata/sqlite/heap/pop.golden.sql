@@ -18,6 +18,7 @@
 --   hold         strategy=pop is asked for
 --   partition    strategy=pop is asked for
 --   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
 --   token        strategy=pop is asked for
 --   lock_update  strategy=pop is asked for
 --   advisory     strategy=pop is asked for

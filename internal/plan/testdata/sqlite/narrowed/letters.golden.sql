@@ -22,6 +22,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 -- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
 --   token        no column can hold the key of a batch
 --   lock_update  SQLite locks the whole database, not rows
 --   advisory     SQLite has no locks on numbers

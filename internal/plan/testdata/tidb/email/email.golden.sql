@@ -26,6 +26,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    TiDB 7.5 cannot return the rows of an UPDATE
+--   block        TiDB has no anonymous blocks that give rows back
 --   token        no index can give this order, and rows that are sorted are all locked first
 --   lock_update  TiDB 7.5 cannot pass over locked rows
 --   advisory     TiDB has no locks on numbers

@@ -26,6 +26,7 @@
 --   hold         strategy=guarded is asked for
 --   partition    strategy=guarded is asked for
 --   returning    strategy=guarded is asked for
+--   block        strategy=guarded is asked for
 --   token        strategy=guarded is asked for
 --   lock_update  strategy=guarded is asked for
 --   advisory     strategy=guarded is asked for

@@ -1,0 +1,86 @@
+package plan
+
+// This file stores statements as procedures, which the package then calls.
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+)
+
+// store makes a statement a procedure, and the statement its call.
+func (s *scope) store(st *Statement, template string, v values) {
+	names := s.parameterNames()
+	body, order, err := s.d.RenderNamed(template, v, func(arg, _ int) string { return names[arg] })
+	if err != nil {
+		s.fail(fmt.Errorf("%s: %w", st.Name, err))
+		return
+	}
+	v.Procedure = s.d.Qualified(s.spec.Table.Schema, s.d.Shorten(s.spec.Table.Name+"_"+st.Name))
+	v.Body = body
+	for n, arg := range order {
+		v.Declared = append(v.Declared, names[arg]+" "+s.parameterType(s.args[arg]))
+		v.Given = append(v.Given, names[arg]+" = "+dialect.Fill(s.d.Placeholder, "n", strconv.Itoa(n+1)))
+	}
+	render := func(name string) string {
+		text, _, err := s.d.Render(name, v)
+		if err != nil {
+			s.fail(fmt.Errorf("%s: %w", st.Name, err))
+		}
+		return text
+	}
+	st.Procedure = &Procedure{Name: v.Procedure, DDL: render("procedure"), End: s.d.Fragments["batch_end"].At(s.version)}
+	st.SQL = render("call")
+}
+
+// parameterNames names the arguments of the scope as parameters, each its own.
+func (s *scope) parameterNames() []string {
+	names := make([]string, len(s.args))
+	used := map[string]bool{}
+	for i, a := range s.args {
+		name := map[ArgKind]string{
+			ArgLimit: "limit", ArgLow: "low", ArgToken: "token", ArgWorker: "worker", ArgShardIdx: "shard", ArgShardCnt: "shards",
+			ArgLease: "leaseSeconds", ArgDelay: "delaySeconds", ArgOlder: "olderSeconds", ArgError: "error",
+			ArgBatchAll: "jobs", ArgNewAll: "jobs", ArgHeldAll: "held",
+		}[a.Kind]
+		switch {
+		case a.Param != nil:
+			name = a.Param.Name
+		case name == "" && a.Field != nil:
+			name = a.Field.Param
+		}
+		name = "@" + cmp.Or(name, "value")
+		for used[name] {
+			name += "2"
+		}
+		used[name] = true
+		names[i] = name
+	}
+	return names
+}
+
+// parameterType is the type of a parameter for an argument.
+func (s *scope) parameterType(a Arg) string {
+	form := func(name string) string { return s.d.Fragments["parameter_"+name].At(s.version) }
+	field := a.Field
+	if a.Param != nil && !a.Param.List {
+		field = a.Param.Field
+	}
+	switch {
+	case a.Kind == ArgLease || a.Kind == ArgDelay || a.Kind == ArgOlder:
+		return form("seconds")
+	case a.Kind == ArgLimit || a.Kind == ArgShardIdx || a.Kind == ArgShardCnt:
+		return form("count")
+	case a.Kind == ArgLow || field != nil && field.Codec != Direct && field.Codec != JSONBytes && field.Codec != TextTime && field.Codec != WallTime:
+		return form("number")
+	case a.Kind == ArgNewSet || a.Kind == ArgParamNil:
+		return form("truth")
+	case field != nil && s.holdsBytes(field):
+		return form("bytes")
+	case field != nil && field.Codec == Direct:
+		return s.sentType(field)
+	}
+	return form("text")
+}

@@ -1,0 +1,432 @@
+-- Package blockq uses the table email_outbox as a queue of jobs on MariaDB 10.6 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy block: strategy=block is asked for.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_block_ready and email_outbox_block_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=block is asked for
+--   lease_table  strategy=block is asked for
+--   hold         strategy=block is asked for
+--   partition    strategy=block is asked for
+--   returning    strategy=block is asked for
+-- * block        strategy=block is asked for
+--   token        strategy=block is asked for
+--   lock_update  strategy=block is asked for
+--   advisory     strategy=block is asked for
+--   guarded      strategy=block is asked for
+--   pop          strategy=block is asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- isolation: read committed
+-- arguments: 1: param kind string, 2: limit, 3: token Token, 4: token Token
+BEGIN /* blockq.Claim */ NOT ATOMIC
+    DECLARE changed BOOLEAN DEFAULT TRUE;
+    DECLARE picked_msg_id TYPE OF email_outbox.msg_id;
+    DECLARE candidate CURSOR FOR
+        SELECT msg_id
+        FROM   email_outbox
+        WHERE  state = 'N'
+        AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
+        AND    kind = ?
+        ORDER  BY priority DESC, created_at DESC, msg_id
+        LIMIT  ?
+        FOR    UPDATE SKIP LOCKED;
+    DECLARE CONTINUE HANDLER FOR NOT FOUND SET changed = FALSE;
+    OPEN candidate;
+    FETCH candidate INTO picked_msg_id;
+    WHILE changed DO
+        UPDATE email_outbox
+        SET    state = 'A',
+               lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
+               token = ?,
+               tries = tries + 1
+        WHERE  msg_id = picked_msg_id;
+        FETCH candidate INTO picked_msg_id;
+    END WHILE;
+    CLOSE candidate;
+    SELECT msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
+           CAST(not_before AS CHAR), CAST(lease_till AS CHAR), token, tries, last_error,
+           body
+    FROM   email_outbox
+    WHERE  token = ?
+    AND    state = 'A';
+END;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+SELECT /* blockq.Complete */
+       msg_id
+FROM   email_outbox FORCE INDEX (PRIMARY)
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+UPDATE /* blockq.Complete */ email_outbox FORCE INDEX (PRIMARY)
+SET    state = 'C',
+       lease_till = NULL
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+SELECT /* blockq.Fail */
+       msg_id
+FROM   email_outbox FORCE INDEX (PRIMARY)
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: error, 3: list MsgID Token
+UPDATE /* blockq.Fail */ email_outbox FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       not_before = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
+       lease_till = NULL,
+       token = NULL,
+       last_error = ?
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+SELECT /* blockq.Fail */
+       msg_id
+FROM   email_outbox FORCE INDEX (PRIMARY)
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: error, 2: list MsgID Token
+UPDATE /* blockq.Fail */ email_outbox FORCE INDEX (PRIMARY)
+SET    state = 'E',
+       lease_till = NULL,
+       last_error = ?
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+SELECT /* blockq.Requeue */
+       msg_id
+FROM   email_outbox FORCE INDEX (PRIMARY)
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: delay, 3: list MsgID Token
+UPDATE /* blockq.Requeue */ email_outbox FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       not_before = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE not_before END,
+       lease_till = NULL,
+       token = NULL,
+       tries = tries - 1
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A';
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+SELECT /* blockq.Extend */
+       msg_id
+FROM   email_outbox FORCE INDEX (PRIMARY)
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+UPDATE /* blockq.Extend */ email_outbox FORCE INDEX (PRIMARY)
+SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A';
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID
+SELECT /* blockq.Extend */
+       msg_id, CAST(lease_till AS CHAR)
+FROM   email_outbox FORCE INDEX (PRIMARY)
+WHERE  (msg_id = ?);
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till, state)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* blockq.Recover */ (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'A'
+           AND    tries < 5
+           AND    lease_till <= UTC_TIMESTAMP(6)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
+SET    state = 'N',
+       lease_till = NULL,
+       token = NULL;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till, state)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* blockq.Recover */ (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'A'
+           AND    tries >= 5
+           AND    lease_till <= UTC_TIMESTAMP(6)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
+SET    state = 'E',
+       lease_till = NULL;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* blockq.Redrive */ (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'E'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
+SET    state = 'N',
+       lease_till = NULL,
+       token = NULL,
+       tries = 0;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* blockq.Purge */ email_outbox
+FROM   (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'C'
+           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* blockq.Purge */ email_outbox
+FROM   (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'E'
+           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
+INSERT /* blockq.Enqueue */ INTO email_outbox
+       (kind, priority, created_at, not_before, body)
+VALUES (?, coalesce(?, 0), NOW(6), ?, ?);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* blockq.Stats */
+       count(CASE WHEN state = 'N' AND (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'C' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'N' AND not_before > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       count(CASE WHEN state = 'A' AND lease_till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL) THEN created_at END), NOW(6)) / 1000000 AS oldest_ready
+FROM   email_outbox;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- isolation: read committed
+-- arguments: 1: param kind string, 2: limit
+SELECT /* blockq.Peek */
+       msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
+       CAST(not_before AS CHAR), tries, last_error, body
+FROM   email_outbox
+WHERE  state = 'N'
+AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
+AND    kind = ?
+ORDER  BY priority DESC, created_at DESC, msg_id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* blockq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 10.6')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%MariaDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 100600;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* blockq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'msg_id' AS name, 'bigint unsigned' AS type UNION ALL
+           SELECT 'state', 'enum' UNION ALL
+           SELECT 'kind', 'varchar' UNION ALL
+           SELECT 'priority', 'int' UNION ALL
+           SELECT 'created_at', 'timestamp' UNION ALL
+           SELECT 'not_before', 'datetime' UNION ALL
+           SELECT 'lease_till', 'datetime' UNION ALL
+           SELECT 'token', 'binary' UNION ALL
+           SELECT 'tries', 'int unsigned' UNION ALL
+           SELECT 'last_error', 'text' UNION ALL
+           SELECT 'body', 'longtext'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'email_outbox'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* blockq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'email_outbox'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* blockq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'email_outbox_block_ready' AS name UNION ALL
+           SELECT 'email_outbox_block_expired'
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'email_outbox'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE email_outbox ADD INDEX email_outbox_block_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
+
+-- serves Recover: claims that ran out
+ALTER TABLE email_outbox ADD INDEX email_outbox_block_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;

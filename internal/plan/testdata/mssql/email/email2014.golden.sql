@@ -1,0 +1,355 @@
+-- Package email2014q uses the table dbo.email_outbox as a queue of jobs on SQL Server 2014 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_email2014_ready and email_outbox_email2014_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        not needed: returning comes first
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (kind, priority DESC, created_at DESC, msg_id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param kind string, 3: token Token
+WITH /* email2014q.Claim */ picked AS (
+    SELECT TOP (@p1)
+           msg_id, state, kind, priority, created_at, not_before, lease_till, token, tries,
+           last_error, body, seen
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'N'
+    AND    (not_before <= SYSUTCDATETIME() OR not_before IS NULL)
+    AND    kind = CONVERT(varchar(8000), @p2)
+    ORDER  BY priority DESC, created_at DESC, msg_id
+)
+UPDATE picked
+SET    state = 'A',
+       lease_till = DATEADD(minute, 5, SYSUTCDATETIME()),
+       token = @p3,
+       tries = tries + 1
+OUTPUT inserted.msg_id, inserted.kind, inserted.priority,
+       CONVERT(varchar(33), inserted.created_at, 126),
+       CONVERT(varchar(27), inserted.not_before, 126),
+       CONVERT(varchar(27), inserted.lease_till, 126),
+       LOWER(CONVERT(char(36), inserted.token)), inserted.tries, inserted.last_error,
+       inserted.body, inserted.seen;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+UPDATE /* email2014q.Complete */ dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 'C',
+       lease_till = NULL
+OUTPUT inserted.msg_id
+WHERE  ((msg_id = @p0 AND token = CONVERT(uniqueidentifier, @p0)))
+AND    state = 'A';
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: error, 3: list MsgID Token
+UPDATE /* email2014q.Fail */ dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 'N',
+       not_before = DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSUTCDATETIME())),
+       lease_till = NULL,
+       token = NULL,
+       last_error = @p2
+OUTPUT inserted.msg_id
+WHERE  ((msg_id = @p0 AND token = CONVERT(uniqueidentifier, @p0)))
+AND    state = 'A';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: error, 2: list MsgID Token
+UPDATE /* email2014q.Fail */ dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 'E',
+       lease_till = NULL,
+       last_error = @p1
+OUTPUT inserted.msg_id
+WHERE  ((msg_id = @p0 AND token = CONVERT(uniqueidentifier, @p0)))
+AND    state = 'A';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: list MsgID Token
+UPDATE /* email2014q.Requeue */ dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 'N',
+       not_before = CASE WHEN @p1 > 0.0 THEN DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSUTCDATETIME())) ELSE not_before END,
+       lease_till = NULL,
+       token = NULL,
+       tries = tries - 1
+OUTPUT inserted.msg_id
+WHERE  ((msg_id = @p0 AND token = CONVERT(uniqueidentifier, @p0)))
+AND    state = 'A';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+UPDATE /* email2014q.Extend */ dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    lease_till = DATEADD(minute, 5, SYSUTCDATETIME())
+OUTPUT inserted.msg_id, CONVERT(varchar(27), inserted.lease_till, 126)
+WHERE  ((msg_id = @p0 AND token = CONVERT(uniqueidentifier, @p0)))
+AND    state = 'A';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* email2014q.Recover */ picked AS (
+    SELECT TOP (@p1)
+           msg_id, state, lease_till, token
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'A'
+    AND    tries < 5
+    AND    lease_till <= SYSUTCDATETIME()
+)
+UPDATE picked
+SET    state = 'N',
+       lease_till = NULL,
+       token = NULL
+OUTPUT inserted.msg_id;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* email2014q.Recover */ picked AS (
+    SELECT TOP (@p1)
+           msg_id, state, lease_till
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'A'
+    AND    tries >= 5
+    AND    lease_till <= SYSUTCDATETIME()
+)
+UPDATE picked
+SET    state = 'E',
+       lease_till = NULL
+OUTPUT inserted.msg_id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* email2014q.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           msg_id, state, lease_till, token, tries
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'E'
+)
+UPDATE picked
+SET    state = 'N',
+       lease_till = NULL,
+       token = NULL,
+       tries = 0
+OUTPUT inserted.msg_id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* email2014q.Purge */ picked AS (
+    SELECT TOP (@p1)
+           msg_id
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'C'
+    AND    created_at <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSDATETIMEOFFSET()))
+)
+DELETE FROM picked
+OUTPUT deleted.msg_id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* email2014q.Purge */ picked AS (
+    SELECT TOP (@p1)
+           msg_id
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'E'
+    AND    created_at <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSDATETIMEOFFSET()))
+)
+DELETE FROM picked
+OUTPUT deleted.msg_id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
+INSERT /* email2014q.Enqueue */ INTO dbo.email_outbox
+       (kind, priority, created_at, not_before, body)
+OUTPUT inserted.msg_id
+VALUES (CONVERT(varchar(8000), @p1), coalesce(@p2, (0)), SYSDATETIMEOFFSET(),
+        CONVERT(datetime2, @p3, 126), @p4);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* email2014q.Stats */
+       count(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'C' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'N' AND not_before > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       count(CASE WHEN state = 'A' AND lease_till <= SYSUTCDATETIME() THEN 1 END) AS expired,
+       DATEDIFF(second, min(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN created_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
+FROM   dbo.email_outbox;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (kind, priority DESC, created_at DESC, msg_id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param kind string
+SELECT /* email2014q.Peek */ TOP (@p1)
+       msg_id, kind, priority, CONVERT(varchar(33), created_at, 126),
+       CONVERT(varchar(27), not_before, 126), tries, last_error, body, seen
+FROM   dbo.email_outbox WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+AND    (not_before <= SYSUTCDATETIME() OR not_before IS NULL)
+AND    kind = CONVERT(varchar(8000), @p2)
+ORDER  BY priority DESC, created_at DESC, msg_id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* email2014q.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2014'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2014';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* email2014q.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('msg_id', 'bigint'),
+                  ('state', 'char'),
+                  ('kind', 'varchar'),
+                  ('priority', 'int'),
+                  ('created_at', 'datetimeoffset'),
+                  ('not_before', 'datetime2'),
+                  ('lease_till', 'datetime2'),
+                  ('token', 'uniqueidentifier'),
+                  ('tries', 'int'),
+                  ('last_error', 'nvarchar'),
+                  ('body', 'nvarchar'),
+                  ('seen', 'timestamp')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'email_outbox'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* email2014q.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('dbo.email_outbox')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('dbo.email_outbox')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* email2014q.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('email_outbox_email2014_ready'),
+                  ('email_outbox_email2014_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('dbo.email_outbox')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX email_outbox_email2014_ready ON dbo.email_outbox (kind, priority DESC, created_at DESC, msg_id)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX email_outbox_email2014_expired ON dbo.email_outbox (lease_till)
+WHERE  state = 'A';

@@ -1,0 +1,428 @@
+-- Package guardedq uses the table dbo.email_outbox as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: strategy=guarded is asked for.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_guarded_ready and email_outbox_guarded_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=guarded is asked for
+--   lease_table  strategy=guarded is asked for
+--   hold         strategy=guarded is asked for
+--   partition    strategy=guarded is asked for
+--   returning    strategy=guarded is asked for
+--   block        strategy=guarded is asked for
+--   token        strategy=guarded is asked for
+--   lock_update  strategy=guarded is asked for
+--   advisory     strategy=guarded is asked for
+-- * guarded      strategy=guarded is asked for
+--   pop          strategy=guarded is asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (kind, priority DESC, created_at DESC, msg_id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param kind string
+SELECT /* guardedq.Claim */ TOP (@p1)
+       msg_id
+FROM   dbo.email_outbox WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+AND    (not_before <= SYSUTCDATETIME() OR not_before IS NULL)
+AND    kind = CONVERT(varchar(8000), @p2)
+ORDER  BY priority DESC, created_at DESC, msg_id;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: token Token, 2: batch_all MsgID, 3: param kind string
+UPDATE /* guardedq.Claim */ dbo.email_outbox
+SET    state = 'A',
+       lease_till = DATEADD(minute, 5, SYSUTCDATETIME()),
+       token = @p1,
+       tries = tries + 1
+OUTPUT inserted.msg_id, inserted.kind, inserted.priority,
+       CONVERT(varchar(33), inserted.created_at, 126),
+       CONVERT(varchar(27), inserted.not_before, 126),
+       CONVERT(varchar(27), inserted.lease_till, 126),
+       LOWER(CONVERT(char(36), inserted.token)), inserted.tries, inserted.last_error,
+       inserted.body, inserted.seen
+FROM   OPENJSON(@p2) WITH (
+           msg_id_picked bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  msg_id = msg_id_picked
+WHERE  state = 'N'
+AND    (not_before <= SYSUTCDATETIME() OR not_before IS NULL)
+AND    kind = CONVERT(varchar(8000), @p3);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all MsgID Token
+UPDATE /* guardedq.Complete */ dbo.email_outbox
+SET    state = 'C',
+       lease_till = NULL
+OUTPUT inserted.msg_id
+FROM   OPENJSON(@p1) WITH (
+           msg_id_held bigint '$[0]',
+           token_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  msg_id = msg_id_held
+WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'A';
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: error, 3: batch_all MsgID Token
+UPDATE /* guardedq.Fail */ dbo.email_outbox
+SET    state = 'N',
+       not_before = DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSUTCDATETIME())),
+       lease_till = NULL,
+       token = NULL,
+       last_error = @p2
+OUTPUT inserted.msg_id
+FROM   OPENJSON(@p3) WITH (
+           msg_id_held bigint '$[0]',
+           token_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  msg_id = msg_id_held
+WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'A';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: error, 2: batch_all MsgID Token
+UPDATE /* guardedq.Fail */ dbo.email_outbox
+SET    state = 'E',
+       lease_till = NULL,
+       last_error = @p1
+OUTPUT inserted.msg_id
+FROM   OPENJSON(@p2) WITH (
+           msg_id_held bigint '$[0]',
+           token_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  msg_id = msg_id_held
+WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'A';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch_all MsgID Token
+UPDATE /* guardedq.Requeue */ dbo.email_outbox
+SET    state = 'N',
+       not_before = CASE WHEN @p1 > 0.0 THEN DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSUTCDATETIME())) ELSE not_before END,
+       lease_till = NULL,
+       token = NULL,
+       tries = tries - 1
+OUTPUT inserted.msg_id
+FROM   OPENJSON(@p2) WITH (
+           msg_id_held bigint '$[0]',
+           token_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  msg_id = msg_id_held
+WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'A';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all MsgID Token
+UPDATE /* guardedq.Extend */ dbo.email_outbox
+SET    lease_till = DATEADD(minute, 5, SYSUTCDATETIME())
+OUTPUT inserted.msg_id, CONVERT(varchar(27), inserted.lease_till, 126)
+FROM   OPENJSON(@p1) WITH (
+           msg_id_held bigint '$[0]',
+           token_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.email_outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  msg_id = msg_id_held
+WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'A';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* guardedq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           msg_id, state, lease_till, token
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'A'
+    AND    tries < 5
+    AND    lease_till <= SYSUTCDATETIME()
+)
+UPDATE picked
+SET    state = 'N',
+       lease_till = NULL,
+       token = NULL
+OUTPUT inserted.msg_id;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE state = 'A'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* guardedq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           msg_id, state, lease_till
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'A'
+    AND    tries >= 5
+    AND    lease_till <= SYSUTCDATETIME()
+)
+UPDATE picked
+SET    state = 'E',
+       lease_till = NULL
+OUTPUT inserted.msg_id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* guardedq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           msg_id, state, lease_till, token, tries
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'E'
+)
+UPDATE picked
+SET    state = 'N',
+       lease_till = NULL,
+       token = NULL,
+       tries = 0
+OUTPUT inserted.msg_id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* guardedq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           msg_id
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'C'
+    AND    created_at <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSDATETIMEOFFSET()))
+)
+DELETE FROM picked
+OUTPUT deleted.msg_id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* guardedq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           msg_id
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'E'
+    AND    created_at <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSDATETIMEOFFSET()))
+)
+DELETE FROM picked
+OUTPUT deleted.msg_id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
+INSERT /* guardedq.Enqueue */ INTO dbo.email_outbox
+       (kind, priority, created_at, not_before, body)
+OUTPUT inserted.msg_id
+VALUES (CONVERT(varchar(8000), @p1), coalesce(@p2, (0)), SYSDATETIMEOFFSET(),
+        CONVERT(datetime2, @p3, 126), @p4);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Kind Priority NotBefore Body
+SET /* guardedq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           msg_id bigint
+       );
+INSERT INTO dbo.email_outbox
+       (kind, priority, created_at, not_before, body)
+OUTPUT inserted.msg_id
+INTO   @kept
+SELECT CONVERT(varchar(8000), kind_new), coalesce(priority_new, (0)), SYSDATETIMEOFFSET(),
+       CONVERT(datetime2, not_before_new, 126), body_new
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           kind_new nvarchar(4000) '$[0]',
+           priority_new int '$[1]',
+           not_before_new varchar(27) '$[2]',
+           body_new nvarchar(max) '$[3]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT msg_id
+FROM   @kept
+ORDER  BY msg_id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* guardedq.Stats */
+       count(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'C' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'N' AND not_before > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       count(CASE WHEN state = 'A' AND lease_till <= SYSUTCDATETIME() THEN 1 END) AS expired,
+       DATEDIFF(second, min(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN created_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
+FROM   dbo.email_outbox;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (kind, priority DESC, created_at DESC, msg_id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param kind string
+SELECT /* guardedq.Peek */ TOP (@p1)
+       msg_id, kind, priority, CONVERT(varchar(33), created_at, 126),
+       CONVERT(varchar(27), not_before, 126), tries, last_error, body, seen
+FROM   dbo.email_outbox WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+AND    (not_before <= SYSUTCDATETIME() OR not_before IS NULL)
+AND    kind = CONVERT(varchar(8000), @p2)
+ORDER  BY priority DESC, created_at DESC, msg_id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* guardedq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* guardedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('msg_id', 'bigint'),
+                  ('state', 'char'),
+                  ('kind', 'varchar'),
+                  ('priority', 'int'),
+                  ('created_at', 'datetimeoffset'),
+                  ('not_before', 'datetime2'),
+                  ('lease_till', 'datetime2'),
+                  ('token', 'uniqueidentifier'),
+                  ('tries', 'int'),
+                  ('last_error', 'nvarchar'),
+                  ('body', 'nvarchar'),
+                  ('seen', 'timestamp')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'email_outbox'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* guardedq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('dbo.email_outbox')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('dbo.email_outbox')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* guardedq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('email_outbox_guarded_ready'),
+                  ('email_outbox_guarded_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('dbo.email_outbox')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX email_outbox_guarded_ready ON dbo.email_outbox (kind, priority DESC, created_at DESC, msg_id)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX email_outbox_guarded_expired ON dbo.email_outbox (lease_till)
+WHERE  state = 'A';

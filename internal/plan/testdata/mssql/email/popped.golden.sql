@@ -1,0 +1,204 @@
+-- Package poppedq uses the table dbo.email_outbox as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_popped_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+
+-- sql/claim.sql
+-- claim: ready to gone
+-- locks: the rows it deletes, until commit; passes over rows that are locked
+-- index: (kind, priority DESC, created_at DESC, msg_id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param kind string
+WITH /* poppedq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           msg_id, kind, priority, created_at, not_before, lease_till, token, tries,
+           last_error, body, seen
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'N'
+    AND    (not_before <= SYSUTCDATETIME() OR not_before IS NULL)
+    AND    kind = CONVERT(varchar(8000), @p2)
+    ORDER  BY priority DESC, created_at DESC, msg_id
+)
+DELETE FROM picked
+OUTPUT deleted.msg_id, deleted.kind, deleted.priority,
+       CONVERT(varchar(33), deleted.created_at, 126),
+       CONVERT(varchar(27), deleted.not_before, 126),
+       CONVERT(varchar(27), deleted.lease_till, 126),
+       LOWER(CONVERT(char(36), deleted.token)), deleted.tries, deleted.last_error,
+       deleted.body, deleted.seen;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
+INSERT /* poppedq.Enqueue */ INTO dbo.email_outbox
+       (kind, priority, created_at, not_before, body)
+OUTPUT inserted.msg_id
+VALUES (CONVERT(varchar(8000), @p1), coalesce(@p2, (0)), SYSDATETIMEOFFSET(),
+        CONVERT(datetime2, @p3, 126), @p4);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Kind Priority NotBefore Body
+SET /* poppedq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           msg_id bigint
+       );
+INSERT INTO dbo.email_outbox
+       (kind, priority, created_at, not_before, body)
+OUTPUT inserted.msg_id
+INTO   @kept
+SELECT CONVERT(varchar(8000), kind_new), coalesce(priority_new, (0)), SYSDATETIMEOFFSET(),
+       CONVERT(datetime2, not_before_new, 126), body_new
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           kind_new nvarchar(4000) '$[0]',
+           priority_new int '$[1]',
+           not_before_new varchar(27) '$[2]',
+           body_new nvarchar(max) '$[3]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT msg_id
+FROM   @kept
+ORDER  BY msg_id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* poppedq.Stats */
+       count(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'C' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'N' AND not_before > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       count(CASE WHEN state = 'A' AND lease_till <= SYSUTCDATETIME() THEN 1 END) AS expired,
+       DATEDIFF(second, min(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN created_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
+FROM   dbo.email_outbox;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (kind, priority DESC, created_at DESC, msg_id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param kind string
+SELECT /* poppedq.Peek */ TOP (@p1)
+       msg_id, kind, priority, CONVERT(varchar(33), created_at, 126),
+       CONVERT(varchar(27), not_before, 126), CONVERT(varchar(27), lease_till, 126),
+       LOWER(CONVERT(char(36), token)), tries, last_error, body, seen
+FROM   dbo.email_outbox WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+AND    (not_before <= SYSUTCDATETIME() OR not_before IS NULL)
+AND    kind = CONVERT(varchar(8000), @p2)
+ORDER  BY priority DESC, created_at DESC, msg_id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* poppedq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* poppedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('msg_id', 'bigint'),
+                  ('state', 'char'),
+                  ('kind', 'varchar'),
+                  ('priority', 'int'),
+                  ('created_at', 'datetimeoffset'),
+                  ('not_before', 'datetime2'),
+                  ('lease_till', 'datetime2'),
+                  ('token', 'uniqueidentifier'),
+                  ('tries', 'int'),
+                  ('last_error', 'nvarchar'),
+                  ('body', 'nvarchar'),
+                  ('seen', 'timestamp')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'email_outbox'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* poppedq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('dbo.email_outbox')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('dbo.email_outbox')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* poppedq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('email_outbox_popped_ready')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('dbo.email_outbox')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX email_outbox_popped_ready ON dbo.email_outbox (kind, priority DESC, created_at DESC, msg_id)
+WHERE  state = 'N';

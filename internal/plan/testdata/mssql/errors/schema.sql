@@ -1,0 +1,28 @@
+CREATE TABLE dbo.instead (
+    id     int IDENTITY PRIMARY KEY,
+    status char(1) NOT NULL DEFAULT 'N' -- qgen:status ready=N running=A done=C
+)
+GO
+CREATE TRIGGER dbo.instead_update ON dbo.instead INSTEAD OF UPDATE, DELETE AS RETURN
+GO
+CREATE TABLE dbo.hot (
+    id     int IDENTITY PRIMARY KEY NONCLUSTERED,
+    status char(1) NOT NULL DEFAULT 'N' -- qgen:status ready=N running=A done=C
+) WITH (MEMORY_OPTIMIZED = ON)
+GO
+CREATE TABLE dbo.wide (
+    id     int IDENTITY,
+    status char(1) NOT NULL DEFAULT 'N', -- qgen:status ready=N running=A done=C
+    INDEX wide_columns CLUSTERED COLUMNSTORE
+)
+GO
+CREATE TABLE dbo.plain (
+    id     int IDENTITY PRIMARY KEY,
+    status char(1) NOT NULL DEFAULT 'N' -- qgen:status ready=N running=A done=C
+)
+GO
+CREATE TABLE dbo.nameless (
+    status char(1) NOT NULL DEFAULT 'N', -- qgen:status ready=N running=A done=C
+    data   nvarchar(100)
+)
+GO

@@ -1,0 +1,9 @@
+-- Workers say which kind of job they want.
+-- qgen:queue
+CREATE TABLE jobs (
+    id         bigint IDENTITY NOT NULL PRIMARY KEY,
+    n          bigint NOT NULL,                         -- qgen:payload
+    kind       varchar(16) NOT NULL DEFAULT 'mail',     -- qgen:topic
+    status     varchar(16) NOT NULL DEFAULT 'ready',    -- qgen:status ready=ready running=running done=done failed=failed
+    tries      int NOT NULL DEFAULT 0                   -- qgen:attempts up on=claim max=3
+);

@@ -1,0 +1,4 @@
+BEGIN
+  UPDATE email_outbox SET state = 1 WHERE id = 1
+  RETURNING id BULK COLLECT ids;
+END;

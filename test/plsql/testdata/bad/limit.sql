@@ -1,0 +1,4 @@
+SELECT id
+FROM   email_outbox
+WHERE  state = 0
+LIMIT  1

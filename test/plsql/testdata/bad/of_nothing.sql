@@ -1,0 +1,2 @@
+SELECT id FROM email_outbox WHERE state = 0
+FOR UPDATE OF SKIP LOCKED NOWAIT

@@ -1,0 +1,2 @@
+SELECT id FROM email_outbox
+WHERE  kind = 'open

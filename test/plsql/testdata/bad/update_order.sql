@@ -1,0 +1,3 @@
+UPDATE email_outbox SET state = 1
+WHERE  state = 0
+ORDER  BY id
