@@ -51,6 +51,7 @@ const (
 	OpenCursors     Capability = "open_cursors"     // of which: by a cursor that is an argument of it
 	ReturningKey    Capability = "returning_key"    // INSERT gives the key of the new row to an argument
 	Procedures      Capability = "procedures"       // statements can be stored and called with their arguments
+	ConsecutiveIDs  Capability = "consecutive_ids"  // the numbers of rows that one statement adds differ by the same step, in their order
 	Miscounts       Capability = "miscounts"        // the number of rows that a statement changed may be told wrong, what it returns may not
 )
 
@@ -58,7 +59,7 @@ var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, OnlineIndex, RandomUUID, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
-	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, Miscounts,
+	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, Miscounts,
 }
 
 // Dialect is one folder of templates.
@@ -109,6 +110,9 @@ type Dialect struct {
 	// Batches is how the rows of one call travel: as arrays, json, lists that are
 	// written into the text, or forall: arrays where a block writes them, else lists.
 	Batches Versioned `yaml:"batches"`
+	// SetsInOrder: an assignment of UPDATE sees those before it, and in an UPDATE of
+	// several tables those that happen to be made before it.
+	SetsInOrder bool `yaml:"sets_in_order"`
 	// MostRows is how many rows one statement names at most, and MostTaken how many it
 	// takes, 0 for any number; WhyMost is the reason as a clause. MostValues is how many
 	// arguments a statement can have.

@@ -782,14 +782,19 @@ func (w *writer) insertFunc(f *code.File) {
 		w.insertOutFunc(f)
 		return
 	}
-	decl(f, []string{"insert adds a row and returns the number that the database gave it."},
+	doc := "insert adds a row and returns the number that the database gave it."
+	if w.Enqueue.Step != nil {
+		doc = "insert adds rows and returns the number that the database gave the first."
+	}
+	decl(f, []string{doc},
 		code.Func().Id("insert").Params(
 			ctxParam(), code.Id("db").Id("DBTX"), code.Id("text").String(), code.Id("args").Op("...").Any(),
-		).Params(code.Int64(), code.Error()).Block(
-			code.List(code.Id("result"), code.Err()).Op(":=").Id("db").Dot("ExecContext").Call(code.Id("ctx"), code.Id("text"), code.Id("args").Op("...")),
-			ifErr(code.Lit(0)),
-			code.Return(code.Id("result").Dot("LastInsertId").Call()),
-		))
+		).Params(code.Int64(), code.Error()).BlockFunc(func(g *code.Group) {
+			w.expanded(g)
+			g.List(code.Id("result"), code.Err()).Op(":=").Id("db").Dot("ExecContext").Call(code.Id("ctx"), code.Id("text"), code.Id("args").Op("..."))
+			g.Add(ifErr(code.Lit(0)))
+			g.Return(code.Id("result").Dot("LastInsertId").Call())
+		}))
 }
 
 // insertOutFunc emits an insert that gets the number as an argument:

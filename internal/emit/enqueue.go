@@ -6,19 +6,18 @@ package emit
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/qgen-dev/qgen/internal/code"
+
+	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // enqueueFile writes enqueue.go.
 func (w *writer) enqueueFile() *code.File {
 	e := w.Enqueue
 	f := w.newFile()
-	if e.Many != nil {
-		embed(f, e.One, e.Many)
-	} else {
-		embed(f, e.One)
-	}
+	embed(f, slices.DeleteFunc([]*plan.Statement{e.One, e.Many, e.Step}, func(s *plan.Statement) bool { return s == nil })...)
 	w.enqueueMethod(f)
 	w.enqueueManyMethod(f)
 	return f
@@ -216,6 +215,10 @@ func (w *writer) addChunks(g *code.Group) {
 	e := w.Enqueue
 	before, args := w.arguments(e.Many, source{many: code.Id("chunk"), item: code.Id("NewJob")}, "")
 	text := append([]*code.Statement{code.Id(e.Many.Var)}, args...)
+	if e.Step != nil {
+		w.addNumbered(g, text)
+		return
+	}
 	g.For(code.Id("chunk").Op(":=").Range().Qual("slices", "Chunk").Call(code.Id("news"), code.Id("enqueueChunk"))).BlockFunc(func(g *code.Group) {
 		addAll(g, before)
 		w.addRows(g, text, code.Len(code.Id("chunk")))
@@ -224,6 +227,52 @@ func (w *writer) addChunks(g *code.Group) {
 				code.Id("keys").Op("=").Append(code.Id("keys"), w.keyOf(code.Id("job"))))
 		}
 	})
+}
+
+// addNumbered emits the loop over chunks of jobs to which the database gives
+// numbers:
+//
+//	step, err := query(ctx, db, scanStep, enqueueStepSQL)
+//	if err != nil {
+//		return err
+//	}
+//	for chunk := range slices.Chunk(news, enqueueChunk) {
+//		first, err := insert(ctx, db, enqueueManySQL, …)
+//		if err != nil {
+//			return err
+//		}
+//		for i := range chunk {
+//			keys = append(keys, first+int64(i)*step[0])
+//		}
+//	}
+func (w *writer) addNumbered(g *code.Group, text []*code.Statement) {
+	number := code.Id("first").Op("+").Int64().Call(code.Id("i")).Op("*").Id("step").Index(code.Lit(0))
+	if w.Key[0].GoType != "int64" {
+		number = code.Id("Key").Call(number)
+	}
+	g.List(code.Id("step"), code.Err()).Op(":=").Add(queryCall("scanStep", code.Id(w.Enqueue.Step.Var)))
+	g.Add(ifErr())
+	g.For(code.Id("chunk").Op(":=").Range().Qual("slices", "Chunk").Call(code.Id("news"), code.Id("enqueueChunk"))).Block(
+		code.List(code.Id("first"), code.Err()).Op(":=").Id("insert").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, text...)...),
+		ifErr(),
+		code.For(code.Id("i").Op(":=").Range().Id("chunk")).Block(
+			code.Id("keys").Op("=").Append(code.Id("keys"), number),
+		),
+	)
+}
+
+// scanStepFunc emits
+//
+//	func scanStep(r row) (step int64, err error) {
+//		err = r.Scan(&step)
+//		return step, err
+//	}
+func (w *writer) scanStepFunc(f *code.File) {
+	decl(f, []string{"scanStep reads by how much the numbers of new rows differ."},
+		code.Func().Id("scanStep").Params(code.Id("r").Id("row")).Params(code.Id("step").Int64(), code.Err().Error()).Block(
+			code.Err().Op("=").Id("r").Dot("Scan").Call(code.Op("&").Id("step")),
+			code.Return(code.Id("step"), code.Err()),
+		))
 }
 
 // addOneByOne emits the loop over jobs where no statement adds many.

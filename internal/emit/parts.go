@@ -48,6 +48,7 @@ func (w *writer) parts() []part {
 		{"scanEach", "job.go", w.scanEachFunc},
 		{"scanKey", "job.go", w.scanKeyFunc},
 		{"scanNewKey", "enqueue.go", w.scanNewKeyFunc},
+		{"scanStep", "enqueue.go", w.scanStepFunc},
 		{"scanPeeked", "peek.go", w.scanPeekedFunc},
 		{"scanCandidate", "claim.go", w.scanCandidateFunc},
 		{"scanExtended", "extend.go", w.scanExtendedFunc},

@@ -6,6 +6,7 @@ package plan
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
@@ -172,21 +173,27 @@ func (b *builder) buildIndexes() {
 
 // indexName names a new index; it fits the server's limit.
 func (b *builder) indexName(what string) string {
+	const least = 4 // bytes of the table's name that are kept
 	suffix := b.d.Fold("_" + what)
-	base := b.spec.Table.Name
+	base, queue := b.spec.Table.Name, ""
 	// Several queues over one table want indexes of their own.
-	if name := snake(b.spec.Name); name != "" && !strings.Contains(base, name) {
-		suffix = b.d.Fold("_"+name) + suffix
+	if name := b.d.Fold(snake(b.spec.Name)); name != "" && !strings.Contains(base, name) {
+		queue = "_" + name
 	}
-	if limit := b.d.Identifiers.MaxBytes; limit > 0 && len(base)+len(suffix) > limit {
-		short := base
-		for len(short)+len(suffix) > limit && short != "" {
-			r := []rune(short)
-			short = string(r[:len(r)-1])
-		}
-		base = short
+	if limit := b.d.Identifiers.MaxBytes; limit > 0 {
+		base = cut(base, max(limit-len(queue)-len(suffix), least))
+		queue = cut(queue, limit-len(base)-len(suffix))
 	}
-	return base + suffix
+	return base + queue + suffix
+}
+
+// cut shortens a name to so many bytes, on a character's end.
+func cut(name string, most int) string {
+	for len(name) > most {
+		_, last := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-last]
+	}
+	return name
 }
 
 // keys returns the keys of an index as DDL.

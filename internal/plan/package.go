@@ -336,6 +336,9 @@ type Enqueue struct {
 	Fields       []*Field   // of NewJob
 	KeyGiven     bool       // the caller provides the key, or a part of it
 	AutoKey      bool       // the driver tells the key, a number that the database gave
+	// Step, where AutoKey has a Many, asks by how much the keys differ that Many gives
+	// its rows in their order; the driver tells the first.
+	Step *Statement
 }
 
 // Stats counts rows.

@@ -386,7 +386,14 @@ func (b *builder) buildEnqueue() {
 		row := "(" + strings.Join(mv.Values, ", ") + ")"
 		mv.Batch.List = many.list(Arg{Kind: ArgNewList, Batch: e.Fields, First: row, More: ",\n       " + row})
 	}
-	if together && !e.AutoKey {
+	if e.AutoKey && together {
+		together = b.can(dialect.ConsecutiveIDs) && !b.cluster
+	}
+	if e.AutoKey && together {
+		sv := b.base("EnqueueMany")
+		e.Step = b.newScope().statement("enqueue_step", "insert_step", sv, nil, "enqueue: by how much the keys of rows differ that one statement adds", "locks: none")
+	}
+	if together {
 		e.Many = many.statement("enqueue_many", "insert_many", mv, keys, "enqueue: new ready rows, in the order given", "locks: nothing that others wait for")
 	}
 	b.pkg.Enqueue = e

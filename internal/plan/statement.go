@@ -28,7 +28,7 @@ func (p *Package) Statements() []*Statement {
 		}
 	}
 	if p.Enqueue != nil {
-		add(p.Enqueue.One, p.Enqueue.Many)
+		add(p.Enqueue.One, p.Enqueue.Many, p.Enqueue.Step)
 	}
 	if p.Stats != nil {
 		add(p.Stats.Statement)

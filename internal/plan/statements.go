@@ -6,6 +6,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,11 +237,56 @@ func statementVar(name string) string { return unexported(name) + "SQL" }
 // sets returns assignments; a column on the right carries the scope's prefix,
 // the assigned one never does.
 func (s *scope) sets(writes []queue.Write) []string {
-	var texts []string
+	var list []assignment
 	for _, w := range writes {
-		texts = append(texts, s.d.Ident(w.Column.Name)+" = "+s.assigned(w))
+		list = append(list, assignment{w.Column, s.assigned(w)})
+	}
+	if s.d.SetsInOrder {
+		list = s.readFirst(list)
+	}
+	var texts []string
+	for _, a := range list {
+		texts = append(texts, s.d.Ident(a.column.Name)+" = "+a.value)
 	}
 	return texts
+}
+
+// assignment is a column and the text of what it is given.
+type assignment struct {
+	column *schema.Column
+	value  string
+}
+
+// readFirst orders assignments such that each column is written behind all others
+// that read it.
+func (s *scope) readFirst(list []assignment) []assignment {
+	var ordered []assignment
+	for len(list) > 0 {
+		i := slices.IndexFunc(list, func(a assignment) bool { return readBy(list, a.column) == nil })
+		if s.prefix != "" && i > 0 || i < 0 {
+			c := list[0].column
+			s.complain(c, "Have one statement write only one of the two.",
+				"%s may have written column %q already where column %q is given a value of it", s.d.Title, c.Name, readBy(list, c).Name)
+			return append(ordered, list...)
+		}
+		ordered = append(ordered, list[i])
+		list = slices.Delete(list, i, i+1)
+	}
+	return ordered
+}
+
+// literals are the texts within an expression.
+var literals = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'`)
+
+// readBy returns another column whose value is made of the given one, nil when there
+// is none.
+func readBy(list []assignment, c *schema.Column) *schema.Column {
+	for _, a := range list {
+		if a.column != c && mentions(literals.ReplaceAllString(a.value, "''"), c.Name) {
+			return a.column
+		}
+	}
+	return nil
 }
 
 // assigned returns the right-hand side of an assignment.

@@ -304,8 +304,9 @@ func hasNumber(err error, numbers ...uint16) bool {
 	return errors.As(err, &e) && slices.Contains(numbers, e.Number)
 }
 
-// insert adds a row and returns the number that the database gave it.
+// insert adds rows and returns the number that the database gave the first.
 func insert(ctx context.Context, db DBTX, text string, args ...any) (int64, error) {
+	text, args = expand(text, args)
 	result, err := db.ExecContext(ctx, text, args...)
 	if err != nil {
 		return 0, err

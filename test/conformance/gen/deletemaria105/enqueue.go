@@ -5,12 +5,21 @@ package deletemaria105
 import (
 	"context"
 	_ "embed"
+	"slices"
 )
 
 var (
 	//go:embed sql/enqueue.sql
 	enqueueFile string
 	enqueueSQL  = statement(enqueueFile)
+
+	//go:embed sql/enqueue_many.sql
+	enqueueManyFile string
+	enqueueManySQL  = statement(enqueueManyFile)
+
+	//go:embed sql/enqueue_step.sql
+	enqueueStepFile string
+	enqueueStepSQL  = statement(enqueueStepFile)
 )
 
 // Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job
@@ -34,12 +43,15 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 	return key, err
 }
 
+// enqueueChunk is the most jobs that one statement adds.
+const enqueueChunk = 1000
+
 // EnqueueMany adds jobs. Either all are added or none.
 //
 // It locks nothing that others wait for. A crash leaves all of the jobs added or none. When the
 // connection breaks before the answer comes, they may have been added all the same.
 //
-// Its SQL is sql/enqueue.sql.
+// Its SQL is sql/enqueue_many.sql.
 func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
 	if len(news) == 0 {
 		return nil, nil
@@ -48,12 +60,18 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.transact(ctx, "enqueue", func(db DBTX) error {
 		keys = make([]Key, 0, len(news))
-		for _, job := range news {
-			number, err := insert(ctx, db, enqueueSQL, job.N)
+		step, err := query(ctx, db, scanStep, enqueueStepSQL)
+		if err != nil {
+			return err
+		}
+		for chunk := range slices.Chunk(news, enqueueChunk) {
+			first, err := insert(ctx, db, enqueueManySQL, list{first: "(?)", more: ",\n       (?)", rows: column(chunk, func(j NewJob) []any { return []any{j.N} })})
 			if err != nil {
 				return err
 			}
-			keys = append(keys, number)
+			for i := range chunk {
+				keys = append(keys, first+int64(i)*step[0])
+			}
 		}
 		return nil
 	})
@@ -61,4 +79,10 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 		return nil, err
 	}
 	return keys, nil
+}
+
+// scanStep reads by how much the numbers of new rows differ.
+func scanStep(r row) (step int64, err error) {
+	err = r.Scan(&step)
+	return step, err
 }

@@ -211,6 +211,7 @@ func hasNumber(err error, numbers ...uint16) bool {
 
 // insert adds a row and returns the number that the database gave it.
 func insert(ctx context.Context, db DBTX, text string, args ...any) (int64, error) {
+	text, args = expand(text, args)
 	result, err := db.ExecContext(ctx, text, args...)
 	if err != nil {
 		return 0, err

@@ -341,6 +341,20 @@ INSERT /* email105q.Enqueue */ INTO email_outbox
        (kind, priority, created_at, not_before, body)
 VALUES (?, coalesce(?, 0), NOW(6), ?, ?);
 
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Kind Priority NotBefore Body
+INSERT /* email105q.EnqueueMany */ INTO email_outbox
+       (kind, priority, created_at, not_before, body)
+VALUES (?, coalesce(?, 0), NOW(6), ?, ?);
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* email105q.EnqueueMany */
+       @@auto_increment_increment;
+
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none

@@ -8,3 +8,17 @@ CREATE TABLE inbox (
     weight int NOT NULL,
     body text NOT NULL       -- qgen:payload
 );
+CREATE TABLE twins (
+    id      bigint NOT NULL PRIMARY KEY,
+    st      varchar(8) NOT NULL, -- qgen:status ready=a running=b done=c
+    tok     char(36),            -- qgen:token
+    before_ varchar(8),          -- qgen:on claim set "st"
+    note    text                 -- qgen:payload
+);
+CREATE TABLE knot (
+    id   bigint NOT NULL PRIMARY KEY,
+    st   varchar(8) NOT NULL, -- qgen:status ready=a running=b done=c
+    a    int,                 -- qgen:on done set "b"
+    b    int,                 -- qgen:on done set "a"
+    note text                 -- qgen:payload
+);

@@ -307,6 +307,20 @@ INSERT /* actionsq.Enqueue */ INTO wp_actionscheduler_actions
 VALUES (?, 'pending', coalesce(?, '0000-00-00 00:00:00'), coalesce(?, '10'), ?,
         NULL, coalesce(?, '0'));
 
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Hook ScheduledDateGmt Priority Args ClaimID
+INSERT /* actionsq.EnqueueMany */ INTO wp_actionscheduler_actions
+       (hook, status, scheduled_date_gmt, priority, args, last_attempt_gmt, claim_id)
+VALUES (?, 'pending', coalesce(?, '0000-00-00 00:00:00'), coalesce(?, '10'), ?, NULL, coalesce(?, '0'));
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* actionsq.EnqueueMany */
+       @@auto_increment_increment;
+
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none

@@ -191,6 +191,20 @@ INSERT /* drupalq.Enqueue */ INTO queue
        (name, data, created)
 VALUES (coalesce(?, ''), ?, UNIX_TIMESTAMP());
 
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Name Data
+INSERT /* drupalq.EnqueueMany */ INTO queue
+       (name, data, created)
+VALUES (coalesce(?, ''), ?, UNIX_TIMESTAMP());
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* drupalq.EnqueueMany */
+       @@auto_increment_increment;
+
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none

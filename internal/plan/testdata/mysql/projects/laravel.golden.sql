@@ -186,6 +186,20 @@ INSERT /* laravelq.Enqueue */ INTO jobs
        (queue, payload, attempts, available_at, created_at)
 VALUES (?, ?, 0, ?, UNIX_TIMESTAMP());
 
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Queue Payload AvailableAt
+INSERT /* laravelq.EnqueueMany */ INTO jobs
+       (queue, payload, attempts, available_at, created_at)
+VALUES (?, ?, 0, ?, UNIX_TIMESTAMP());
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* laravelq.EnqueueMany */
+       @@auto_increment_increment;
+
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none

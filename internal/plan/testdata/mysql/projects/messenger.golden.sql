@@ -196,6 +196,20 @@ INSERT /* messengerq.Enqueue */ INTO messenger_messages
        (body, headers, queue_name, created_at, available_at)
 VALUES (?, ?, ?, UTC_TIMESTAMP(6), ?);
 
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Body Headers QueueName AvailableAt
+INSERT /* messengerq.EnqueueMany */ INTO messenger_messages
+       (body, headers, queue_name, created_at, available_at)
+VALUES (?, ?, ?, UTC_TIMESTAMP(6), ?);
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* messengerq.EnqueueMany */
+       @@auto_increment_increment;
+
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none

@@ -12,7 +12,7 @@
 --
 -- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates EVENTS_EVENTS_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates EVENTS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -136,7 +136,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* eventsq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'EVENTS_EVENTS_READY' AS name FROM DUAL
+           SELECT 'EVENTS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -146,4 +146,4 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX EVENTS_EVENTS_READY ON APP.EVENTS ("AT") ONLINE;
+CREATE INDEX EVENTS_READY ON APP.EVENTS ("AT") ONLINE;

@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates EMAIL_OUTBOX_EMAIL_READY and EMAIL_OUTBOX_EMAIL_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates EMAIL_OUTBOX_READY and EMAIL_OUTBOX_EXPIRED.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -382,8 +382,8 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* emailq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'EMAIL_OUTBOX_EMAIL_READY' AS name FROM DUAL UNION ALL
-           SELECT 'EMAIL_OUTBOX_EMAIL_EXPIRED' FROM DUAL
+           SELECT 'EMAIL_OUTBOX_READY' AS name FROM DUAL UNION ALL
+           SELECT 'EMAIL_OUTBOX_EXPIRED' FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -393,7 +393,7 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX EMAIL_OUTBOX_EMAIL_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID) ONLINE;
+CREATE INDEX EMAIL_OUTBOX_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID) ONLINE;
 
 -- serves Recover: claims that ran out
-CREATE INDEX EMAIL_OUTBOX_EMAIL_EXPIRED ON EMAIL_OUTBOX (LEASE_TILL, STATE) ONLINE;
+CREATE INDEX EMAIL_OUTBOX_EXPIRED ON EMAIL_OUTBOX (LEASE_TILL, STATE) ONLINE;
