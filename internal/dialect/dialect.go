@@ -104,12 +104,18 @@ type Dialect struct {
 	// their parentheses, and what does the same elsewhere.
 	DefaultOnly map[string]string `yaml:"default_only"`
 	Truth       string            `yaml:"truth"` // slot {arg}: a truth value as a condition, where it is none by itself
+	// LongText is how long a text may be whose type has a rule of its own as "max", 0
+	// where only one without a limit has.
+	LongText int `yaml:"long_text"`
 	// ByteLengths: a text column holds so many bytes, not characters.
 	ByteLengths bool `yaml:"byte_lengths"`
 	EmptyIsNull bool `yaml:"empty_is_null"` // '' is NULL
 	// Batches is how the rows of one call travel: as arrays, json, lists that are
 	// written into the text, or forall: arrays where a block writes them, else lists.
 	Batches Versioned `yaml:"batches"`
+	// HotHead says why and how to split a queue at whose head all workers meet, "" where
+	// the server bears that.
+	HotHead string `yaml:"hot_head"`
 	// SetsInOrder: an assignment of UPDATE sees those before it, and in an UPDATE of
 	// several tables those that happen to be made before it.
 	SetsInOrder bool `yaml:"sets_in_order"`

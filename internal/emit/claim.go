@@ -313,8 +313,8 @@ func (w *writer) look(g *code.Group, op string) {
 		g.Add(attempt(w.queue(), "transact", code.Lit(op), w.markRead(text, op)...))
 	} else {
 		how := "retry"
-		if c.Statement.Has(plan.ArgCursor) {
-			how = "transact" // a cursor lives on the connection of its block
+		if c.Flow == plan.OneBlock || c.Statement.Has(plan.ArgCursor) {
+			how = "transact" // what a block locks is free again without; a cursor lives on the connection of its block
 		}
 		g.Add(attempt(w.queue(), how, code.Lit(op),
 			code.List(code.Id("jobs"), code.Err()).Op("=").Add(readCall(reader(c.Statement), "scanJob", text...)),

@@ -5,6 +5,7 @@ package generate
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/qgen-dev/qgen/internal/config"
@@ -72,7 +74,26 @@ func (p *Project) readDDL(name string) (*source.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return source.NewFile(name, blankDown(text)), nil
+	return source.NewFile(name, blankDown(fromUTF16(text))), nil
+}
+
+// fromUTF16 returns as UTF-8 a text that begins with the mark of UTF-16, which is
+// what the tools of SQL Server save; every other as it is.
+func fromUTF16(text []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	default:
+		return text
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for i := 2; i+1 < len(text); i += 2 {
+		units = append(units, order.Uint16(text[i:]))
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // expand returns the names of the files that a pattern means, sorted, relative

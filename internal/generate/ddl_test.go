@@ -1,10 +1,12 @@
 package generate
 
 import (
+	"encoding/binary"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"pgregory.net/rapid"
 
@@ -138,4 +140,24 @@ func TestBlankDownKeepsPlaces(t *testing.T) {
 			}
 		}
 	})
+}
+
+// SQL Server's tools save their scripts as UTF-16.
+func TestUTF16(t *testing.T) {
+	const text = "CREATE TABLE t (a int) -- ä, 𝄞\n"
+	for name, order := range map[string]binary.AppendByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian} {
+		script := order.AppendUint16(nil, 0xfeff)
+		for _, unit := range utf16.Encode([]rune(text)) {
+			script = order.AppendUint16(script, unit)
+		}
+		if got := string(fromUTF16(script)); got != text {
+			t.Errorf("%s: got %q", name, got)
+		}
+		if got := string(fromUTF16(script[:len(script)-1])); got != text[:len(text)-1] {
+			t.Errorf("%s, cut: got %q", name, got)
+		}
+	}
+	if got := string(fromUTF16([]byte(text))); got != text {
+		t.Errorf("UTF-8: got %q", got)
+	}
 }

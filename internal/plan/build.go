@@ -63,6 +63,9 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.buildPeek()
 	b.buildIndexes()
 	b.buildVerify()
+	if b.d.HotHead != "" && b.spec.Shard == nil {
+		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)
+	}
 	b.attempts()
 	b.most()
 	b.fuse()

@@ -239,7 +239,10 @@ func (b *builder) force(name string, errs *source.ErrorList) bool {
 }
 
 func (b *builder) can(c dialect.Capability) bool {
-	return b.d.Can(c, b.version) && !(b.cluster && slices.Contains(b.d.ClusterAbsent, c))
+	if b.cluster && slices.Contains(b.d.ClusterAbsent, c) {
+		return false
+	}
+	return b.d.Can(c, b.version)
 }
 
 // cannotSkip is why a claim cannot pass over locked rows.

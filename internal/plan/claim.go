@@ -54,7 +54,7 @@ func (b *builder) buildClaim() {
 			c.Ladder = append(c.Ladder, Rung{Limit: n, Statement: b.takeStatement("claim_"+strconv.Itoa(n), "update_some", n)})
 		}
 	case "block":
-		c.Flow = OneStatement
+		c.Flow = OneBlock
 		c.Statement = b.takeStatement("claim", "block", 0)
 	case "advisory":
 		c.Flow = OneStatement

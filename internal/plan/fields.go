@@ -237,10 +237,11 @@ func (b *builder) rule(c *schema.Column) dialect.TypeRule {
 // ruleName is the name of the rule of a type: its own, or with what else is
 // said of it where the dialect has a rule for that.
 func (b *builder) ruleName(t schema.Type) string {
+	long := t.Length == 0 || b.d.LongText > 0 && t.Length > b.d.LongText
 	for _, more := range []struct {
 		word string
 		has  bool
-	}{{"unsigned", t.Unsigned}, {"bool", t.Class == schema.Bool}, {"json", t.Class == schema.JSON}, {"max", t.Length == 0}} {
+	}{{"unsigned", t.Unsigned}, {"bool", t.Class == schema.Bool}, {"json", t.Class == schema.JSON}, {"max", long}} {
 		if name := t.Name + " " + more.word; more.has && b.d.Types[name].Go != "" {
 			return name
 		}

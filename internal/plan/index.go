@@ -317,7 +317,7 @@ func normal(condition string) string {
 			b.WriteByte(c)
 		case inText:
 			b.WriteByte(c)
-		case c == '(' || c == ')' || c == ' ' || c == '"' || c == '\n' || c == '\t':
+		case c == '(' || c == ')' || c == '[' || c == ']' || c == '`' || c == ' ' || c == '"' || c == '\n' || c == '\t':
 		case c == ':' && i+1 < len(text) && text[i+1] == ':':
 			for i += 2; i < len(text) && (text[i] == ' ' || text[i] == '_' || text[i] == '.' || text[i] >= 'a' && text[i] <= 'z' || text[i] >= '0' && text[i] <= '9'); i++ {
 				if text[i] == ' ' && !strings.HasPrefix(text[i:], " varying") {

@@ -256,11 +256,12 @@ type ClaimFlow string
 
 // The flows of a claim.
 const (
-	OneStatement ClaimFlow = "one"  // Statement returns the rows
-	MarkRead     ClaimFlow = "mark" // Statement stamps rows with a token, Read reads them, in one transaction
-	PickTake     ClaimFlow = "pick" // Pick reads candidates, Statement takes those that are still free; bounded retry
-	LockTake     ClaimFlow = "lock" // Lock reads and locks rows, Statement writes them, Read reads them, in one transaction
-	ReadOnly     ClaimFlow = "read" // Statement reads (and, with Hold, locks) and writes nothing
+	OneStatement ClaimFlow = "one"   // Statement returns the rows
+	OneBlock     ClaimFlow = "block" // Statement is a block of several and returns the rows, in one transaction
+	MarkRead     ClaimFlow = "mark"  // Statement stamps rows with a token, Read reads them, in one transaction
+	PickTake     ClaimFlow = "pick"  // Pick reads candidates, Statement takes those that are still free; bounded retry
+	LockTake     ClaimFlow = "lock"  // Lock reads and locks rows, Statement writes them, Read reads them, in one transaction
+	ReadOnly     ClaimFlow = "read"  // Statement reads (and, with Hold, locks) and writes nothing
 )
 
 // Claim takes rows.

@@ -403,81 +403,100 @@ func (b *builder) isArray(f *Field) bool {
 // carried. suffix ends the names of the batch's columns, so that none is
 // mistaken for the table's.
 func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix string) batch {
-	var b batch
 	fields := slices.Concat(keys, held, extra)
-	names := make([]string, len(fields))
-	used := map[string]bool{}
-	for i, f := range fields {
-		name := f.Column + s.d.Fold(suffix)
-		for n := i + 1; name != s.d.Shorten(name) || s.spec.Table.Column(name) != nil || used[name]; n += len(fields) {
-			name = "c" + strconv.Itoa(n) + suffix
-		}
-		used[name] = true
-		names[i] = s.d.Ident(name)
-	}
-	b.Names = names
-	own := func(f *Field) string {
-		if f.RowID {
-			return f.Column
-		}
-		return s.d.Ident(f.Column)
-	}
+	b := batch{Names: s.batchNames(fields, suffix)}
 	if s.travel() == "forall" {
-		b.Array, b.Raws = names[0], slices.ContainsFunc(fields, s.holdsBytes)
-		for i, f := range fields {
-			b.Columns = append(b.Columns, names[i]+" "+s.sentType(f)+" := "+s.arg(Arg{Kind: one, Field: f}))
-			names[i] += "(" + s.shared.Names.Each + ")"
-		}
+		s.asForall(&b, one, fields)
 	}
 	for i, f := range fields[:len(keys)+len(held)] {
-		b.Own = append(b.Own, own(f))
-		value := s.batchValue(f, names[i])
-		b.Values = append(b.Values, value)
-		match := own(f) + " = " + value
+		value := s.batchValue(f, b.Names[i])
+		match := s.own(f) + " = " + value
+		b.Own, b.Values = append(b.Own, s.own(f)), append(b.Values, value)
 		if i < len(keys) {
 			b.Match = append(b.Match, match)
 		} else {
 			b.Held = append(b.Held, match)
 		}
 	}
+	if len(keys) > 0 {
+		b.Column = s.own(keys[0])
+	}
+	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined && !s.isArray(fields[0])
 	switch s.travel() {
 	case "lists":
 		s.writeOut(&b, one, keys, held, extra)
-		return b
-	case "forall":
-		return b
+	case "json":
+		s.asJSON(&b, all, fields)
+	case "arrays":
+		s.asArrays(&b, one, keys, fields)
 	}
-	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined && !s.isArray(fields[0])
-	if s.batches("json") {
-		b.Arg = s.arg(Arg{Kind: all, Batch: fields})
-		if len(keys) > 0 {
-			b.Column = own(keys[0])
+	return b
+}
+
+// batchNames names the columns of a batch, none like one of the table.
+func (s *scope) batchNames(fields []*Field, suffix string) []string {
+	names := make([]string, len(fields))
+	used := map[string]bool{}
+	for i, f := range fields {
+		name := f.Column + s.d.Fold(suffix)
+		for n := i + 1; name != s.d.Shorten(name) || s.spec.Table.Column(name) != nil || used[name]; n += len(fields) {
+			name = s.d.Fold("c"+strconv.Itoa(n)) + s.d.Fold(suffix)
 		}
-		if b.Only {
-			b.Value = s.fromJSON(keys[0], 0)
-		}
-		for i, f := range fields {
-			b.Columns = append(b.Columns, dialect.Fill(s.d.Fragments["json_column"].At(s.version),
-				"value", s.fromJSON(f, i), "name", names[i], "i", strconv.Itoa(i), "type", s.sentType(f)))
-		}
-		return b
+		used[name] = true
+		names[i] = s.d.Ident(name)
 	}
+	return names
+}
+
+// own is the column of a field as it is written.
+func (s *scope) own(f *Field) string {
+	if f.RowID {
+		return f.Column
+	}
+	return s.d.Ident(f.Column)
+}
+
+// asForall lays out a batch as arrays of a block, of which a statement reads one
+// element at a time.
+func (s *scope) asForall(b *batch, one ArgKind, fields []*Field) {
+	b.Array, b.Raws = b.Names[0], slices.ContainsFunc(fields, s.holdsBytes)
+	for i, f := range fields {
+		b.Columns = append(b.Columns, b.Names[i]+" "+s.sentType(f)+" := "+s.arg(Arg{Kind: one, Field: f}))
+		b.Names[i] += "(" + s.shared.Names.Each + ")"
+	}
+}
+
+// asJSON lays out a batch as one JSON text.
+func (s *scope) asJSON(b *batch, all ArgKind, fields []*Field) {
+	b.Arg = s.arg(Arg{Kind: all, Batch: fields})
+	if b.Only {
+		b.Value = s.fromJSON(fields[0], 0)
+		if s.d.Composite != "none" {
+			return
+		}
+	}
+	for i, f := range fields {
+		b.Columns = append(b.Columns, dialect.Fill(s.d.Fragments["json_column"].At(s.version),
+			"value", s.fromJSON(f, i), "name", b.Names[i], "i", strconv.Itoa(i), "type", s.sentType(f)))
+	}
+}
+
+// asArrays lays out a batch as one array for each column.
+func (s *scope) asArrays(b *batch, one ArgKind, keys, fields []*Field) {
 	for _, f := range fields {
 		b.Args = append(b.Args, s.d.Cast(s.arg(Arg{Kind: one, Field: f}), s.arrayType(f)))
 	}
 	if len(keys) == 0 {
-		return b
+		return
 	}
-	b.Column = own(keys[0])
 	b.Arg = b.Args[0]
 	if s.fieldWrite(keys[0]) != "" {
-		b.Arg = b.Arg + "::" + s.castOf(keys[0]) + "[]"
+		b.Arg += "::" + s.castOf(keys[0]) + "[]"
 	}
 	if s.settle.joined && len(keys) == 1 && !s.isArray(keys[0]) {
 		// The list finds the rows; joined alone they may be read by all that hold a token.
 		b.Match = append([]string{dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", b.Column, "arg", b.Arg)}, b.Match...)
 	}
-	return b
 }
 
 // writeOut lays out a batch as a list that is written into the text: the

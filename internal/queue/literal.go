@@ -231,6 +231,9 @@ func constant(raw string) (text string, ok bool) {
 	for strings.HasPrefix(raw, "(") && strings.HasSuffix(raw, ")") {
 		raw = strings.TrimSpace(raw[1 : len(raw)-1])
 	}
+	if len(raw) > 1 && raw[1] == '\'' && (raw[0] == 'N' || raw[0] == 'n') {
+		raw = raw[1:] // text of the national character set
+	}
 	if strings.HasPrefix(raw, "'") {
 		s := &scanner{text: raw, locate: source.Pos{}.Sub, errs: &source.ErrorList{}}
 		text, closed := s.quoted()

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +28,28 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s, %q: %v", tt.grammar, tt.sql, err)
 		}
 	}
+}
+
+// checkSamples checks the statements in a grammar's folder check: good ones are
+// taken, bad ones refused as the golden file says.
+func checkSamples(t *testing.T, grammar string) {
+	t.Helper()
+	for _, f := range readFiles(t, filepath.Join("testdata", grammar, "check", "good.sql")) {
+		if err := Check(grammar, string(f.Data)); err != nil {
+			t.Errorf("%s: %v", f.Path, err)
+		}
+	}
+	path := filepath.Join("testdata", grammar, "check", "bad")
+	var got strings.Builder
+	for _, f := range readFiles(t, path+".sql") {
+		err := Check(grammar, string(f.Data))
+		if err == nil {
+			t.Errorf("%s is taken", f.Path)
+			continue
+		}
+		got.WriteString(f.Path + ": " + err.Error() + "\n")
+	}
+	compareGolden(t, path+".golden", got.String())
 }
 
 // Whatever can be read can be checked.

@@ -9,23 +9,30 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf16"
 
+	"github.com/sqlc-dev/teesql/ast"
 	"github.com/sqlc-dev/teesql/parser"
 )
 
 // notMSSQL are words of other servers that the parser takes for names.
 var notMSSQL = [][]string{
 	{"skip", "locked"}, {"for", "update"}, {"for", "share"}, {"nulls", "first"}, {"nulls", "last"}, {"on", "conflict"}, {"on", "duplicate", "key"},
-	{"as", "materialized"}, {"not", "materialized"}, {"ilike"}, {"is", "true"}, {"is", "false"}, {"returning"}, {"limit", "("},
-	{"now", "("}, {"ifnull", "("}, {"nvl", "("}, {"unix_timestamp", "("}, {"utc_timestamp", "("}, {"make_interval", "("},
-	{"gen_random_uuid", "("}, {"strftime", "("}, {"last_insert_id", "("},
+	{"as", "materialized"}, {"not", "materialized"}, {"is", "true"}, {"is", "false"},
+}
+
+// notMSSQLCalls are functions of other servers. One with a schema in front is the
+// user's.
+var notMSSQLCalls = []string{
+	"now", "ifnull", "nvl", "unix_timestamp", "utc_timestamp", "make_interval", "gen_random_uuid", "strftime", "last_insert_id", "random",
 }
 
 // checkMSSQL reads statements, between which semicolons or GO must stand.
 func checkMSSQL(sql string) error {
 	return eachStatement(sql, mssqlLexis, notMSSQL, func(st *statement) error {
 		for _, check := range []func(*statement) error{
-			mssqlBegins, mssqlBalanced, mssqlEnds, mssqlLevels, mssqlHints, mssqlOrders, mssqlNames, mssqlJoins, mssqlCasts, mssqlDefines, mssqlParse,
+			mssqlBegins, mssqlBalanced, mssqlEnds, mssqlLevels, mssqlHints, mssqlOrders, mssqlNames, mssqlJoins, mssqlCalls,
+			mssqlDefines, mssqlParse, mssqlBody,
 		} {
 			if err := check(st); err != nil {
 				return err
@@ -79,10 +86,31 @@ func mssqlParseOne(sql string) error {
 	switch {
 	case err != nil:
 		return errors.New(strings.TrimSuffix(strings.TrimSpace(err.Error()), ":"))
-	case len(script.Batches) != 1 || len(script.Batches[0].Statements) != 1:
-		return errors.New("only its beginning is a statement")
+	case len(script.Batches) != 1 || len(script.Batches[0].Statements) == 0:
+		return errors.New("it is no statement")
+	case len(script.Batches[0].Statements) == 1:
+		return nil
 	}
-	return nil
+	second := script.Batches[0].Statements[1]
+	if word := wordAt(sql, second); word != "" {
+		return fmt.Errorf("%s is no part of it", shown(word))
+	}
+	return errors.New("it is more than one statement")
+}
+
+// wordAt returns the word with which a statement of a text begins, "" where the
+// parser does not tell.
+func wordAt(sql string, st ast.Statement) string {
+	place, ok := st.(interface{ Frag() *ast.Fragment })
+	if !ok || !place.Frag().HasSpan() {
+		return ""
+	}
+	units := utf16.Encode([]rune(sql)) // in which the parser counts
+	words := strings.Fields(string(utf16.Decode(units[min(place.Frag().StartOffset, len(units)):])))
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
 }
 
 // blankTokens takes tokens out of a statement.
@@ -155,10 +183,8 @@ func mssqlBalanced(st *statement) error {
 			parens++
 		case st.is(i, ")"):
 			parens--
-		case st.is(i, "case"), st.is(i, "begin") && !st.is(i+1, "tran", "transaction", "distributed"):
-			blocks++
-		case st.is(i, "end"):
-			blocks--
+		default:
+			blocks += opens(st, i)
 		}
 		switch {
 		case parens < 0, blocks < 0:
@@ -326,14 +352,60 @@ func mssqlJoins(st *statement) error {
 	return nil
 }
 
-// mssqlCasts wants a call behind "::", which is no cast.
-func mssqlCasts(st *statement) error {
+// mssqlCalls wants no function of another server, and a call behind "::", which
+// is no cast.
+func mssqlCalls(st *statement) error {
 	for i := range st.tokens {
-		if st.is(i, "::") && !st.is(i+2, "(") && !st.is(i-1, "object", "type", "schema") {
+		switch {
+		case st.is(i, "::") && !st.is(i+2, "("):
 			return fmt.Errorf("line %d: %s does not cast", st.pos(i).Line(), shown("::"))
+		case st.is(i+1, "(") && st.is(i, notMSSQLCalls...) && !st.is(i-1, ".", "into", "table", "on"):
+			return fmt.Errorf("line %d: the server does not know %s()", st.pos(i).Line(), strings.ToUpper(st.text(i)))
 		}
 	}
 	return nil
+}
+
+// mssqlBody checks the statements of a procedure by themselves: the parser takes
+// any words for them.
+func mssqlBody(st *statement) error {
+	if !st.is(0, "create", "alter") || !st.is(st.skip(1, "or", "alter"), "procedure", "proc") {
+		return nil
+	}
+	from, end := 0, len(st.tokens)
+	for from < end && (!st.is(from, "as") || st.is(from-1, "exec", "execute")) {
+		from++
+	}
+	from++
+	if st.is(from, "begin") && !st.is(from+1, "try", "tran", "transaction") && st.is(end-1, "end") && endOfBlock(st, from) == end-1 {
+		from, end = from+1, end-1
+	}
+	if from >= end {
+		return errors.New("the procedure has no body")
+	}
+	// The lines stay those of the file.
+	above := strings.Repeat("\n", st.pos(from).Line()-1)
+	first := st.tokens[from].off - st.off()
+	return checkMSSQL(above + st.sql()[first:st.tokens[end-1].end-st.off()])
+}
+
+// endOfBlock returns the END of the BEGIN at token i.
+func endOfBlock(st *statement, i int) int {
+	for open := opens(st, i); open > 0 && i < len(st.tokens); open += opens(st, i) {
+		i++
+	}
+	return i
+}
+
+// opens tells whether token i opens a block or a CASE, or closes one: 1, -1 or 0.
+func opens(st *statement, i int) int {
+	switch {
+	case st.is(i, "case"), st.is(i, "begin") && !st.is(i+1, "tran", "transaction", "distributed"):
+		return 1
+	case st.is(i, "end"):
+		return -1
+	}
+	return 0
 }
 
 // mssqlDefines lets the reader of DDL read what it must know every word of.

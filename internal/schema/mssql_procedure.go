@@ -56,7 +56,7 @@ func (m *mssql) execute(r *tolerant) *source.Error {
 	case "sp_executesql":
 		m.triggerIn(r, args["@statement"])
 	default:
-		m.property(r, procedure, args)
+		m.property(r, args)
 	}
 	return r.fault
 }
@@ -196,7 +196,7 @@ func (m *mssql) renameWhole(r *tolerant, parts []string, to string, at int) {
 
 // property reads the procedures that keep extended properties. A description, and
 // whatever holds annotations, counts as a comment.
-func (m *mssql) property(r *tolerant, procedure string, args map[string]int) {
+func (m *mssql) property(r *tolerant, args map[string]int) {
 	name, ok := r.constant(args["@name"])
 	target, of := m.described(r, args)
 	if !ok {

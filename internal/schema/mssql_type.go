@@ -62,7 +62,7 @@ func (m *mssql) columnType(r *tolerant, d *definition) {
 		args = r.st.items(r.group())
 	}
 	t, known := mssqlTypes[name]
-	if alias, ok := m.aliases[r.place(schema, written)]; ok && !(known && schema == "") {
+	if alias, ok := m.aliases[r.place(schema, written)]; ok && (!known || schema != "") {
 		t, d.NotNull = alias.base, alias.notNull
 		t.Domain, t.Schema = written, schema
 	} else {

@@ -37,6 +37,9 @@ func checkMySQL(sql string) error {
 func checkMariaDB(sql string) error {
 	return eachStatement(sql, mariadbGrammar.lexis, notMariaDB, func(st *statement) error {
 		text := st.sql()
+		if st.skip(0, "begin", "not", "atomic") > 0 {
+			return mysqlParse(procedureOf(st))
+		}
 		if at := returning(st); at >= 0 {
 			off := st.tokens[at].off - st.off()
 			list := text[off+len("returning"):]
@@ -51,6 +54,21 @@ func checkMariaDB(sql string) error {
 		}
 		return err
 	})
+}
+
+// procedureOf writes a block as the body of a procedure, which the parser knows,
+// with a type of the parser's own for that of a column.
+func procedureOf(st *statement) string {
+	body, kept := st.sql()[st.tokens[2].end-st.off():], 0
+	text := "CREATE PROCEDURE p() BEGIN"
+	for i := range st.tokens {
+		if at := st.skip(i, "type", "of"); at > i && at < len(st.tokens) {
+			end := st.qualified(at)
+			text += body[kept:st.tokens[i].off-st.tokens[2].end] + "BIGINT"
+			kept = st.tokens[end].end - st.tokens[2].end
+		}
+	}
+	return text + body[kept:]
 }
 
 // eachStatement cuts sql up and checks every statement.

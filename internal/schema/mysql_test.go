@@ -99,6 +99,9 @@ var samples = []struct{ passes, sql string }{
 	{forMariaDB, "SELECT x FROM t FOR UPDATE WAIT 5"}, {forMariaDB, "CREATE INDEX IF NOT EXISTS ready ON jobs (id)"},
 	{forMariaDB, "ALTER TABLE jobs ADD INDEX IF NOT EXISTS ready (id), ADD COLUMN IF NOT EXISTS t uuid"},
 	{forMariaDB, "CREATE OR REPLACE TABLE l (id uuid NOT NULL DEFAULT uuid(), a inet6, b int AS (1) PERSISTENT, KEY k (a) IGNORED) COLLATE=utf8mb4_uca1400_ai_ci WITH SYSTEM VERSIONING"},
+	{forMariaDB, "BEGIN /* jobs.Claim */ NOT ATOMIC\nDECLARE more BOOLEAN DEFAULT TRUE; DECLARE picked TYPE OF `a`.jobs.`id`; DECLARE c CURSOR FOR SELECT id FROM jobs WHERE kind = ? LIMIT ? FOR UPDATE SKIP LOCKED; " +
+		"DECLARE CONTINUE HANDLER FOR NOT FOUND SET more = FALSE; OPEN c; FETCH c INTO picked; WHILE more DO UPDATE jobs SET token = ? WHERE id = picked; FETCH c INTO picked; END WHILE; CLOSE c; SELECT id FROM jobs; END"},
+	{neither, "BEGIN NOT ATOMIC UPDATE jobs SET WHERE id = 1; END"}, {neither, "BEGIN NOT ATOMIC SELECT 1"}, {neither, "BEGIN NOT ATOMIC DECLARE picked TYPE OF; SELECT 1; END"},
 	{neither, "UPDATE jobs SET WHERE id = ?"}, {neither, "SELECT FROM jobs"}, {neither, "SELECT id, FROM jobs"}, {neither, "SELECT 'open FROM jobs"},
 	{neither, "SELECT 1 /* open"}, {neither, "SELECT 1 /*"}, {neither, "SELECT (1"}, {neither, "SELECT 1) FROM t"}, {neither, "garbage"}, {neither, "SELECT 1\x00 garbage"},
 	{neither, "SELECT x FROM t FOR UPDATE SKIP LOCKED LIMIT 1 5"}, {neither, "UPDATE t SET a = 1 LIMIT 5 ORDER BY a"}, {neither, "SELECT id FROM jobs FETCH FIRST 1 ROWS"},

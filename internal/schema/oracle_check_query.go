@@ -144,7 +144,7 @@ func (s *strict) term() {
 	}
 	s.list(s.selected)
 	s.into()
-	if s.accept("from") {
+	if s.accept("from") { // which 23ai can do without
 		s.list(s.from)
 	}
 	if s.accept("where") {

@@ -197,9 +197,6 @@ func (s *strict) datatype() {
 		if s.st.is(s.i-1, "char") {
 			s.accept("varying")
 		}
-	case s.accept("ref"):
-		s.expect("cursor")
-		return
 	default:
 		s.table()
 		if s.blocks > 0 && s.accept("%") && !s.acceptAny("type", "rowtype") {

@@ -48,11 +48,7 @@ func (r *tolerant) oracleEnum(d *definition) {
 		end := item[1] - 1
 		value := strconv.Itoa(last + 1)
 		if r.has(end, text) || r.has(end, number) {
-			literal, _, _, ok := r.literalAt(end, item[1])
-			if value = literal; !ok {
-				r.fail(end, "a value should stand here")
-				return
-			}
+			value, _, _, _ = r.literalAt(end, item[1])
 		}
 		if n, err := strconv.Atoi(value); err == nil && !r.has(end, text) {
 			last = n

@@ -184,8 +184,6 @@ func (s *scanner) plusCommand(c byte) bool {
 	switch {
 	case !command:
 		return false
-	case len(behind) > 0 && behind[0][0] == '.', strings.HasPrefix(line[len(name):], "#"), strings.HasPrefix(line[len(name):], "$"):
-		return false // the name of something
 	case strings.EqualFold(name, "set") && len(behind) > 0 && slicesContainsFold([]string{"transaction", "role", "constraint", "constraints"}, behind[0]):
 		return false
 	case len(name) >= 3 && len(name) <= len("remark") && strings.EqualFold("remark"[:len(name)], name):

@@ -133,7 +133,7 @@ func scanRange(file *source.File, src string, off int, lex lexis) *script {
 		for s.pos < len(s.src) {
 			s.step()
 		}
-		if s.inner == 0 {
+		if s.inner == 0 || (s.routineBodies || s.compoundBodies) && s.depth == 0 && s.parens == 0 {
 			break
 		}
 		// A body was never closed. Read again from its first semicolon, and from

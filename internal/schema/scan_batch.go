@@ -77,7 +77,7 @@ func (c *cutter) word(i int) {
 	if c.tokens[i].end-c.tokens[i].off > len("reconfigure") {
 		return
 	}
-	w := c.lower(i)
+	w := strings.ToLower(c.s.textOf(c.tokens[i]))
 	if c.parens > 0 {
 		// Behind a parenthesis that is never closed.
 		if i > c.from && c.head != moduleHead && (w == "create" || w == "alter") && c.is(i+1, "table", "view", "index", "unique", "trigger", "procedure", "type") {
@@ -203,14 +203,6 @@ func (c *cutter) cut(i int) {
 		lead.subject = st
 	}
 	c.leads = nil
-}
-
-// lower returns token i in lower case if it is a word, else "".
-func (c *cutter) lower(i int) string {
-	if i < 0 || i >= len(c.tokens) || c.tokens[i].kind != word {
-		return ""
-	}
-	return strings.ToLower(c.s.textOf(c.tokens[i]))
 }
 
 // is reports whether token i is one of the words.

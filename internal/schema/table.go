@@ -83,7 +83,7 @@ type Table struct {
 	PartitionOf string // the table that it is a partition of, "" when it is none
 	Inherited   bool   // other tables inherit from it, or it from others; partitions do not
 	View        bool
-	// NoRowIdentity: rows have no ctid or rowid (WITHOUT ROWID, a view).
+	// NoRowIdentity: rows have no ctid or rowid (WITHOUT ROWID, ORGANIZATION INDEX, a view).
 	NoRowIdentity bool
 	// NoRowLocks says why no statement can lock single rows, "" where it can; what
 	// stands behind "it" in a message: "it is memory-optimized".

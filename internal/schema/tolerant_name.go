@@ -25,7 +25,7 @@ func (r *tolerant) name() (string, int) {
 	if r.st.tokens[at].end-r.st.tokens[at].off == len(`""`) && r.has(at, quoted) {
 		r.fail(at, "a name should stand here")
 	}
-	if r.drafts.lexis.sqlplus && isVariable(r.st.text(at)) && !r.is(".") {
+	if r.drafts.lexis.sqlplus && r.has(at, word) && isVariable(r.st.text(at)) && !r.is(".") {
 		r.fail(at, "the client puts a name in the place of "+shown(r.st.text(at)))
 	}
 	return r.nameAt(r.st, at), at

@@ -99,5 +99,15 @@ func (s *subject) unordered() bool {
 // locksRows: claims hold rows, and no more than those.
 func locksRows(s *subject) bool { return hasRowLocks(s) && s.strategy() != "partition" }
 
+// plansAlone: a server is no cluster, whose nodes plan the same texts as single
+// servers do.
+func plansAlone(s *subject) bool { return !s.clustered() }
+
+// plansByStatistics: plans follow statistics that may be wrong.
+func plansByStatistics(s *subject) bool { return plansAlone(s) && hasStatistics(s) }
+
+// settlesByKey: running rows are found by their key, whatever the plan could be.
+func settlesByKey(s *subject) bool { return plansAlone(s) && marksRunning(s) }
+
 // settlesBeside: jobs are settled while other rows are held.
 func settlesBeside(s *subject) bool { return hasRowLocks(s) && canComplete(s) }

@@ -41,6 +41,7 @@ var live = []server{
 	{"yugabyte", "2024.2", &yugabytedb, 20_000},
 	{"tidb", "7.5", &tidb, 20_000},
 	{"sqlserver", "2022", &sqlserver, 20_000},
+	{"oracle", "19", &oracle, 20_000},
 	{"sqlite", "", &sqlite, 100_000},
 }
 
@@ -71,6 +72,8 @@ type family struct {
 	// isolation is the level at which the caller of a package begins transactions;
 	// "" is the server's own.
 	isolation string
+	// oneLevel: the driver begins transactions at the server's own level only.
+	oneLevel bool
 	// place returns the DSN of a new, empty place for a table, which goes away with
 	// the test.
 	place func(testing.TB, *subject) string
@@ -124,7 +127,7 @@ type chosen struct {
 }
 
 // families are the kinds of servers on whose servers packages run, or would.
-var families = []*family{&postgresql, &mysqlServers, &mariadb, &cockroachdb, &yugabytedb, &tidb, &sqlserver, &sqlite}
+var families = []*family{&postgresql, &mysqlServers, &mariadb, &cockroachdb, &yugabytedb, &tidb, &sqlserver, &oracle, &sqlite}
 
 func familyOf(engine string) *family {
 	i := slices.IndexFunc(families, func(f *family) bool { return f.engine == engine })

@@ -292,20 +292,8 @@ func (c *crew) settleUp(ctx context.Context, t *testing.T) {
 				c.problem(err)
 			}
 		}
-		w := &worker{crew: c, name: "heir"}
-		w.moves(c.refuge)
-		for x.count(t, x.shape.ready) > 0 && ctx.Err() == nil {
-			jobs, err := w.q.claim(ctx, 100)
-			if err == nil {
-				err = c.ledger.take(w.name, jobs)
-			}
-			if err != nil {
-				c.problem(err)
-				return
-			}
-			w.completes(ctx, jobs)
-		}
 	}
+	c.inherit(ctx, t)
 	switch {
 	case c.turnedAway.Load() == 0:
 		c.problem(errors.New("nobody worked on the node when it was killed"))
@@ -324,8 +312,8 @@ func (c *crew) settleUp(ctx context.Context, t *testing.T) {
 	if x.strategy() == "pop" {
 		atMost = crewBatch * int(c.unanswered.Load())
 	}
-	if len(c.missing) > atMost {
-		c.problem(fmt.Errorf("lost are %v; %d may be", c.missing, atMost))
+	if n := len(c.missing); n > atMost {
+		c.problem(fmt.Errorf("%d jobs are lost, such as %v; %d may be", n, c.missing[:min(n, 20)], atMost))
 	}
 	done := 0
 	if x.shape.done != "" {
@@ -338,14 +326,32 @@ func (c *crew) settleUp(ctx context.Context, t *testing.T) {
 	}
 }
 
+// inherit has one worker do what is left.
+func (c *crew) inherit(ctx context.Context, t *testing.T) {
+	t.Helper()
+	w := &worker{crew: c, name: "heir", at: c.refuge, q: c.refuge.q}
+	for c.x.count(t, c.x.shape.ready) > 0 && ctx.Err() == nil {
+		jobs, err := w.q.claim(ctx, 100)
+		if err == nil {
+			err = c.ledger.take(w.name, jobs)
+		}
+		if err != nil {
+			c.problem(err)
+			return
+		}
+		w.completes(ctx, jobs)
+	}
+}
+
 // startOwn starts a cluster for this test, and returns its nodes and what kills
 // one. It ends with the test, or with the process when that is killed: its recipe
 // stops it when the other side of a pipe is gone.
 func (s *subject) startOwn(t *testing.T) (dsns []string, kill func(node int)) {
 	t.Helper()
-	const script = `"$0" start "$1" "$2" || exit; cat >/dev/null; "$0" stop "$1" "$2"`
-	dir := filepath.Join(t.TempDir(), "nodes")
-	recipe := exec.Command("bash", "-c", script, filepath.Join("..", "servers", s.family.cluster.recipe), s.version, dir)
+	const script = `"$0" start "$@" || exit; cat >/dev/null; "$0" stop "$1" "$2"`
+	c, dir := s.family.cluster, filepath.Join(t.TempDir(), "nodes")
+	args := append([]string{"-c", script, filepath.Join("..", "servers", c.recipe), s.version, dir}, c.impatient...)
+	recipe := exec.Command("bash", args...)
 	recipe.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interrupt ends the test, which ends this
 	recipe.Stderr = os.Stderr
 	alive, err := recipe.StdinPipe()
@@ -369,7 +375,7 @@ func (s *subject) startOwn(t *testing.T) (dsns []string, kill func(node int)) {
 		dsns = append(dsns, lines.Text())
 	}
 	if len(dsns) < len(s.addresses(t)) {
-		t.Fatalf("%s started %d nodes", s.family.cluster.recipe, len(dsns))
+		t.Fatalf("%s started %d nodes", c.recipe, len(dsns))
 	}
 	return dsns, func(node int) {
 		t.Helper()

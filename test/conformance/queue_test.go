@@ -307,6 +307,9 @@ type tx struct {
 
 func (t *table) begin(ctx context.Context, options ...string) (tx, error) {
 	level := cmp.Or(strings.Join(options, ""), t.family.isolation)
+	if t.family.oneLevel {
+		level = ""
+	}
 	switch conn := t.conn.(type) {
 	case *pgxpool.Pool:
 		x, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.TxIsoLevel(level)})

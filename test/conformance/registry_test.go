@@ -13,12 +13,15 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/binaryms2014"
 	"github.com/qgen-dev/qgen/test/conformance/gen/binaryms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/binarymy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/binaryora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleanmaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleanms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleanmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleanpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/booleansqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositeblockmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositecrdb"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositeguardedora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositelockmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositelockmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositemaria106"
@@ -26,6 +29,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositemy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/compositeora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositepg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositepg13pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/compositesqlite"
@@ -34,6 +38,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletemaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/deleteora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/deletesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duegalera"
@@ -44,6 +49,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/duems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duemy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/dueora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/duesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/enummaria105"
@@ -55,6 +61,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/guardedora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedpg94sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedsqlite"
@@ -62,6 +69,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdms2008"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/holdora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdstatusmaria106"
@@ -69,6 +77,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdstatuspg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdyuga"
 	"github.com/qgen-dev/qgen/test/conformance/gen/hostilems2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/hostileora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/hostilepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/hostilepg13sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/hostilesqlite"
@@ -77,18 +86,22 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/integerms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integermy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integermy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/integerora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integerpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/integersqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasemaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/leaseora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leasesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockms2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/lockora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimeora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimepg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionedpg13pgx"
@@ -97,10 +110,12 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionmaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitionora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunmaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionsqlite"
@@ -111,20 +126,24 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/popms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popmy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/popora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/poppg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/poppg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultmaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/resultora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/resultsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/rowidora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidpg18pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/rowidsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalmaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/severalora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlecrdb"
@@ -137,6 +156,8 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlemy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singleora112"
+	"github.com/qgen-dev/qgen/test/conformance/gen/singleora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlepg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlepg13pgx"
@@ -147,18 +168,22 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/singletidb"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singleyuga"
 	"github.com/qgen-dev/qgen/test/conformance/gen/storedms2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/tokenblockmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenms2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/tokenora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokensqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatemaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatemy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstateora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatepg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstatesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicms2014"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/topicora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/unsignedmaria106"
@@ -326,4 +351,29 @@ var registry = []emitted{
 	{name: "auditedms2019", new: auditedms2019.New, lost: auditedms2019.ErrLost, retryable: auditedms2019.IsRetryable},
 	{name: "auditedms2014", new: auditedms2014.New, lost: auditedms2014.ErrLost, retryable: auditedms2014.IsRetryable},
 	{name: "storedms2019", new: storedms2019.New, worker: storedms2019.WithWorker, lost: storedms2019.ErrLost, retryable: storedms2019.IsRetryable},
+	{name: "tokenblockmaria106", new: tokenblockmaria106.New, lost: tokenblockmaria106.ErrLost, retryable: tokenblockmaria106.IsRetryable},
+	{name: "compositeblockmaria106", new: compositeblockmaria106.New, lost: compositeblockmaria106.ErrLost, retryable: compositeblockmaria106.IsRetryable},
+	{name: "singleora19", new: singleora19.New, worker: singleora19.WithWorker, lost: singleora19.ErrLost, retryable: singleora19.IsRetryable},
+	{name: "singleora112", new: singleora112.New, worker: singleora112.WithWorker, lost: singleora112.ErrLost, retryable: singleora112.IsRetryable},
+	{name: "guardedora19", new: guardedora19.New, worker: guardedora19.WithWorker, lost: guardedora19.ErrLost, retryable: guardedora19.IsRetryable},
+	{name: "lockora19", new: lockora19.New, worker: lockora19.WithWorker, lost: lockora19.ErrLost, retryable: lockora19.IsRetryable},
+	{name: "tokenora19", new: tokenora19.New, lost: tokenora19.ErrLost, retryable: tokenora19.IsRetryable},
+	{name: "compositeora19", new: compositeora19.New, lost: compositeora19.ErrLost, retryable: compositeora19.IsRetryable},
+	{name: "compositeguardedora19", new: compositeguardedora19.New, lost: compositeguardedora19.ErrLost, retryable: compositeguardedora19.IsRetryable},
+	{name: "binaryora19", new: binaryora19.New, lost: binaryora19.ErrLost, retryable: binaryora19.IsRetryable},
+	{name: "deleteora19", new: deleteora19.New, lost: deleteora19.ErrLost, retryable: deleteora19.IsRetryable},
+	{name: "dueora19", new: dueora19.New, lost: dueora19.ErrLost, retryable: dueora19.IsRetryable},
+	{name: "integerora19", new: integerora19.New, worker: integerora19.WithWorker, lost: integerora19.ErrLost, retryable: integerora19.IsRetryable},
+	{name: "leaseora19", new: leaseora19.New, lost: leaseora19.ErrLost, retryable: leaseora19.IsRetryable},
+	{name: "nulltimeora19", new: nulltimeora19.New, lost: nulltimeora19.ErrLost, retryable: nulltimeora19.IsRetryable},
+	{name: "tokenstateora19", new: tokenstateora19.New, lost: tokenstateora19.ErrLost, retryable: tokenstateora19.IsRetryable},
+	{name: "severalora19", new: severalora19.New, lost: severalora19.ErrLost, retryable: severalora19.IsRetryable},
+	{name: "topicora19", new: topicora19.New, lost: topicora19.ErrLost, retryable: topicora19.IsRetryable},
+	{name: "resultora19", new: resultora19.New, worker: resultora19.WithWorker, lost: resultora19.ErrLost, retryable: resultora19.IsRetryable},
+	{name: "rowidora19", new: rowidora19.New, lost: rowidora19.ErrLost, retryable: rowidora19.IsRetryable},
+	{name: "holdora19", new: holdora19.New, lost: holdora19.ErrLost, retryable: holdora19.IsRetryable},
+	{name: "popora19", new: popora19.New, retryable: popora19.IsRetryable},
+	{name: "partitionora19", new: partitionora19.New, lost: partitionora19.ErrLost, retryable: partitionora19.IsRetryable},
+	{name: "partitionrunora19", new: partitionrunora19.New, lost: partitionrunora19.ErrLost, retryable: partitionrunora19.IsRetryable},
+	{name: "hostileora19", new: hostileora19.New, worker: hostileora19.WithWorker, lost: hostileora19.ErrLost, retryable: hostileora19.IsRetryable},
 }

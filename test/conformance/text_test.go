@@ -160,6 +160,7 @@ func embedded(f file) []string {
 // errorsOf are the drivers whose errors packages over database/sql look at.
 var errorsOf = map[string]string{
 	"mysql": "github.com/go-sql-driver/mysql", "mariadb": "github.com/go-sql-driver/mysql", "tidb": "github.com/go-sql-driver/mysql",
+	"oracle": "github.com/sijms/go-ora/v2",
 }
 
 // An emitted package needs the standard library and its driver, nothing else,

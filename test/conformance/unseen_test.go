@@ -3,7 +3,7 @@ package conformance
 // This file holds the servers that were not at hand. Their packages are emitted,
 // parsed and compiled; with QGEN_TEST_COCKROACH, QGEN_TEST_YUGABYTE or
 // QGEN_TEST_TIDB set to a DSN, the suite runs on them like on any other. SQL Server
-// is another one, and has a file of its own.
+// and Oracle are others, and have files of their own.
 
 var cockroachdb, yugabytedb, tidb family
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # A Galera cluster of three MariaDB servers for the tests, without root and without Docker.
 #
-#   galera.sh install VERSION     puts the servers' programs and an empty database into the cache
-#   galera.sh start VERSION DIR   starts the cluster with its data below DIR, prints a DSN per node
-#   galera.sh stop VERSION DIR    kills it; DIR stays, but is of no use to another start
+#   galera.sh install VERSION                 puts the servers' programs and an empty database into the cache
+#   galera.sh start VERSION DIR [OPTION…]     starts the cluster with its data below DIR, each server with
+#                                             the options, and prints a DSN per node
+#   galera.sh stop VERSION DIR                kills it; DIR stays, but is of no use to another start
 #
 # VERSION is 10.11. Programs and users are those of mariadb.sh.
 . "$(dirname "$0")/mariadb.sh"

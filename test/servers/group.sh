@@ -2,9 +2,10 @@
 # A Group Replication cluster of three MySQL servers, all of which write, for the tests,
 # without root and without Docker.
 #
-#   group.sh install VERSION     puts the servers' programs and an empty database into the cache
-#   group.sh start VERSION DIR   starts the cluster with its data below DIR, prints a DSN per node
-#   group.sh stop VERSION DIR    kills it; DIR stays, but is of no use to another start
+#   group.sh install VERSION                 puts the servers' programs and an empty database into the cache
+#   group.sh start VERSION DIR [OPTION…]     starts the cluster with its data below DIR, each server with
+#                                            the options, and prints a DSN per node
+#   group.sh stop VERSION DIR                kills it; DIR stays, but is of no use to another start
 #
 # VERSION is 9.7. Programs and users are those of mysql.sh.
 . "$(dirname "$0")/mysql.sh"

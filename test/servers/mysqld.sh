@@ -30,7 +30,7 @@ fresh() {
 # clears its folder for temporary files when it starts, so no two may share one.
 mysqld_on() {
   mkdir -p "$1.tmp"
-  command=("${mysqld[@]}" "${common[@]}" "${options[@]}" --datadir="$1" --tmpdir="$1.tmp")
+  command=("${mysqld[@]}" "${common[@]}" "${options[@]}" --datadir="$1" --tmpdir="$1.tmp" "${more[@]}")
 }
 
 # once runs the server on $part/data in one of its modes for a new database.

@@ -2,9 +2,10 @@
 # What the recipes of all servers share. A recipe sources this file, sets $product and
 # $version, defines the functions "install_server" (puts all that a start needs into
 # the cache), "start_server" (starts it in $dir and prints the DSN) and "stop_server",
-# and ends with `run "$@"`.
+# and ends with `run "$@"`. What a start is given behind the folder stands in $more.
 set -euo pipefail
 
+more=()
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${QGEN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/qgen}
 
@@ -149,6 +150,7 @@ run() {
   install) install_server ;;
   start)
     dir=${3:?the folder for the data}
+    more=("${@:4}")
     install_server
     start_server
     ;;

@@ -24,7 +24,7 @@ var parsers = []string{"plsql"}
 
 // unseen are servers that "with" cannot start; somebody else has to, and to set
 // their variables.
-var unseen = []string{"cockroach", "yugabyte", "tidb", "sqlserver"}
+var unseen = []string{"cockroach", "yugabyte", "tidb", "sqlserver", "oracle"}
 
 // Startable reports whether the script "with" can start the server of that name.
 func Startable(name string) bool { return slices.Contains(names, name) }

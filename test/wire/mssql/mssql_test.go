@@ -67,6 +67,7 @@ func text(t testing.TB, pkg, name string) string {
 func param(kind string, value any) tds.Param { return tds.Param{Type: kind, Value: value} }
 
 func number(n int) tds.Param       { return param("bigint", n) }
+func small(n int) tds.Param        { return param("int", n) }
 func seconds(s float64) tds.Param  { return param("float", s) }
 func varchar(s string) tds.Param   { return param("nvarchar("+strconv.Itoa(max(1, len(s)))+")", s) }
 func long(s string) tds.Param      { return param("nvarchar(max)", s) }

@@ -58,6 +58,7 @@ CREATE TABLE dbo.person (name nvarchar(9)) AS NODE
 CREATE TABLE dbo.knows (since date, CONSTRAINT ec CONNECTION (person TO person) ON DELETE CASCADE) AS EDGE
 CREATE TABLE dbo.old_style (id int NOT NULL CONSTRAINT pk_old PRIMARY KEY NONCLUSTERED WITH FILLFACTOR = 90 ON [PRIMARY], b int) ON [PRIMARY] TEXTIMAGE_ON other FILESTREAM_ON streams
 CREATE INDEX many ON dbo.old_style (id, b DESC) WITH FILLFACTOR = 90 ON [PRIMARY]
+CREATE TABLE dbo.stored (id int PRIMARY KEY NONCLUSTERED NOT ENFORCED, b varbinary(max) FILESTREAM, c uniqueidentifier UNIQUE ON [PRIMARY] FILESTREAM_ON streams)
 CREATE TABLE dbo.places (id int PRIMARY KEY, g geography, x xml, v vector(3), j json)
 CREATE SPATIAL INDEX sp ON dbo.places (g) USING GEOGRAPHY_GRID WITH (GRIDS = (MEDIUM))
 CREATE PRIMARY XML INDEX px ON dbo.places (x)

@@ -24,5 +24,7 @@ ALTER TABLE odd DROP CONSTRAINT nothing;
 CREATE TABLE db.a.b (id NUMBER);
 CREATE TABLE ünï (größe NUMBER, "straße" NUMBER, ıd NUMBER);
 ALTER TABLE ÜNÏ DROP COLUMN GRÖßE;
+COMMENT ON COLUMN odd IS 'no column';
+CREATE TABLE "R&D" ("a&b" NUMBER, "${c}" NUMBER);
 CREATE CLUSTER personnel (dept NUMBER) INDEX;
 create or replace type body broken is

@@ -79,4 +79,5 @@ CREATE TABLE e (id NUMBER);
 BEGIN NULL; END;
 /
 CREATE TABLE f (id NUMBER); CREATE TABLE g (id NUMBER);
-exit success
+exit -
+success

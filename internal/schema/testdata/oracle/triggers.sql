@@ -53,7 +53,11 @@ CREATE TRIGGER q_quoted BEFORE INSERT ON t FOR EACH ROW BEGIN IF (:new."q" IS NU
 /
 CREATE TRIGGER r_local BEFORE INSERT ON t FOR EACH ROW DECLARE PROCEDURE x IS BEGIN :new.r := t_seq.nextval; END; BEGIN NULL; END;
 /
-CREATE TRIGGER s_coalesce BEFORE INSERT ON t FOR EACH ROW BEGIN :new.s := COALESCE(:new.a, t_seq.nextval); SELECT t_seq.nextval INTO :new.s FROM t; END;
+CREATE TRIGGER s_coalesce BEFORE INSERT ON t FOR EACH ROW BEGIN :new.s := COALESCE(:new.a, t_seq.nextval); SELECT t_seq.nextval + 1 INTO :new.s FROM dual; SELECT t_seq.nextval INTO :new.s FROM t; END;
+/
+CREATE TRIGGER long_guard BEFORE INSERT ON t FOR EACH ROW WHEN (new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL AND new.s IS NULL) BEGIN :new.s := t_seq.nextval; END;
+/
+CREATE TRIGGER half_sure BEFORE INSERT ON t FOR EACH ROW WHEN ((new.s IS NULL OR new.a = 1) AND new.s IS NULL) BEGIN :new.s := t_seq.nextval; SELECT t_seq.nextval + 1 INTO :new.s FROM dual; :new.s = 1; END;
 /
 CREATE TRIGGER called BEFORE DELETE ON t FOR EACH ROW CALL log_it(:old.id)
 /

@@ -30,7 +30,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	token := newToken()
-	err = q.retry(ctx, "claim", func(db DBTX) (err error) {
+	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs, err = query(ctx, db, scanJob, claimSQL, limit, token, token)
 		return err
 	})

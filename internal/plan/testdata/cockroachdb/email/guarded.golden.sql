@@ -32,6 +32,7 @@
 --   advisory     strategy=guarded is asked for
 -- * guarded      strategy=guarded is asked for
 --   pop          strategy=guarded is asked for
+-- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes

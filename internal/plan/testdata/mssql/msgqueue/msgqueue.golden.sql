@@ -14,8 +14,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates MsgQueue_msgqueue_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       reading behind a mark is not carried out by this version yet
@@ -297,7 +295,7 @@ AND    have.is_disabled = 0;
 SELECT /* msgqueue.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('MsgQueue_msgqueue_ready')
+           VALUES ('IX_MsgQueue_Ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -308,6 +306,4 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX MsgQueue_msgqueue_ready ON dbo.MsgQueue (MsgTypeCode, CreateTime, MsgQueueId)
-WHERE  State = 'N';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: IX_MsgQueue_Ready serves already

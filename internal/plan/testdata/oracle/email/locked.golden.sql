@@ -322,7 +322,7 @@ AND    CREATED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 INSERT /* lockedq.Enqueue */ INTO EMAIL_OUTBOX
        (KIND, PRIORITY, CREATED_AT, NOT_BEFORE, BODY)
 VALUES (:1, coalesce(:2, 0), SYSTIMESTAMP, TO_DATE(:3, 'YYYY-MM-DD HH24:MI:SS'), :4)
-RETURNING MSG_ID INTO :5;
+/* the new key */ RETURNING MSG_ID INTO :5;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -33,6 +33,7 @@
 -- * guarded      strategy=guarded is asked for
 --   pop          strategy=guarded is asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
 
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes

@@ -32,6 +32,7 @@
 --   advisory     YugabyteDB has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: an index in queue order is one hot tablet: for many workers add a column for qgen:shard mod and give each worker its share; a hashed index would put the rows out of order
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -7,4 +7,4 @@ INSERT /* hostileora19.Enqueue */ INTO JOBS
 line", SINCE)
 VALUES (:1, coalesce(:2, 7), :3, :4, :5, :6, :7, :8, :9, :10, :11, :12, :13,
         :14, :15, :16, :17, :18, :19, :20, SYSTIMESTAMP)
-RETURNING "Select" INTO :21
+/* the new key */ RETURNING "Select" INTO :21

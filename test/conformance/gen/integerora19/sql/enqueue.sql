@@ -4,4 +4,4 @@
 INSERT /* integerora19.Enqueue */ INTO JOBS
        (N, PRIORITY)
 VALUES (:1, coalesce(:2, 0))
-RETURNING ID INTO :3
+/* the new key */ RETURNING ID INTO :3

@@ -4,4 +4,4 @@
 INSERT /* lockora19.Enqueue */ INTO JOBS
        (N, ENQUEUED_AT)
 VALUES (:1, SYSTIMESTAMP)
-RETURNING ID INTO :2
+/* the new key */ RETURNING ID INTO :2

@@ -4,4 +4,4 @@
 INSERT /* partitionora19.Enqueue */ INTO JOBS
        (N, HASH_CODE)
 VALUES (:1, :2)
-RETURNING ID INTO :3
+/* the new key */ RETURNING ID INTO :3

@@ -5,4 +5,4 @@ INSERT /* tokenora19.Enqueue */ INTO JOBS
        (N, DUE_AT)
 VALUES (:1,
         coalesce(TO_TIMESTAMP_TZ(:2, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), SYSTIMESTAMP))
-RETURNING ID INTO :3
+/* the new key */ RETURNING ID INTO :3

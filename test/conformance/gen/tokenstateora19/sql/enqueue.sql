@@ -4,4 +4,4 @@
 INSERT /* tokenstateora19.Enqueue */ INTO JOBS
        (N)
 VALUES (:1)
-RETURNING ID INTO :2
+/* the new key */ RETURNING ID INTO :2

@@ -4,4 +4,4 @@
 INSERT /* topicora19.Enqueue */ INTO JOBS
        (N, KIND)
 VALUES (:1, coalesce(:2, 'mail'))
-RETURNING ID INTO :3
+/* the new key */ RETURNING ID INTO :3
