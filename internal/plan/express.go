@@ -454,7 +454,8 @@ func wholes(d time.Duration) (n int64, unit string) {
 func (s *scope) age(a, b *schema.Column, expr func(string) string) string {
 	kind := s.clockKind(a)
 	clock, ok := s.d.Clock(kind, s.version)
-	if !ok || clock.Age == "" {
+	form := clock.Age.At(s.version)
+	if !ok || form == "" {
 		return ""
 	}
 	format := ""
@@ -470,5 +471,5 @@ func (s *scope) age(a, b *schema.Column, expr func(string) string) string {
 	default:
 		return ""
 	}
-	return dialect.Fill(clock.Age, "a", expr(s.column(a)), "b", to, "format", format)
+	return dialect.Fill(form, "a", expr(s.column(a)), "b", to, "format", format)
 }

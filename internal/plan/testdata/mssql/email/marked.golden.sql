@@ -311,7 +311,7 @@ SELECT /* markedq.Stats */
        count(CASE WHEN state = 'E' THEN 1 END) AS failed,
        count(CASE WHEN state = 'N' AND not_before > SYSUTCDATETIME() THEN 1 END) AS delayed,
        count(CASE WHEN state = 'A' AND lease_till <= SYSUTCDATETIME() THEN 1 END) AS expired,
-       DATEDIFF(second, min(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN created_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'N' AND (not_before <= SYSUTCDATETIME() OR not_before IS NULL) THEN created_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
 FROM   dbo.email_outbox;
 
 -- sql/peek.sql

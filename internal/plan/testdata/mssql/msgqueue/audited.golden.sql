@@ -283,7 +283,7 @@ SELECT /* auditedq.Stats */
        count(CASE WHEN Status = 2 THEN 1 END) AS done,
        count(CASE WHEN Status = 9 THEN 1 END) AS failed,
        count(CASE WHEN Status = 1 AND Until <= SYSUTCDATETIME() THEN 1 END) AS expired,
-       DATEDIFF(second, min(CASE WHEN Status = 0 THEN Enqueued END), SYSUTCDATETIME()) * 1.0 AS oldest_ready
+       DATEDIFF_BIG(millisecond, min(CASE WHEN Status = 0 THEN Enqueued END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
 FROM   dbo.Audited;
 
 -- sql/peek.sql

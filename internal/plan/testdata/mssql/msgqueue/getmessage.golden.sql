@@ -293,10 +293,10 @@ SELECT /* getmessageq.Stats */
        count(CASE WHEN State = 'A' THEN 1 END) AS running,
        count(CASE WHEN State = 'C' THEN 1 END) AS done,
        count(CASE WHEN State = 'E' THEN 1 END) AS failed,
-       DATEDIFF(second, min(CASE WHEN State = 'N' THEN CreateTime END), GETDATE()) * 1.0 AS oldest_ready,
-       DATEDIFF(second, min(CASE WHEN State = 'A' THEN StartTime END), GETDATE()) * 1.0 AS oldest_running,
-       avg(CASE WHEN State = 'C' THEN DATEDIFF(second, CreateTime, StartTime) * 1.0 END) AS mean_wait,
-       avg(CASE WHEN State = 'C' THEN DATEDIFF(second, StartTime, EndTime) * 1.0 END) AS mean_run
+       DATEDIFF_BIG(millisecond, min(CASE WHEN State = 'N' THEN CreateTime END), GETDATE()) / 1000.0 AS oldest_ready,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN State = 'A' THEN StartTime END), GETDATE()) / 1000.0 AS oldest_running,
+       avg(CASE WHEN State = 'C' THEN DATEDIFF_BIG(millisecond, CreateTime, StartTime) / 1000.0 END) AS mean_wait,
+       avg(CASE WHEN State = 'C' THEN DATEDIFF_BIG(millisecond, StartTime, EndTime) / 1000.0 END) AS mean_run
 FROM   dbo.MsgQueue;
 GO
 

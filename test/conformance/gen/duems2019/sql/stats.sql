@@ -9,5 +9,5 @@ SELECT /* duems2019.Stats */
        count(CASE WHEN status = 'failed' THEN 1 END) AS failed,
        count(CASE WHEN status = 'ready' AND due_at > SYSDATETIMEOFFSET() THEN 1 END) AS delayed,
        count(CASE WHEN status = 'running' AND lease_till <= SYSDATETIMEOFFSET() THEN 1 END) AS expired,
-       DATEDIFF(second, min(CASE WHEN status = 'ready' AND due_at <= SYSDATETIMEOFFSET() THEN due_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
+       DATEDIFF_BIG(millisecond, min(CASE WHEN status = 'ready' AND due_at <= SYSDATETIMEOFFSET() THEN due_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
 FROM   jobs

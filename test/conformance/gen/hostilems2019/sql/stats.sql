@@ -8,5 +8,5 @@ SELECT /* hostilems2019.Stats */
        count(CASE WHEN [State of it] = 'done' THEN 1 END) AS done,
        count(CASE WHEN [State of it] = 'failed' THEN 1 END) AS failed,
        count(CASE WHEN [State of it] = 'running' AND [order] <= SYSDATETIMEOFFSET() THEN 1 END) AS expired,
-       DATEDIFF(second, min(CASE WHEN [State of it] = 'ready' THEN since END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
+       DATEDIFF_BIG(millisecond, min(CASE WHEN [State of it] = 'ready' THEN since END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
 FROM   jobs

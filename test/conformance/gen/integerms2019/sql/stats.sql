@@ -8,5 +8,5 @@ SELECT /* integerms2019.Stats */
        count(CASE WHEN state = 2 THEN 1 END) AS done,
        count(CASE WHEN state = 9 THEN 1 END) AS failed,
        count(CASE WHEN state = 1 AND claimed_at <= DATEADD(hour, -1, SYSUTCDATETIME()) THEN 1 END) AS expired,
-       DATEDIFF(second, min(CASE WHEN state = 1 THEN claimed_at END), SYSUTCDATETIME()) * 1.0 AS oldest_running
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 1 THEN claimed_at END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
 FROM   jobs

@@ -7,5 +7,5 @@ SELECT /* nulltimems2019.Stats */
        count(CASE WHEN started_at IS NOT NULL AND finished_at IS NULL AND failed_at IS NULL THEN 1 END) AS running,
        count(CASE WHEN finished_at IS NOT NULL AND failed_at IS NULL THEN 1 END) AS done,
        count(CASE WHEN finished_at IS NULL AND failed_at IS NOT NULL THEN 1 END) AS failed,
-       DATEDIFF(second, min(CASE WHEN started_at IS NOT NULL AND finished_at IS NULL AND failed_at IS NULL THEN started_at END), GETUTCDATE()) * 1.0 AS oldest_running
+       DATEDIFF_BIG(millisecond, min(CASE WHEN started_at IS NOT NULL AND finished_at IS NULL AND failed_at IS NULL THEN started_at END), GETUTCDATE()) / 1000.0 AS oldest_running
 FROM   jobs

@@ -8,5 +8,5 @@ SELECT /* severalms2019.Stats */
        count(CASE WHEN state = 'C' AND locked = 0 THEN 1 END) AS done,
        count(CASE WHEN state = 'E' AND locked = 0 THEN 1 END) AS failed,
        count(CASE WHEN state = 'N' AND locked = 1 AND claimed_at <= DATEADD(hour, -1, SYSDATETIMEOFFSET()) THEN 1 END) AS expired,
-       DATEDIFF(second, min(CASE WHEN state = 'N' AND locked = 1 THEN claimed_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_running
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'N' AND locked = 1 THEN claimed_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_running
 FROM   jobs

@@ -8,5 +8,5 @@ SELECT /* singlems2019.Stats */
        count(CASE WHEN status = 'done' THEN 1 END) AS done,
        count(CASE WHEN status = 'failed' THEN 1 END) AS failed,
        count(CASE WHEN status = 'running' AND lease_till <= SYSUTCDATETIME() THEN 1 END) AS expired,
-       DATEDIFF(second, min(CASE WHEN status = 'ready' THEN enqueued_at END), SYSDATETIMEOFFSET()) * 1.0 AS oldest_ready
+       DATEDIFF_BIG(millisecond, min(CASE WHEN status = 'ready' THEN enqueued_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready
 FROM   jobs
