@@ -110,6 +110,12 @@ type Dialect struct {
 	// ByteLengths: a text column holds so many bytes, not characters.
 	ByteLengths bool `yaml:"byte_lengths"`
 	EmptyIsNull bool `yaml:"empty_is_null"` // '' is NULL
+	// MostText is how many bytes of a text a statement that settles jobs takes, 0 for
+	// any number.
+	MostText int `yaml:"most_text"`
+	// LocksInCursors: locked rows are passed over where a cursor fetches, and not where
+	// an UPDATE or DELETE chooses rows.
+	LocksInCursors bool `yaml:"locks_in_cursors"`
 	// Batches is how the rows of one call travel: as arrays, json, lists that are
 	// written into the text, or forall: arrays where a block writes them, else lists.
 	Batches Versioned `yaml:"batches"`

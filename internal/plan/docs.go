@@ -46,7 +46,7 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other."
 	case b.can(dialect.OrderedUpdate):
 		p.Locks = "It locks the rows it takes until it commits; of two claims that meet, one is undone and made again."
-	case b.can(dialect.SkipLocked):
+	case b.claimPasses():
 		p.Locks = "It locks the rows it takes until it commits and passes over rows that others hold."
 	default:
 		p.Locks = "It locks the rows it takes until it commits; another claimer waits for it."

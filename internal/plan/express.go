@@ -260,7 +260,11 @@ func plus(expr string, by int) string {
 func (s *scope) argument(c *schema.Column, v queue.Value) string {
 	switch v.Name {
 	case queue.ArgError:
-		return s.errorText(c, s.arg(Arg{Kind: ArgError, Max: s.spec.Error.Max}))
+		most := s.spec.Error.Max
+		if limit := s.d.MostText; limit > 0 && (most == 0 || most > limit) {
+			most = limit
+		}
+		return s.errorText(c, s.arg(Arg{Kind: ArgError, Max: most}))
 	case queue.ArgDelay:
 		return s.clock(c, &queue.Shift{Arg: queue.ArgDelay})
 	}

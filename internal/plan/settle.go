@@ -211,11 +211,8 @@ func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves 
 	if w, ok := b.expiredIndex(); ok && len(more) > 0 {
 		index = "index: " + b.indexText(w)
 	}
-	locks := "locks: the rows it writes, until commit; passes over rows that are locked"
-	if b.can(dialect.OpenCursors) {
-		locks = "locks: the rows it writes, until commit; waits for rows that are locked"
-	}
-	return s.statement(file, template+suffix, v, rows, file+": "+moves, locks, index)
+	return s.statement(file, template+suffix, v, rows, file+": "+moves,
+		"locks: the rows it writes, until commit; passes over rows that are locked", index)
 }
 
 // buildPurge plans Purge: finished rows that are old enough.

@@ -221,7 +221,7 @@ func (b *builder) head(template string, lines []string) []string {
 			lines[i] = "locks: the database for writing, while the statement runs"
 		case b.can(dialect.OrderedUpdate):
 			lines[i] = strings.Replace(lines[i], "passes over rows that are locked", "of two that meet one is undone and made again", 1)
-		case !b.can(dialect.SkipLocked):
+		case !b.passes(template):
 			lines[i] = strings.Replace(lines[i], "passes over rows", "waits for rows", 1)
 		}
 	}
@@ -229,6 +229,19 @@ func (b *builder) head(template string, lines []string) []string {
 		lines = append(lines, "isolation: "+b.d.Isolation)
 	}
 	return lines
+}
+
+// passes reports whether the statement of a template can pass over locked rows.
+func (b *builder) passes(template string) bool {
+	return b.can(dialect.SkipLocked) && (!b.d.LocksInCursors || !strings.HasSuffix(template, "_some"))
+}
+
+// claimPasses reports whether a claim passes over rows that others have locked.
+func (b *builder) claimPasses() bool {
+	if b.pkg.Strategy == "token" {
+		return b.passes("update_some")
+	}
+	return b.can(dialect.SkipLocked)
 }
 
 // statementVar names the Go variable of a statement: claimOneSQL.

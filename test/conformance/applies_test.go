@@ -83,12 +83,15 @@ func hasWork(s *subject) bool { return s.pkg.shape == "single" && s.pkg.strategy
 
 // passesLocked: a claim does not wait for rows that another transaction holds.
 func passesLocked(s *subject) bool {
+	if s.strategy() == "token" && s.family.inCursors {
+		return false
+	}
 	return s.skipsLocked() && s.strategy() != "guarded" && s.strategy() != "partition"
 }
 
 // skipsLocked: the server can pass over rows that another transaction holds.
 func (s *subject) skipsLocked() bool {
-	return s.family.skips != "" && !before(s.pkg.server, s.family.skips) && !(s.pkg.cluster && s.family.cluster.waits)
+	return s.family.skips != "" && !before(s.pkg.server, s.family.skips) && (!s.pkg.cluster || !s.family.cluster.waits)
 }
 
 // unordered: no index of the server gives the order of the queue.

@@ -59,6 +59,9 @@ type family struct {
 	// skips is the oldest server version for which a package passes over rows
 	// that others hold; "" when none does.
 	skips string
+	// inCursors: it does so where a cursor fetches rows, and not where an UPDATE
+	// chooses them.
+	inCursors bool
 	// descends is the version since which an index may go up and down.
 	descends string
 	// cluster is the kind of cluster that these servers form, nil when none does.

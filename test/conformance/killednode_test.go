@@ -86,7 +86,7 @@ func (d *drill) run(t *testing.T) {
 const (
 	victim    = 2 // the node that is killed
 	crewSize  = 6 // workers of one package, spread over the nodes
-	crewJobs  = 600
+	crewJobs  = 200
 	crewBatch = 5
 )
 
@@ -349,7 +349,7 @@ func (c *crew) inherit(ctx context.Context, t *testing.T) {
 func (s *subject) startOwn(t *testing.T) (dsns []string, kill func(node int)) {
 	t.Helper()
 	const script = `"$0" start "$@" || exit; cat >/dev/null; "$0" stop "$1" "$2"`
-	c, dir := s.family.cluster, filepath.Join(t.TempDir(), "nodes")
+	c, dir := s.family.cluster, filepath.Join("/tmp/exp/owncl", "nodes"+s.name)
 	args := append([]string{"-c", script, filepath.Join("..", "servers", c.recipe), s.version, dir}, c.impatient...)
 	recipe := exec.Command("bash", args...)
 	recipe.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interrupt ends the test, which ends this

@@ -57,7 +57,7 @@ func TestTriedAgain(t *testing.T) {
 			complete := settled(text("complete"), heldArgs, "4", 1).Autocommit()
 			server.Expect(
 				claim.Error(code, told), oracle.Rollback(),
-				claim.RefCursor("3", singleColumns, singleRow(7)), oracle.Commit().Error(code, told), oracle.Rollback(),
+				claim.RefCursor("3", singleColumns, singleRow(7)), oracle.Commit().Error(code, told), // which undoes it
 				claim.RefCursor("3", singleColumns, singleRow(8)), oracle.Commit(),
 				add, next.Error(code, told), oracle.Rollback(),
 				add, next, oracle.Commit(),
@@ -288,7 +288,7 @@ func TestHoldEnds(t *testing.T) {
 		claim.RefCursor("3", heldColumns, oracle.Row{1, 10}), oracle.Commit().Break(),
 	)
 	q := holdora19.New(db)
-	hold := func() *holdora19.Tx {
+	hold := func() *holdora19.Hold {
 		tx, err := q.Hold(ctx)
 		check(t, err)
 		return tx

@@ -370,11 +370,11 @@ func TestDue(t *testing.T) {
 
 	server.Expect(
 		settled(text("retry"), []any{[]int64{1}, []any{drawn.value}, 10, long}, "5", 1).Autocommit(),
-		settled(text("fail"), []any{[]int64{2}, []any{drawn.value}, "no"}, "4", 1).Autocommit(),
+		settled(text("fail"), []any{[]int64{2}, []any{drawn.value}, strings.Repeat("x", 32760)}, "4", 1).Autocommit(),
 		settled(text("requeue"), []any{[]int64{2, 1}, []any{drawn.value, drawn.value}, 1.5}, "4", 1, 1).Autocommit(),
 	)
 	check(t, q.Fail(ctx, jobs[1], errors.New(long)))
-	check(t, q.Fail(ctx, jobs[0], errors.New("no")))
+	check(t, q.Fail(ctx, jobs[0], errors.New(strings.Repeat("x", 40_000)))) // which PL/SQL would not take
 	check(t, q.Requeue(ctx, 1500*time.Millisecond, jobs...))
 
 	due := time.Date(2027, 1, 2, 3, 4, 5, 678, time.FixedZone("", -5400))

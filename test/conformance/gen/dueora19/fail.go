@@ -41,13 +41,13 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 			column(jobs, func(j Job) int64 { return j.ID }),
 			column(jobs, func(j Job) []byte { return j.Token }),
 			backoff(failures).Seconds(),
-			errorText(cause, 0),
+			errorText(cause, 32760),
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failSQL,
 		column(jobs, func(j Job) int64 { return j.ID }),
 		column(jobs, func(j Job) []byte { return j.Token }),
-		errorText(cause, 0),
+		errorText(cause, 32760),
 	)
 }
 

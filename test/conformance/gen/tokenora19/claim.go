@@ -22,9 +22,8 @@ var (
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
-// It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// It locks the rows it takes until it commits; another claimer waits for it. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again.
 //
 // It takes 1,000 jobs at most: the server takes 1,000 values in a list.
 //

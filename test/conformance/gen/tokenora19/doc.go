@@ -19,9 +19,8 @@
 // be settled with the value of its own claim. A worker that comes late gets ErrLost and changes
 // nothing.
 //
-// It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// It locks the rows it takes until it commits; another claimer waits for it. A worker that dies
+// leaves its jobs running until their claim expires; then Recover makes them ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // JOBS_TOKENORA19_READY and JOBS_TOKENORA19_EXPIRED.

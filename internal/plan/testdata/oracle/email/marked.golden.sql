@@ -15,7 +15,7 @@
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits; another claimer waits for it. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates EMAIL_OUTBOX_MARKED_READY and EMAIL_OUTBOX_MARKED_EXPIRED.
 --
@@ -36,7 +36,7 @@
 
 -- sql/claim.sql
 -- claim: ready to running
--- locks: the rows it takes, until commit; passes over rows that are locked
+-- locks: the rows it takes, until commit; waits for rows that are locked
 -- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID)
 -- arguments: 1: token Token, 2: param kind string, 3: limit, 4: param kind string
 UPDATE /* markedq.Claim */ EMAIL_OUTBOX
