@@ -162,10 +162,13 @@ func (b *builder) buildIndexes() {
 			continue
 		}
 		ix := Index{Name: w.name, Why: w.why}
-		if have := b.serving(w); have != nil {
-			ix.Have = have.Name
-		} else {
+		switch have := b.serving(w); {
+		case have == nil:
 			ix.DDL = b.indexDDL(w)
+		case have.Name == "":
+			continue // that of a key that the database names: nothing to create, and no name to look for
+		default:
+			ix.Have = have.Name
 		}
 		b.pkg.Indexes = append(b.pkg.Indexes, ix)
 	}
@@ -248,7 +251,7 @@ func (b *builder) serving(w wanted) *schema.Index {
 }
 
 func (b *builder) serves(ix *schema.Index, w wanted) bool {
-	if ix.Method != "" && ix.Method != "btree" || ix.Name == "" {
+	if ix.Method != "" && ix.Method != "btree" {
 		return false
 	}
 	conditions := predicates(ix.Where)

@@ -46,6 +46,7 @@ type values struct {
 	KeyIndex  string     // the index by which rows of a batch are found, where the server must be told
 	Outside   string     // a column that the key index does not hold, so that reading the index alone is no choice
 	Served    string     // the table's index that gives the order of the queue
+	Follows   string     // that index, or else the one that is advised for it
 	Passed    string     // the index that looks like the order and is not the queue's, where the server must be told
 	Variables []string   // of a block, that hold Pick
 	Marked    []string   // conditions that rows meet when a claim has marked them
@@ -158,8 +159,13 @@ func (b *builder) common() values {
 	for c := range b.d.Capabilities {
 		v.Can[string(c)] = b.can(c)
 	}
-	if ix := b.serving(b.claimIndex()); ix != nil {
+	w := b.claimIndex()
+	switch ix := b.serving(w); {
+	case ix == nil && len(w.columns) > 0:
+		v.Follows = b.d.Ident(w.name)
+	case ix != nil && ix.Name != "":
 		v.Served = b.d.Ident(ix.Name)
+		v.Follows = v.Served
 	}
 	v.Passed = b.passed()
 	v.KeyIndex, v.Hold = b.keyIndex(), b.pkg.Strategy == "hold"

@@ -398,7 +398,7 @@ func quietMySQL(t *testing.T, x *table, poll func(queue)) {
 			}
 			// The table shows the statements of all sessions, and fails on bytes in them.
 			var e *mysql.MySQLError
-			if !errors.As(err, &e) || e.Number != 3854 || try == 100 {
+			if !errors.As(err, &e) || e.Number != 3854 || try == 3000 {
 				t.Fatal(err)
 			}
 			time.Sleep(10 * time.Millisecond)

@@ -12,9 +12,6 @@
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies loses the jobs it took.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// JOBS_POPORA19_READY.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package popora19

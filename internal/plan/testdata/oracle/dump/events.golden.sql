@@ -37,7 +37,7 @@
 -- arguments: 1: held_list RowID, 2: limit, 3: cursor
 DECLARE /* eventsq.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(EVENTS EVENTS_READY) */ ROWIDTOCHAR(ROWID)
         FROM   APP.EVENTS
         WHERE  1 = 1
 AND    NOT (ROWID = CHARTOROWID(:v0))

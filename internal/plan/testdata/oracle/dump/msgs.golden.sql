@@ -42,7 +42,7 @@
 -- arguments: 1: param_list msgType []string, 2: limit, 3: worker Owner, 4: cursor
 DECLARE /* msgsq.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(MSG_QUEUE MSG_QUEUE_MSGS_READY) */ ROWIDTOCHAR(ROWID)
         FROM   APP.MSG_QUEUE
         WHERE  STATUS IS NULL
         AND    MSG_TYPE IN (:v0)

@@ -41,7 +41,7 @@
 -- arguments: 1: param kind string, 2: limit, 3: token Token, 4: cursor
 DECLARE /* emailq.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(EMAIL_OUTBOX EMAIL_OUTBOX_READY) */ ROWIDTOCHAR(ROWID)
         FROM   EMAIL_OUTBOX
         WHERE  STATE = 'N'
         AND    (NOT_BEFORE <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR NOT_BEFORE IS NULL)

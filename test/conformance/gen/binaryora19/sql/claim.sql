@@ -4,7 +4,7 @@
 -- index: (STATUS, N, ID)
 DECLARE /* binaryora19.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_BINARYORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATUS = 'ready'
         ORDER  BY N, ID

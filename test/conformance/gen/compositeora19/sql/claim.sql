@@ -4,7 +4,7 @@
 -- index: (STATUS, SEQ, REGION)
 DECLARE /* compositeora19.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_COMPOSITEORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATUS = 'ready'
         ORDER  BY SEQ, REGION

@@ -4,7 +4,7 @@
 -- index: (STATUS, ID)
 DECLARE /* deleteora19.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_DELETEORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATUS = 'ready'
         AND    TRIES > 0

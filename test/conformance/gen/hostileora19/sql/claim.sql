@@ -4,7 +4,7 @@
 -- index: ("State of it", "Select")
 DECLARE /* hostileora19.Claim */
     CURSOR candidate_rows IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_HOSTILEORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  "State of it" = 'ready'
         ORDER  BY "Select"

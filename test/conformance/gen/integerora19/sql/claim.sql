@@ -4,7 +4,7 @@
 -- index: (STATE, PRIORITY DESC, ID)
 DECLARE /* integerora19.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_INTEGERORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATE = 0
         ORDER  BY PRIORITY DESC, ID

@@ -4,7 +4,7 @@
 -- index: (STATUS, ID)
 DECLARE /* partitionrunora19.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_PARTITIONRUNORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATUS = 'ready'
         AND    MOD(MOD(NVL(HASH_CODE, 0), :1) + :1, :1) = :2

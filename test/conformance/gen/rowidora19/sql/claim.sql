@@ -4,7 +4,7 @@
 -- index: (N)
 DECLARE /* rowidora19.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_ROWIDORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  1 = 1
 AND    NOT (ROWID = CHARTOROWID(:v0))

@@ -4,7 +4,7 @@
 -- index: (STATE, LOCKED, ID)
 DECLARE /* severalora19.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_SEVERALORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATE = 'N'
         AND    LOCKED = 0

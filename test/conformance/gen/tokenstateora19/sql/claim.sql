@@ -4,7 +4,7 @@
 -- index: (STATUS, ID)
 DECLARE /* tokenstateora19.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_TOKENSTATEORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATUS = 'ready'
         ORDER  BY ID

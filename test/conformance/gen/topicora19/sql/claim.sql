@@ -4,7 +4,7 @@
 -- index: (STATUS, KIND, ID)
 DECLARE /* topicora19.Claim */
     CURSOR candidate IS
-        SELECT ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_TOPICORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATUS = 'ready'
         AND    KIND = :1
