@@ -51,6 +51,7 @@ const (
 	OpenCursors     Capability = "open_cursors"     // of which: by a cursor that is an argument of it
 	ReturningKey    Capability = "returning_key"    // INSERT gives the key of the new row to an argument
 	Procedures      Capability = "procedures"       // statements can be stored and called with their arguments
+	ReturningUpdate Capability = "returning_update" // an UPDATE of one table returns rows, where DELETE and INSERT do not as well
 	ConsecutiveIDs  Capability = "consecutive_ids"  // the numbers of rows that one statement adds differ by the same step, in their order
 	Miscounts       Capability = "miscounts"        // the number of rows that a statement changed may be told wrong, what it returns may not
 )
@@ -59,7 +60,7 @@ var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, OnlineIndex, RandomUUID, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
-	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, Miscounts,
+	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts,
 }
 
 // Dialect is one folder of templates.

@@ -85,7 +85,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		st.Refreshes = b.refreshed(t)
 	}
 	var rows []*Field
-	if b.can(dialect.Returning) {
+	if b.can(dialect.Returning) || b.updatesReturn() {
 		rows = slices.Concat(b.pkg.Key, st.Refreshes)
 		s.moved = moved && was != ""
 		s.returns(&v, event(template), rows)
@@ -112,6 +112,12 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v))
 	b.docSettle(st, name)
 	return st
+}
+
+// updatesReturn reports whether everything that settles jobs is an UPDATE that
+// returns their keys.
+func (b *builder) updatesReturn() bool {
+	return b.can(dialect.ReturningUpdate) && !b.spec.DoneDeletes && !b.spec.FailedDeletes
 }
 
 // refreshed returns the fields of Job that a renewed claim changes.

@@ -1,0 +1,364 @@
+-- Package email13q uses the table email_outbox as a queue of jobs on MariaDB 13 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy token: the token column holds the key of the batch, by which it is read back.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_email13_ready and email_outbox_email13_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MariaDB 13 cannot return the rows of an UPDATE
+--   block        token does the same with fewer statements, so a block must be asked for
+-- * token        the token column holds the key of the batch, by which it is read back
+--   lock_update  not needed: token comes first
+--   advisory     MariaDB has no locks on numbers
+--   guarded      not needed: token comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- isolation: read committed
+-- arguments: 1: param kind string, 2: limit, 3: token Token
+UPDATE /* email13q.Claim */ (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'N'
+           AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
+           AND    kind = ?
+           ORDER  BY priority DESC, created_at DESC, msg_id
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
+SET    state = 'A',
+       lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
+       token = ?,
+       tries = email_outbox.tries + 1;
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that the token marks
+-- locks: none
+-- arguments: 1: token Token
+SELECT /* email13q.Claim */
+       msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
+       CAST(not_before AS CHAR), CAST(lease_till AS CHAR), token, tries, last_error, body
+FROM   email_outbox
+WHERE  token = ?
+AND    state = 'A';
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+UPDATE /* email13q.Complete */ email_outbox FORCE INDEX (PRIMARY)
+SET    state = 'C',
+       lease_till = NULL
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+RETURNING msg_id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: error, 3: list MsgID Token
+UPDATE /* email13q.Fail */ email_outbox FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       not_before = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
+       lease_till = NULL,
+       token = NULL,
+       last_error = ?
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+RETURNING msg_id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: error, 2: list MsgID Token
+UPDATE /* email13q.Fail */ email_outbox FORCE INDEX (PRIMARY)
+SET    state = 'E',
+       lease_till = NULL,
+       last_error = ?
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+RETURNING msg_id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: delay, 3: list MsgID Token
+UPDATE /* email13q.Requeue */ email_outbox FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       not_before = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE not_before END,
+       lease_till = NULL,
+       token = NULL,
+       tries = tries - 1
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+RETURNING msg_id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list MsgID Token
+UPDATE /* email13q.Extend */ email_outbox FORCE INDEX (PRIMARY)
+SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
+WHERE  ((msg_id = ? AND token = ?))
+AND    state = 'A'
+RETURNING msg_id, CAST(lease_till AS CHAR);
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till, state)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* email13q.Recover */ (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'A'
+           AND    tries < 5
+           AND    lease_till <= UTC_TIMESTAMP(6)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
+SET    state = 'N',
+       lease_till = NULL,
+       token = NULL;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till, state)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* email13q.Recover */ (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'A'
+           AND    tries >= 5
+           AND    lease_till <= UTC_TIMESTAMP(6)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
+SET    state = 'E',
+       lease_till = NULL;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* email13q.Redrive */ (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'E'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
+SET    state = 'N',
+       lease_till = NULL,
+       token = NULL,
+       tries = 0;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* email13q.Purge */ email_outbox
+FROM   (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'C'
+           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* email13q.Purge */ email_outbox
+FROM   (
+           SELECT msg_id
+           FROM   email_outbox
+           WHERE  state = 'E'
+           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
+INSERT /* email13q.Enqueue */ INTO email_outbox
+       (kind, priority, created_at, not_before, body)
+VALUES (?, coalesce(?, 0), NOW(6), ?, ?);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Kind Priority NotBefore Body
+INSERT /* email13q.EnqueueMany */ INTO email_outbox
+       (kind, priority, created_at, not_before, body)
+VALUES (?, coalesce(?, 0), NOW(6), ?, ?);
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* email13q.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* email13q.Stats */
+       count(CASE WHEN state = 'N' AND (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'C' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'N' AND not_before > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       count(CASE WHEN state = 'A' AND lease_till <= UTC_TIMESTAMP(6) THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL) THEN created_at END), NOW(6)) / 1000000 AS oldest_ready
+FROM   email_outbox;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- isolation: read committed
+-- arguments: 1: param kind string, 2: limit
+SELECT /* email13q.Peek */
+       msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
+       CAST(not_before AS CHAR), tries, last_error, body
+FROM   email_outbox
+WHERE  state = 'N'
+AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
+AND    kind = ?
+ORDER  BY priority DESC, created_at DESC, msg_id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* email13q.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 13')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%MariaDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 130000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* email13q.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'msg_id' AS name, 'bigint unsigned' AS type UNION ALL
+           SELECT 'state', 'enum' UNION ALL
+           SELECT 'kind', 'varchar' UNION ALL
+           SELECT 'priority', 'int' UNION ALL
+           SELECT 'created_at', 'timestamp' UNION ALL
+           SELECT 'not_before', 'datetime' UNION ALL
+           SELECT 'lease_till', 'datetime' UNION ALL
+           SELECT 'token', 'binary' UNION ALL
+           SELECT 'tries', 'int unsigned' UNION ALL
+           SELECT 'last_error', 'text' UNION ALL
+           SELECT 'body', 'longtext'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'email_outbox'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* email13q.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'email_outbox'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* email13q.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'email_outbox_email13_ready' AS name UNION ALL
+           SELECT 'email_outbox_email13_expired'
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'email_outbox'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE email_outbox ADD INDEX email_outbox_email13_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
+
+-- serves Recover: claims that ran out
+ALTER TABLE email_outbox ADD INDEX email_outbox_email13_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;
