@@ -302,17 +302,19 @@ func (w *writer) sizedArgs() []*code.Statement {
 // look emits one run of the claim into jobs and err.
 func (w *writer) look(g *code.Group, op string) {
 	c := w.Claim
+	how := "transact"
 	w.token(g)
 	if c.Flow == plan.LockTake {
-		g.Add(attempt(w.queue(), "transact", code.Lit(op), w.lockTake()...))
+		g.Add(attempt(w.queue(), how, code.Lit(op), w.lockTake()...))
+		w.orNone(g)
 		w.sort(g)
 		return
 	}
 	text := w.claimText(g, op)
 	if c.Flow == plan.MarkRead {
-		g.Add(attempt(w.queue(), "transact", code.Lit(op), w.markRead(text, op)...))
+		g.Add(attempt(w.queue(), how, code.Lit(op), w.markRead(text, op)...))
 	} else {
-		how := "retry"
+		how = "retry"
 		if c.Flow == plan.OneBlock || c.Statement.Has(plan.ArgCursor) {
 			how = "transact" // what a block locks is free again without; a cursor lives on the connection of its block
 		}
@@ -320,7 +322,20 @@ func (w *writer) look(g *code.Group, op string) {
 			code.List(code.Id("jobs"), code.Err()).Op("=").Add(readCall(reader(c.Statement), "scanJob", text...)),
 			code.Return(code.Err())))
 	}
+	if how == "transact" {
+		w.orNone(g)
+	}
 	w.sort(g)
+}
+
+// orNone emits what a claim in a transaction needs: when the commit failed, the
+// jobs that were read are not its own.
+//
+//	if err != nil {
+//		return nil, err
+//	}
+func (w *writer) orNone(g *code.Group) {
+	g.If(code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), code.Err()))
 }
 
 // markRead emits

@@ -4,6 +4,8 @@ package emit
 // what is wrong with it.
 
 import (
+	"slices"
+
 	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
@@ -76,19 +78,39 @@ func (w *writer) schemaErrorType(f *code.File) {
 //		}
 //		return nil
 //	}
+//
+// A check that has to see how an argument travels is given the number 1; then all
+// have a list of arguments.
 func (w *writer) verifyMethod(f *code.File) {
+	text := []*code.Statement{code.Id("check").Dot("text")}
+	given := slices.ContainsFunc(w.Verify.Checks, func(c plan.Check) bool { return len(c.Statement.Args) > 0 })
+	if given {
+		text = append(text, code.Id("check").Dot("args").Op("..."))
+	}
 	decl(f, docOf(w.Verify.Doc, w.checkStatements()...),
 		code.Func().Add(queueReceiver()).Id("Verify").Params(ctxParam()).Params(code.Err().Error()).Block(
 			code.Var().Id("problems").Index().String(),
 			observe(code.Id("q"), code.Lit("verify"), code.Len(code.Id("problems"))),
-			code.For(code.List(code.Id("_"), code.Id("check")).Op(":=").Range().Index().Struct(code.List(code.Id("text"), code.Id("mend")).String()).ValuesFunc(func(g *code.Group) {
+			code.For(code.List(code.Id("_"), code.Id("check")).Op(":=").Range().Index().StructFunc(func(g *code.Group) {
+				g.List(code.Id("text"), code.Id("mend")).String()
+				if given {
+					g.Id("args").Index().Any()
+				}
+			}).ValuesFunc(func(g *code.Group) {
 				for _, c := range w.Verify.Checks {
-					g.Line().Values(code.Id(c.Statement.Var), code.Lit(c.Mend))
+					row := []*code.Statement{code.Id(c.Statement.Var), code.Lit(c.Mend)}
+					switch {
+					case len(c.Statement.Args) > 0:
+						row = append(row, code.Index().Any().Values(code.Lit(1)))
+					case given:
+						row = append(row, code.Nil())
+					}
+					g.Line().Values(row...)
 				}
 				g.Line()
 			})).Block(
 				code.Var().Id("found").Index().String(),
-				attempt(code.Id("q"), "retry", code.Lit("verify"), queryInto("found", "scanProblem", code.Id("check").Dot("text"))),
+				attempt(code.Id("q"), "retry", code.Lit("verify"), queryInto("found", "scanProblem", text...)),
 				ifErr(),
 				code.For(code.List(code.Id("_"), code.Id("problem")).Op(":=").Range().Id("found")).Block(
 					code.Id("problems").Op("=").Append(code.Id("problems"), code.Id("problem").Op("+").Lit(": ").Op("+").Id("check").Dot("mend")),
@@ -105,8 +127,8 @@ func (w *writer) verifyMethod(f *code.File) {
 func (w *writer) checkStatements() []*plan.Statement {
 	var all []*plan.Statement
 	for _, c := range w.Verify.Checks {
-		if len(c.Statement.Args) > 0 {
-			w.fail("the check %s has arguments", c.Statement.Name)
+		if args := c.Statement.Args; len(args) > 1 || len(args) == 1 && args[0].Kind != plan.ArgLimit {
+			w.fail("the check %s has arguments that nobody gives", c.Statement.Name)
 		}
 		all = append(all, c.Statement)
 	}

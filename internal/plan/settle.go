@@ -617,6 +617,10 @@ func (b *builder) buildVerify() {
 		})
 	}
 	check("verify_settings", "see the message; claims need it", func(*scope, *values) {})
+	if b.cluster {
+		// How a statement travels shows only in one that has an argument.
+		check("verify_prepared", "otherwise a job can be given out twice", func(s *scope, v *values) { s.limit(v, 0) })
+	}
 	if b.d.Isolation != "" {
 		check("verify_isolation", "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet", func(*scope, *values) {})
 	}

@@ -160,6 +160,14 @@ func (t *table) everyNode(tb testing.TB) ([]*table, *undone) {
 	return nodes, seen
 }
 
+// preparing returns a queue whose statements with arguments are prepared.
+func (t *table) preparing(tb testing.TB) queue {
+	tb.Helper()
+	other := *t
+	other.dsn = changed(tb, t.dsn, func(c *mysql.Config) { c.InterpolateParams = false })
+	return other.open(other.connect(tb, 1), "w0")
+}
+
 // again calls fn, on a cluster as often as its nodes undo each other's work.
 func (s *subject) again(ctx context.Context, fn func() error) error {
 	err := fn()

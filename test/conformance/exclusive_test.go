@@ -134,6 +134,9 @@ func (l *ledger) round(ctx context.Context, q queue, worker string, giveBack boo
 	var jobs []job
 	err = q.of.again(ctx, func() (err error) {
 		jobs, err = session.claim(ctx, batch)
+		if err != nil && len(jobs) > 0 {
+			return fmt.Errorf("a claim that failed returned %d jobs: %s", len(jobs), err.Error())
+		}
 		return err
 	})
 	if err != nil || len(jobs) == 0 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,12 +20,62 @@ import (
 )
 
 // A drill is a cluster of its own that loses a node while all packages work on it,
-// each on a table of its own. One drill serves all packages of a kind of cluster:
-// what takes time is that the others notice.
+// each on a table of its own. One drill serves all packages of a kind of cluster,
+// and goes on beside other tests: until the others let go of the dead node, hardly
+// anything happens.
 type drill struct {
 	subjects []*subject
 	once     sync.Once
-	crews    map[string]*crew // by package; nil until the drill came to its end
+	ended    chan struct{}
+	stage    *stage
+	crews    map[string]*crew // by package; nil when the drill did not come to its end
+}
+
+// begin begins the drill, once. It ends before the test does.
+func (d *drill) begin(t *testing.T) {
+	d.once.Do(func() {
+		d.ended, d.stage = make(chan struct{}), &stage{TB: t}
+		t.Cleanup(func() { <-d.ended })
+		go func() {
+			defer close(d.ended)
+			defer d.stage.clear()
+			d.run(d.stage)
+		}()
+	})
+}
+
+// stage is a test whose end is not that of the goroutine in which it runs: what
+// would fail it is kept, and what is to be cleaned up is done at the end of the
+// stage.
+type stage struct {
+	testing.TB
+	problems []error
+	cleanups []func()
+}
+
+func (s *stage) Error(args ...any) { s.problems = append(s.problems, errors.New(fmt.Sprint(args...))) }
+
+func (s *stage) Errorf(format string, args ...any) {
+	s.problems = append(s.problems, fmt.Errorf(format, args...))
+}
+
+func (s *stage) Fatal(args ...any) {
+	s.Error(args...)
+	runtime.Goexit()
+}
+
+func (s *stage) Fatalf(format string, args ...any) {
+	s.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+func (s *stage) Cleanup(fn func()) { s.cleanups = append(s.cleanups, fn) }
+
+// clear cleans up, the last thing first.
+func (s *stage) clear() {
+	for _, fn := range slices.Backward(s.cleanups) {
+		fn()
+	}
 }
 
 // losesNode: the cluster may lose a node.
@@ -34,7 +85,11 @@ func losesNode(s *subject) bool { return s.clustered() && !testing.Short() }
 // nothing is lost, nothing is held twice, and who worked on that node gets errors
 // that say that the work may be tried again: on another node, where it is.
 func proveKilledNode(t *testing.T, s *subject) {
-	s.drill.once.Do(func() { s.drill.run(t) })
+	s.drill.begin(t)
+	<-s.drill.ended
+	for _, err := range s.drill.stage.problems {
+		t.Error(err)
+	}
 	c := s.drill.crews[s.pkg.name]
 	if c == nil {
 		t.Fatal("the drill did not come to its end")
@@ -47,7 +102,7 @@ func proveKilledNode(t *testing.T, s *subject) {
 }
 
 // run holds the drill.
-func (d *drill) run(t *testing.T) {
+func (d *drill) run(t testing.TB) {
 	dsns, kill := d.subjects[0].startOwn(t)
 	ctx := limited(t, 2*time.Minute)
 	crews := map[string]*crew{}
@@ -114,7 +169,7 @@ type crew struct {
 }
 
 // muster makes the table and the workers' places.
-func (s *subject) muster(t *testing.T) *crew {
+func (s *subject) muster(t testing.TB) *crew {
 	t.Helper()
 	x := s.newTable(t)
 	x.fill(t, 1, crewJobs)
@@ -145,7 +200,7 @@ func (c *crew) until(ctx context.Context, holds func() bool) {
 }
 
 // idle reports whether no job is ready, and none in the hands of a worker.
-func (c *crew) idle(t *testing.T) bool {
+func (c *crew) idle(t testing.TB) bool {
 	c.mu.Lock()
 	orphans := len(c.orphans)
 	c.mu.Unlock()
@@ -164,6 +219,15 @@ type worker struct {
 // dies: of the workers on the killed node one dies with it, where jobs come back.
 func (w *worker) dies() bool {
 	return w.number == victim && w.x.shape.lease != "" && canComplete(w.x.subject)
+}
+
+// rests is the time that jobs take. A cluster that has lost a node is slow until it
+// has let go of it, and the slower the more it is asked.
+func (w *worker) rests() {
+	if w.killed.Load() {
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(5 * time.Millisecond)
 }
 
 // moves has the worker go on at another place.
@@ -190,7 +254,7 @@ func (c *crew) work(ctx context.Context, number int) {
 			c.problem(err)
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
+		w.rests()
 		if w.dies() && len(jobs) > 0 && c.ledger.finished() >= crewJobs/8 {
 			c.until(ctx, c.killed.Load)
 			c.mu.Lock()
@@ -281,7 +345,7 @@ func (w *worker) adds(ctx context.Context, many int) {
 
 // settleUp brings back what died with the node, and compares what was done with
 // what there was to do.
-func (c *crew) settleUp(ctx context.Context, t *testing.T) {
+func (c *crew) settleUp(ctx context.Context, t testing.TB) {
 	t.Helper()
 	x := c.x
 	if x.shape.lease != "" {
@@ -327,7 +391,7 @@ func (c *crew) settleUp(ctx context.Context, t *testing.T) {
 }
 
 // inherit has one worker do what is left.
-func (c *crew) inherit(ctx context.Context, t *testing.T) {
+func (c *crew) inherit(ctx context.Context, t testing.TB) {
 	t.Helper()
 	w := &worker{crew: c, name: "heir", at: c.refuge, q: c.refuge.q}
 	for c.x.count(t, c.x.shape.ready) > 0 && ctx.Err() == nil {
@@ -346,10 +410,10 @@ func (c *crew) inherit(ctx context.Context, t *testing.T) {
 // startOwn starts a cluster for this test, and returns its nodes and what kills
 // one. It ends with the test, or with the process when that is killed: its recipe
 // stops it when the other side of a pipe is gone.
-func (s *subject) startOwn(t *testing.T) (dsns []string, kill func(node int)) {
+func (s *subject) startOwn(t testing.TB) (dsns []string, kill func(node int)) {
 	t.Helper()
 	const script = `"$0" start "$@" || exit; cat >/dev/null; "$0" stop "$1" "$2"`
-	c, dir := s.family.cluster, filepath.Join("/tmp/exp/owncl", "nodes"+s.name)
+	c, dir := s.family.cluster, filepath.Join(t.TempDir(), "nodes")
 	args := append([]string{"-c", script, filepath.Join("..", "servers", c.recipe), s.version, dir}, c.impatient...)
 	recipe := exec.Command("bash", args...)
 	recipe.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interrupt ends the test, which ends this

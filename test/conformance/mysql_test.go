@@ -101,7 +101,11 @@ func mysqlFamily(engine, skips, descends string, c *cluster) family {
 	f.misset = func(tb testing.TB, t *table) map[string]queue {
 		other := t.bareTable(tb)
 		other.run(tb, "ALTER TABLE jobs ENGINE = MyISAM")
-		return map[string]queue{"no row locks": other.reconnect(tb).q}
+		wrong := map[string]queue{"no row locks": other.reconnect(tb).q}
+		if t.clustered() && slices.Contains(c.settings, "interpolateParams=true") {
+			wrong["interpolateParams=true"] = t.preparing(tb)
+		}
+		return wrong
 	}
 	f.quiet = quietMySQL
 	f.plans = plansMySQL

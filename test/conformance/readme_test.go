@@ -67,11 +67,11 @@ func proofTable(t *testing.T) string {
 			continue
 		}
 		proved[fields[1]] = true
-		set(strings.TrimSuffix(title(t, fields[1])+" "+fields[2], " -"), fields[0], fmt.Sprintf("live, %d", len(strings.Split(fields[3], ", "))))
+		set(serverTitle(t, fields[1], fields[2]), fields[0], fmt.Sprintf("live, %d", len(strings.Split(fields[3], ", "))))
 	}
 	for _, e := range configured(t) {
 		if s := (&subject{server: server{family: e.family}, pkg: e, shape: shapes[e.shape]}); !proved[e.engine] {
-			set(title(t, e.engine), s.strategy(), "parsed")
+			set(dialectOf(t, e.engine).Title, s.strategy(), "parsed")
 		}
 	}
 	slices.Sort(strategies)
@@ -91,12 +91,27 @@ func proofTable(t *testing.T) string {
 	return b.String()
 }
 
-// title is what people call an engine.
-func title(t *testing.T, engine string) string {
+// serverTitle is what people call a server of proof.tsv: a version of the engine,
+// the name of a cluster, or - where there is one only.
+func serverTitle(t *testing.T, engine, name string) string {
+	t.Helper()
+	d := dialectOf(t, engine)
+	i := slices.IndexFunc(live, func(s server) bool { return s.name == name })
+	switch {
+	case i >= 0:
+		return d.Title + " " + live[i].version + ", " + d.Cluster
+	case name == "-":
+		return d.Title
+	}
+	return d.Title + " " + name
+}
+
+// dialectOf returns the dialect of an engine.
+func dialectOf(t *testing.T, engine string) *dialect.Dialect {
 	t.Helper()
 	d, ok := dialect.Lookup(engine)
 	if !ok {
 		t.Fatalf("there is no engine %q", engine)
 	}
-	return d.Title
+	return d
 }

@@ -56,6 +56,9 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
 }

@@ -39,6 +39,9 @@ func (t *Tx) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	for _, j := range jobs {
 		t.held = append(t.held, j.Key())

@@ -36,6 +36,9 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		jobs, err = queryCursor(ctx, db, scanJob, claimSQL, limit, token)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
 }

@@ -65,6 +65,9 @@ func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, 
 		)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
 }

@@ -45,6 +45,9 @@ func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, 
 		jobs, err = queryCursor(ctx, db, scanJob, claimSQL, shard.Count, shard.Index, limit)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
 }

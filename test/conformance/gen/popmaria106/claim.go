@@ -50,6 +50,9 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		jobs = found
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
 }

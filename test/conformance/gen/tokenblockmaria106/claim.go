@@ -34,6 +34,9 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		jobs, err = query(ctx, db, scanJob, claimSQL, limit, token, token)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
 }

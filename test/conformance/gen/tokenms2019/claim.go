@@ -46,6 +46,9 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		jobs, err = query(ctx, db, scanJob, claimReadSQL, token)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
 }

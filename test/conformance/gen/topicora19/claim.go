@@ -37,6 +37,9 @@ func (q *Queue) Claim(ctx context.Context, kind string, limit int) (jobs []Job, 
 		jobs, err = queryCursor(ctx, db, scanJob, claimSQL, kind, limit)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
 }

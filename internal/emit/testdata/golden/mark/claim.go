@@ -50,6 +50,9 @@ func (q *Queue) Claim(ctx context.Context, words []string, limit int) (jobs []Jo
 		jobs, err = query(ctx, db, scanJob, claimReadSQL, token)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(jobs, queueOrder)
 	return jobs, err
 }

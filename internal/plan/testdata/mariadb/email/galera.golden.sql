@@ -427,6 +427,17 @@ FROM   DUAL
 WHERE  @@log_bin = 1
 AND    @@binlog_format = 'STATEMENT';
 
+-- sql/verify_prepared.sql
+-- verify: prepared
+-- locks: none
+-- arguments: 1: limit
+SELECT /* galeraq.Verify */
+       'statements with arguments are prepared, and Galera can undo a transaction meanwhile and not tell; say interpolateParams=true in the DSN'
+FROM   information_schema.processlist
+WHERE  id = CONNECTION_ID()
+AND    command = 'Execute'
+LIMIT  ?;
+
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none
