@@ -126,6 +126,9 @@ func (w *writer) queueType(f *code.File) {
 			if w.hasLow() {
 				g.Id("low").Op("*").Id("lowBound").Comment("nil in the caller's transaction")
 			}
+			if w.required() != nil {
+				g.Id("fits").Op("*").Qual("sync/atomic", "Bool").Comment("the database was asked, see checkFit")
+			}
 			g.Id("hook").Id("Hook")
 		}))
 }
@@ -158,6 +161,9 @@ func (w *writer) newFunc(f *code.File) {
 				g.Id("db").Op(":").Id("db")
 				if w.Worker {
 					g.Id("worker").Op(":").Id("defaultWorker").Call()
+				}
+				if w.required() != nil {
+					g.Id("fits").Op(":").New(code.Qual("sync/atomic", "Bool"))
 				}
 				g.Id("hook").Op(":").Id("noHook").Values()
 			})
@@ -493,23 +499,30 @@ func tryFunc() *code.Statement {
 //		}
 //		return nil
 //	}
+//
+// Where something is required of the database, it first sees to that in the caller's
+// transaction.
 func (w *writer) retryMethod(f *code.File) {
 	decl(f, []string{"retry runs fn, and again while its error surely left nothing behind, five times at most. In the caller's transaction it runs it once."},
-		code.Func().Add(queueReceiver()).Id("retry").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().Block(
-			code.Err().Op(":=").Id("fn").Call(code.Id("q").Dot("db")),
-			code.For(code.Id("try").Op(":=").Lit(1),
+		code.Func().Add(queueReceiver()).Id("retry").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().BlockFunc(func(g *code.Group) {
+			wrapped := code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": %s: %w"), code.Id("op"), code.Err()))
+			if w.required() != nil {
+				g.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(
+					code.If(code.Err().Op(":=").Id("q").Dot("checkFit").Call(code.Id("ctx"), code.Id("q").Dot("db")), code.Err().Op("!=").Nil()).Block(wrapped),
+				)
+			}
+			g.Err().Op(":=").Id("fn").Call(code.Id("q").Dot("db"))
+			g.For(code.Id("try").Op(":=").Lit(1),
 				code.Id("try").Op("<").Lit(5).Op("&&").Id("q").Dot("begin").Op("!=").Nil().Op("&&").Id("rolledBack").Call(code.Err()),
 				code.Id("try").Op("++")).Block(
 				code.If(code.Id("pause").Call(code.Id("ctx"), code.Id("try")).Op("!=").Nil()).Block(
 					code.Break().Comment("err says more than that time is up"),
 				),
 				code.Err().Op("=").Id("fn").Call(code.Id("q").Dot("db")),
-			),
-			code.If(code.Err().Op("!=").Nil()).Block(
-				code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": %s: %w"), code.Id("op"), code.Err())),
-			),
-			code.Return(code.Nil()),
-		))
+			)
+			g.If(code.Err().Op("!=").Nil()).Block(wrapped)
+			g.Return(code.Nil())
+		}))
 }
 
 // pauseFunc emits
@@ -567,14 +580,17 @@ func (w *writer) transactMethod(f *code.File) {
 	}
 	decl(f, []string{doc},
 		code.Func().Add(queueReceiver()).Id("transact").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().Block(
-			code.Return(code.Id("q").Dot("retry").Call(code.Id("ctx"), code.Id("op"), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
-				code.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(code.Return(code.Id("fn").Call(code.Id("db")))),
-				code.List(code.Id("tx"), code.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(code.Id("ctx"), w.txOptions()),
-				ifErr(),
-				code.Defer().Func().Params().Add(inline(code.Id("_").Op("=").Id("tx").Dot("Rollback").Call(args...))).Call().Comment("after a commit it does nothing"),
-				ifAssign(code.Err().Op(":=").Id("fn").Call(code.Id("tx"))),
-				code.Return(code.Id("tx").Dot("Commit").Call(args...)),
-			))),
+			code.Return(code.Id("q").Dot("retry").Call(code.Id("ctx"), code.Id("op"), code.Func().Params(code.Id("db").Id("DBTX")).Error().BlockFunc(func(g *code.Group) {
+				g.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(code.Return(code.Id("fn").Call(code.Id("db"))))
+				g.List(code.Id("tx"), code.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(code.Id("ctx"), w.txOptions())
+				g.Add(ifErr())
+				g.Defer().Func().Params().Add(inline(code.Id("_").Op("=").Id("tx").Dot("Rollback").Call(args...))).Call().Comment("after a commit it does nothing")
+				if w.required() != nil {
+					g.Add(ifAssign(code.Err().Op(":=").Id("q").Dot("checkFit").Call(code.Id("ctx"), code.Id("tx"))))
+				}
+				g.Add(ifAssign(code.Err().Op(":=").Id("fn").Call(code.Id("tx"))))
+				g.Return(code.Id("tx").Dot("Commit").Call(args...))
+			}))),
 		))
 }
 

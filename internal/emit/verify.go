@@ -18,6 +18,7 @@ func (w *writer) verifyFile() *code.File {
 		code.Var().Id("ErrSchema").Op("=").Qual("errors", "New").Call(code.Lit(w.Name+": the database does not fit")))
 	w.schemaErrorType(f)
 	w.verifyMethod(f)
+	w.checkFitMethod(f)
 	decl(f, []string{"scanProblem reads one text."},
 		code.Func().Id("scanProblem").Params(code.Id("r").Id("row")).Params(code.Id("problem").String(), code.Err().Error()).Block(
 			code.Err().Op("=").Id("r").Dot("Scan").Call(code.Op("&").Id("problem")),
@@ -119,6 +120,56 @@ func (w *writer) verifyMethod(f *code.File) {
 			code.If(code.Len(code.Id("problems")).Op(">").Lit(0)).Block(
 				code.Return(code.Op("&").Id("SchemaError").Values(code.Id("Problems").Op(":").Id("problems"))),
 			),
+			code.Return(code.Nil()),
+		))
+}
+
+// required is the check without which jobs would be lost, or nil.
+func (w *writer) required() *plan.Check {
+	if w.Verify == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(w.Verify.Checks, func(c plan.Check) bool { return c.Required }); i >= 0 {
+		return &w.Verify.Checks[i]
+	}
+	return nil
+}
+
+// checkFitMethod emits, where something is required of the database,
+//
+//	func (q *Queue) checkFit(ctx context.Context, tx DBTX) error {
+//		if q.fits.Load() {
+//			return nil
+//		}
+//		found, err := query(ctx, tx, scanProblem, verifyPreparedSQL, 1)
+//		if err != nil {
+//			return err
+//		}
+//		if len(found) > 0 {
+//			return &SchemaError{Problems: []string{found[0] + ": otherwise a job can be given out twice"}}
+//		}
+//		q.fits.Store(true)
+//		return nil
+//	}
+func (w *writer) checkFitMethod(f *code.File) {
+	c := w.required()
+	if c == nil {
+		return
+	}
+	ask := []*code.Statement{code.Id("ctx"), code.Id("tx"), code.Id("scanProblem"), code.Id(c.Statement.Var)}
+	if len(c.Statement.Args) > 0 {
+		ask = append(ask, code.Lit(1))
+	}
+	found := code.Id("found").Index(code.Lit(0)).Op("+").Lit(": " + c.Mend)
+	decl(f, []string{"checkFit refuses to work in a transaction where jobs would be lost and nobody told: the database must answer sql/" + c.Statement.Name + ".sql with no row. It asks once, since all connections of a program are alike."},
+		code.Func().Add(queueReceiver()).Id("checkFit").Params(ctxParam(), code.Id("tx").Id("DBTX")).Error().Block(
+			code.If(code.Id("q").Dot("fits").Dot("Load").Call()).Block(code.Return(code.Nil())),
+			code.List(code.Id("found"), code.Err()).Op(":=").Id("query").Call(ask...),
+			ifErr(),
+			code.If(code.Len(code.Id("found")).Op(">").Lit(0)).Block(
+				code.Return(code.Op("&").Id("SchemaError").Values(code.Id("Problems").Op(":").Index().String().Values(found))),
+			),
+			code.Id("q").Dot("fits").Dot("Store").Call(code.True()),
 			code.Return(code.Nil()),
 		))
 }

@@ -62,7 +62,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.buildStats()
 	b.buildPeek()
 	b.buildIndexes()
-	b.buildVerify()
+	b.buildVerify(q, errs)
 	if b.d.HotHead != "" && b.spec.Shard == nil {
 		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)
 	}

@@ -372,6 +372,9 @@ type Verify struct {
 type Check struct {
 	Statement *Statement // returns one row with one text for each thing that is wrong, none when all is well
 	Mend      string     // what to do, appended to the text
+	// Required: without it jobs are lost and nobody is told, so the package asks by
+	// itself before its first transaction.
+	Required bool
 }
 
 // Attempts counts tries.

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // buildSettles plans Complete, Fail, Requeue and Extend.
@@ -577,7 +579,7 @@ func (b *builder) buildPeek() {
 }
 
 // buildVerify plans Verify.
-func (b *builder) buildVerify() {
+func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 	verify := &Verify{Doc: []string{
 		"Verify asks the database whether it still is what this package was generated for: the columns and their types, the server's version, the isolation level and the index that Claim needs. Call it when the program starts. It returns nil or an error that lists everything that differs, each with what to do.",
 		reads,
@@ -617,9 +619,11 @@ func (b *builder) buildVerify() {
 		})
 	}
 	check("verify_settings", "see the message; claims need it", func(*scope, *values) {})
-	if b.cluster {
+	if b.cluster && b.d.Has("verify_prepared") {
 		// How a statement travels shows only in one that has an argument.
 		check("verify_prepared", "otherwise a job can be given out twice", func(s *scope, v *values) { s.limit(v, 0) })
+		verify.Checks[len(verify.Checks)-1].Required = true
+		b.refuseQuestionMarks(q, errs)
 	}
 	if b.d.Isolation != "" {
 		check("verify_isolation", "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet", func(*scope, *values) {})
@@ -634,4 +638,21 @@ func (b *builder) buildVerify() {
 		}
 	})
 	b.pkg.Verify = verify
+}
+
+// refuseQuestionMarks refuses names and values with a question mark in statements
+// whose arguments the driver writes into the text: it counts the question marks, and
+// prepares the statement when they are more than the arguments.
+func (b *builder) refuseQuestionMarks(q *config.Queue, errs *source.ErrorList) {
+	for _, st := range b.pkg.Statements() {
+		placeholders := 0
+		for _, a := range st.Args {
+			placeholders += strings.Count(cmp.Or(a.First, "?"), "?")
+		}
+		if strings.Count(st.SQL, "?") != placeholders {
+			errs.Errorf(q.Cluster.Pos, "%s has a question mark in a name or a value of sql/%s.sql, which the driver prepares for it; in this cluster a job could then be given out twice", b.spec.Table.Name, st.Name).
+				WithHint("Choose names and values without a question mark, or have all workers use one node and leave cluster: out.")
+			return
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -160,12 +161,49 @@ func (t *table) everyNode(tb testing.TB) ([]*table, *undone) {
 	return nodes, seen
 }
 
-// preparing returns a queue whose statements with arguments are prepared.
-func (t *table) preparing(tb testing.TB) queue {
+// preparing returns the table as sessions see it whose statements with arguments
+// are prepared.
+func (t *table) preparing(tb testing.TB) *table {
 	tb.Helper()
 	other := *t
 	other.dsn = changed(tb, t.dsn, func(c *mysql.Config) { c.InterpolateParams = false })
-	return other.open(other.connect(tb, 1), "w0")
+	other.conn = other.connect(tb, 2)
+	other.q = other.open(other.conn, "w0")
+	return &other
+}
+
+// refusesPrepared: the package works in sessions alone that prepare no statements.
+func refusesPrepared(s *subject) bool {
+	return s.clustered() && slices.Contains(s.family.cluster.settings, "interpolateParams=true")
+}
+
+// proveRefusesPrepared: where a node can undo a transaction while it prepares a
+// statement, and then says neither there nor at COMMIT, nothing is done in one.
+func proveRefusesPrepared(t *testing.T, s *subject) {
+	x := s.newTable(t)
+	x.fill(t, 1, 4)
+	ctx := limited(t, time.Minute)
+	refused := func(what string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "interpolateParams=true") || s.pkg.retryable(err) {
+			t.Errorf("%s: %v; want an error that asks for interpolateParams=true", what, err)
+		}
+	}
+	other := x.preparing(t)
+	if s.strategy() != "partition" { // whose Claim only reads
+		jobs, err := other.q.claim(ctx, 1)
+		refused("Claim", err)
+		if len(jobs) > 0 {
+			t.Errorf("Claim returned %d jobs all the same", len(jobs))
+		}
+	}
+	_, err := other.q.enqueueMany(ctx, 5, 6)
+	refused("EnqueueMany", err)
+	other.within(t, false, func(_ tx, q queue) {
+		_, err := q.enqueue(ctx, 7)
+		refused("Enqueue in the caller's transaction", err)
+	})
+	x.check(t, states{ready: 4})
 }
 
 // again calls fn, on a cluster as often as its nodes undo each other's work.

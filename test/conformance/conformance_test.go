@@ -63,6 +63,7 @@ var properties = []property{
 	{"handed over", canComplete, proveHandedOver},
 	{"lagging node", settlesElsewhere, proveLaggingNode},
 	{"every node", onCluster, proveEveryNode},
+	{"refuses prepared", refusesPrepared, proveRefusesPrepared},
 	{"killed node", losesNode, proveKilledNode},
 	{"rollback", nil, proveRollback},
 	{"joins transaction", nil, proveJoinsTransaction},

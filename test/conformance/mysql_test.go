@@ -102,8 +102,8 @@ func mysqlFamily(engine, skips, descends string, c *cluster) family {
 		other := t.bareTable(tb)
 		other.run(tb, "ALTER TABLE jobs ENGINE = MyISAM")
 		wrong := map[string]queue{"no row locks": other.reconnect(tb).q}
-		if t.clustered() && slices.Contains(c.settings, "interpolateParams=true") {
-			wrong["interpolateParams=true"] = t.preparing(tb)
+		if refusesPrepared(t.subject) {
+			wrong["interpolateParams=true"] = t.preparing(tb).q
 		}
 		return wrong
 	}

@@ -13,6 +13,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -47,7 +48,8 @@ type DBTX interface {
 // once.
 type Queue struct {
 	db    DBTX
-	begin beginner // nil in the caller's transaction
+	begin beginner     // nil in the caller's transaction
+	fits  *atomic.Bool // the database was asked, see checkFit
 	hook  Hook
 }
 
@@ -55,7 +57,7 @@ type Queue struct {
 // and nothing is committed, see WithTx. Do not give it a *sql.Conn on which BEGIN was sent by
 // hand.
 func New(db DBTX, options ...Option) *Queue {
-	q := &Queue{db: db, hook: noHook{}}
+	q := &Queue{db: db, fits: new(atomic.Bool), hook: noHook{}}
 	if begin, ok := db.(beginner); ok {
 		q.begin = begin
 	}
@@ -118,6 +120,11 @@ type row interface {
 // retry runs fn, and again while its error surely left nothing behind, five times at most. In
 // the caller's transaction it runs it once.
 func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) error {
+	if q.begin == nil {
+		if err := q.checkFit(ctx, q.db); err != nil {
+			return fmt.Errorf("duegalera: %s: %w", op, err)
+		}
+	}
 	err := fn(q.db)
 	for try := 1; try < 5 && q.begin != nil && rolledBack(err); try++ {
 		if pause(ctx, try) != nil {
@@ -142,6 +149,9 @@ func (q *Queue) transact(ctx context.Context, op string, fn func(db DBTX) error)
 			return err
 		}
 		defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+		if err := q.checkFit(ctx, tx); err != nil {
+			return err
+		}
 		if err := fn(tx); err != nil {
 			return err
 		}

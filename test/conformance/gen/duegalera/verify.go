@@ -91,6 +91,24 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 	return nil
 }
 
+// checkFit refuses to work in a transaction where jobs would be lost and nobody told: the
+// database must answer sql/verify_prepared.sql with no row. It asks once, since all connections
+// of a program are alike.
+func (q *Queue) checkFit(ctx context.Context, tx DBTX) error {
+	if q.fits.Load() {
+		return nil
+	}
+	found, err := query(ctx, tx, scanProblem, verifyPreparedSQL, 1)
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return &SchemaError{Problems: []string{found[0] + ": otherwise a job can be given out twice"}}
+	}
+	q.fits.Store(true)
+	return nil
+}
+
 // scanProblem reads one text.
 func scanProblem(r row) (problem string, err error) {
 	err = r.Scan(&problem)

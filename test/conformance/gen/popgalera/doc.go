@@ -15,7 +15,8 @@
 // A node may not know yet what was committed on another. A worker that moves to another node
 // needs sessions with wsrep_sync_wait = 7, or it may see jobs that are settled already. Connect
 // with interpolateParams=true: Galera can undo a transaction while it prepares a statement, and
-// then neither that statement nor COMMIT tells, so that a job would be given out twice.
+// then neither that statement nor COMMIT tells, so that a job would be given out twice. In other
+// sessions nothing is done in a transaction; the error is an ErrSchema.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -31,7 +31,8 @@
 // it, or in a session with wsrep_sync_wait = 7: elsewhere a claim that is still good may be
 // reported as ErrLost, and nothing is done to the job. Connect with interpolateParams=true:
 // Galera can undo a transaction while it prepares a statement, and then neither that statement
-// nor COMMIT tells, so that a job would be given out twice.
+// nor COMMIT tells, so that a job would be given out twice. In other sessions nothing is done in
+// a transaction; the error is an ErrSchema.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_singlegalera_ready and jobs_singlegalera_expired.

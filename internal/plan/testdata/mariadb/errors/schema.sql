@@ -10,3 +10,10 @@ CREATE TABLE tasks (
     token char(32),          -- qgen:token
     body text NOT NULL       -- qgen:payload
 );
+
+CREATE TABLE questions (
+    id bigint NOT NULL PRIMARY KEY,
+    state char(1) NOT NULL,  -- qgen:status ready=? running=A done=C failed=E
+    token char(32),          -- qgen:token
+    body text NOT NULL       -- qgen:payload
+);
