@@ -30,8 +30,6 @@ const (
 	AdvisoryLocks Capability = "advisory_locks" // locks on numbers, held until commit
 	RowLocks      Capability = "row_locks"      // SELECT … FOR UPDATE
 	PartialIndex  Capability = "partial_index"  // CREATE INDEX … WHERE
-	OnlineIndex   Capability = "online_index"   // an index can be built while rows are written
-	RandomUUID    Capability = "random_uuid"    // a random UUID without an extension
 	LowHint       Capability = "low_hint"       // dead rows are worth passing over by a low bound
 	KeyTie        Capability = "key_tie"        // the planner may prefer the primary key to an index of equal cost
 	Unhex         Capability = "unhex"          // hexadecimal text to bytes
@@ -58,7 +56,7 @@ const (
 
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
-	PartialIndex, OnlineIndex, RandomUUID, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
+	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts,
 }
@@ -141,10 +139,10 @@ type Dialect struct {
 	// Asked are strategies that are taken only when the user names them, and why.
 	Asked map[string]string `yaml:"asked"`
 	// Absent are capabilities of the base that this server does not have, ClusterAbsent
-	// those that its servers do not have as nodes of a cluster.
-	Absent        []Capability `yaml:"absent"`
-	ClusterAbsent []Capability `yaml:"cluster_absent"`
-	ClaimLadder   []int        `yaml:"claim_ladder"`
+	// those that its servers do not have as nodes of a cluster, and why as a clause.
+	Absent        []Capability          `yaml:"absent"`
+	ClusterAbsent map[Capability]string `yaml:"cluster_absent"`
+	ClaimLadder   []int                 `yaml:"claim_ladder"`
 	RowIdentity   struct {
 		Column      string `yaml:"column"`
 		Type        string `yaml:"type"`
@@ -297,7 +295,7 @@ func read(fsys fs.FS, name string) (*Dialect, error) {
 		}
 		delete(d.Capabilities, c)
 	}
-	for _, c := range slices.AppendSeq(slices.Clone(d.ClusterAbsent), maps.Keys(d.Capabilities)) {
+	for _, c := range slices.AppendSeq(slices.Collect(maps.Keys(d.ClusterAbsent)), maps.Keys(d.Capabilities)) {
 		if !slices.Contains(capabilities, c) {
 			return nil, fmt.Errorf("dialect.yaml: nothing asks for the capability %q", c)
 		}
@@ -383,13 +381,11 @@ func (d *Dialect) Clock(kind string, at Version) (Clock, bool) {
 
 // Type returns the rule for a type, by its name or else by its class.
 func (d *Dialect) Type(name, class string) TypeRule {
-	for _, rule := range []struct {
-		table map[string]TypeRule
-		key   string
-	}{{d.Types, name}, {d.Classes, class}} {
-		if r, ok := rule.table[rule.key]; ok {
-			return r
-		}
+	if r, ok := d.Types[name]; ok {
+		return r
+	}
+	if r, ok := d.Classes[class]; ok {
+		return r
 	}
 	return d.Classes[""]
 }

@@ -28,6 +28,11 @@ func TestFoldersLoad(t *testing.T) {
 				t.Errorf("%s: fragment %s has no text for %s", d.Name, name, d.Minimum)
 			}
 		}
+		for c, why := range d.ClusterAbsent {
+			if d.Cluster == "" || why == "" {
+				t.Errorf("%s: cluster_absent: %s needs a cluster and a reason", d.Name, c)
+			}
+		}
 		for kind := range d.Clocks {
 			// A clock that came later is one that a queue on an older server is refused.
 			if _, ok := d.Clock(kind, d.Default); !ok {

@@ -3,7 +3,9 @@ package dialect
 // This file spells names, literals and formats the way a server reads them.
 
 import (
+	"cmp"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -54,14 +56,23 @@ func (d *Dialect) Qualified(schema, name string) string {
 
 // Shorten cuts a new name to what the server accepts, on a character's end.
 func (d *Dialect) Shorten(name string) string {
-	limit := d.Identifiers.MaxBytes
-	if limit == 0 || len(name) <= limit {
+	if d.Identifiers.MaxBytes == 0 {
 		return name
 	}
-	for limit > 0 && !utf8.RuneStart(name[limit]) {
-		limit--
+	return Cut(name, d.Identifiers.MaxBytes)
+}
+
+// Cut shortens a name to so many bytes at most, on a character's end; to nothing where
+// most is below 0.
+func Cut(name string, most int) string {
+	most = max(most, 0)
+	if len(name) <= most {
+		return name
 	}
-	return name[:limit]
+	for most > 0 && !utf8.RuneStart(name[most]) {
+		most--
+	}
+	return name[:most]
 }
 
 // Quote returns text as a string literal.
@@ -82,7 +93,7 @@ func (d *Dialect) Bool(b bool) string {
 
 // Bytes returns a binary literal.
 func (d *Dialect) Bytes(b []byte) string {
-	return strings.ReplaceAll(d.Literals["bytes"], "{hex}", hex.EncodeToString(b))
+	return Fill(d.Literals["bytes"], "hex", hex.EncodeToString(b))
 }
 
 // Cast returns arg as a value of a type, where the server needs to be told.
@@ -117,16 +128,9 @@ func Fill(form string, pairs ...string) string {
 // Format turns a Go time layout into a quoted format of the server; false when
 // the layout has an element that the server cannot write.
 func (d *Dialect) Format(layout string) (string, bool) {
-	elements := make([]string, 0, len(d.Text.Elements))
-	for e := range d.Text.Elements {
-		elements = append(elements, e)
-	}
 	// Longest first, so that 05.000 is not read as 05.
-	slices.SortFunc(elements, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
+	elements := slices.SortedFunc(maps.Keys(d.Text.Elements), func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
 	})
 	var format, literal strings.Builder
 	flush := func() {

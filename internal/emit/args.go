@@ -175,18 +175,19 @@ func zoneMethod(f *plan.Field) string {
 	return "Local"
 }
 
-// sentType is the Go type of what value and convert return.
-func (w *writer) sentType(f *plan.Field) *code.Statement {
-	switch f.Codec {
-	case plan.Epoch, plan.EpochMS, plan.EpochUS:
-		return code.Int64()
-	case plan.TextTime:
-		return code.String()
-	case plan.WallTime:
-		return code.Qual("time", "Time")
+// sentName is the name of the Go type of what value and convert return.
+func (w *writer) sentName(f *plan.Field) string {
+	switch {
+	case w.hasNumberCodec(f):
+		return "int64"
+	case f.Codec == plan.TextTime:
+		return "string"
 	}
-	return w.goType(f.GoType)
+	return f.GoType
 }
+
+// sentType is the type of that name.
+func (w *writer) sentType(f *plan.Field) *code.Statement { return w.goType(w.sentName(f)) }
 
 // field is the field of an element of a batch.
 func (w *writer) field(f *plan.Field, from source) *code.Statement {
@@ -235,13 +236,7 @@ func (w *writer) batch(a plan.Arg, from source) *code.Statement {
 // slot is a value within a slice that travels as an array, and its type: a
 // number, bytes or a text, of which the empty one is null.
 func (w *writer) slot(f *plan.Field, field *code.Statement) (typ, value *code.Statement) {
-	sent := f.GoType
-	switch {
-	case w.hasNumberCodec(f):
-		sent = "int64"
-	case f.Codec == plan.TextTime:
-		sent = "string"
-	}
+	sent := w.sentName(f)
 	as := func(goType string, value *code.Statement) *code.Statement {
 		if sent == goType && !w.isStatus(f) {
 			return value
@@ -269,7 +264,7 @@ func (w *writer) slot(f *plan.Field, field *code.Statement) (typ, value *code.St
 
 // hasNumberCodec reports whether a time travels as a number.
 func (w *writer) hasNumberCodec(f *plan.Field) bool {
-	return f.Codec == plan.Epoch || f.Codec == plan.EpochMS || f.Codec == plan.EpochUS
+	return f.Codec.IsNumber()
 }
 
 // element is a value within a text array: nil when it is null.

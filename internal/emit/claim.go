@@ -60,7 +60,7 @@ func (w *writer) claimFile() *code.File {
 			code.Type().Id("Shard").Struct(code.List(code.Id("Index"), code.Id("Count")).Int()))
 	}
 	w.claimMethod(f)
-	if w.looksTwice() {
+	if w.hasLow() {
 		w.lookMethod(f)
 	}
 	if len(c.Ladder) > 0 {
@@ -73,35 +73,26 @@ func (w *writer) claimFile() *code.File {
 // claimStatements lists the statements of a claim in the order in which they
 // run.
 func (w *writer) claimStatements() []*plan.Statement {
-	var all []*plan.Statement
-	for _, s := range []*plan.Statement{w.Claim.Pick, w.Claim.Lock, w.Claim.Statement, w.Claim.Read} {
-		if s != nil {
-			all = append(all, s)
-		}
-	}
+	all := present(w.Claim.Pick, w.Claim.Lock, w.Claim.Statement, w.Claim.Read)
 	for _, r := range w.Claim.Ladder {
 		all = append(all, r.Statement)
 	}
 	return all
 }
 
-// looksTwice reports whether a claim may run its statement again from the
-// lowest key.
-func (w *writer) looksTwice() bool { return w.hasLow() }
-
 // narrowing are the parameters of Claim before the limit.
-func (w *writer) narrowing() []*code.Statement {
-	var params []*code.Statement
+func (w *writer) narrowing() []variable {
+	var list []variable
 	for _, p := range w.Claim.Params {
-		params = append(params, code.Id(p.Name).Add(w.paramType(p)))
+		list = append(list, variable{p.Name, w.paramType(p)})
 	}
 	if w.Claim.Shard {
-		params = append(params, code.Id("shard").Id("Shard"))
+		list = append(list, variable{"shard", code.Id("Shard")})
 	}
 	if w.Claim.LeaseArg {
-		params = append(params, code.Id("lease").Qual("time", "Duration"))
+		list = append(list, variable{"lease", code.Qual("time", "Duration")})
 	}
-	return params
+	return list
 }
 
 // paramType is the Go type of a parameter of Claim.
@@ -112,19 +103,9 @@ func (w *writer) paramType(p *plan.Param) *code.Statement {
 	return w.goType(p.GoType)
 }
 
-// narrowingArgs passes what narrowing declares on.
-func (w *writer) narrowingArgs() []*code.Statement {
-	var args []*code.Statement
-	for _, p := range w.Claim.Params {
-		args = append(args, code.Id(p.Name))
-	}
-	if w.Claim.Shard {
-		args = append(args, code.Id("shard"))
-	}
-	if w.Claim.LeaseArg {
-		args = append(args, code.Id("lease"))
-	}
-	return args
+// claimArgs are ctx, what narrowing declares, and what stands behind it.
+func (w *writer) claimArgs(last ...*code.Statement) []*code.Statement {
+	return slices.Concat([]*code.Statement{code.Id("ctx")}, passed(w.narrowing()), last)
 }
 
 // paramDoc tells what the parameters of a claim mean.
@@ -146,7 +127,7 @@ func paramDoc(params []*plan.Param) []string {
 
 // claimDoc is the comment of an operation that claims.
 func (w *writer) claimDoc(paragraphs []string, statements ...*plan.Statement) []string {
-	doc := append(append([]string(nil), paragraphs...), paramDoc(w.Claim.Params)...)
+	doc := slices.Concat(paragraphs, paramDoc(w.Claim.Params))
 	if w.limited() {
 		doc = append(doc, fmt.Sprintf("It takes %s jobs at most: %s.", thousands(w.Most), w.WhyMost))
 	}
@@ -170,7 +151,7 @@ func (w *writer) claimDoc(paragraphs []string, statements ...*plan.Statement) []
 //	}
 func (w *writer) claimMethod(f *code.File) {
 	c := w.Claim
-	params := append(append([]*code.Statement{ctxParam()}, w.narrowing()...), code.Id("limit").Int())
+	params := append(append([]*code.Statement{ctxParam()}, declared(w.narrowing())...), code.Id("limit").Int())
 	decl(f, w.claimDoc(c.Doc, w.claimStatements()...),
 		code.Func().Add(w.receiver()).Id("Claim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
@@ -182,10 +163,10 @@ func (w *writer) claimMethod(f *code.File) {
 			switch {
 			case c.Flow == plan.PickTake:
 				w.pickTake(g)
-			case w.looksTwice():
+			case w.hasLow():
 				w.lowClaim(g)
 			default:
-				w.look(g, "claim")
+				w.look(g)
 				w.hold(g)
 				g.Return(code.Id("jobs"), code.Err())
 			}
@@ -241,9 +222,9 @@ func (w *writer) claimText(g *code.Group, op string) []*code.Statement {
 	if len(w.Claim.Ladder) == 0 {
 		before, args := w.arguments(w.Claim.Statement, source{lists: true}, op, code.Nil())
 		addAll(g, before)
-		return append([]*code.Statement{code.Id(w.Claim.Statement.Var)}, args...)
+		return bound(w.Claim.Statement, args)
 	}
-	g.List(code.Id("text"), code.Id("args")).Op(":=").Add(w.queue()).Dot("claimStatement").Call(w.sizedArgs()...)
+	g.List(code.Id("text"), code.Id("args")).Op(":=").Add(w.queue()).Dot("claimStatement").Call(passed(w.sized())...)
 	return []*code.Statement{code.Id("text"), code.Id("args").Op("...")}
 }
 
@@ -265,77 +246,51 @@ func (w *writer) prepareLists(g *code.Group, op string) {
 	addAll(g, before)
 }
 
-// sizedParams and sizedArgs are what claimStatement takes: the parameters of
-// Claim, those that travel as JSON already so.
-func (w *writer) sizedParams() []*code.Statement {
-	params := w.narrowing()
+// sized are the parameters of claimStatement: those of Claim, the lists that
+// travel as JSON already so.
+func (w *writer) sized() []variable {
+	list := w.narrowing()
 	for i, p := range w.Claim.Params {
 		if p.List && p.JSON {
-			params[i] = code.Id(listName(p)).String()
+			list[i] = variable{listName(p), code.String()}
 		}
 	}
 	if w.Claim.Token != "" {
-		params = append(params, code.Id("token").Add(w.tokenType()))
+		list = append(list, variable{"token", w.tokenType()})
 	}
 	if w.hasLow() {
-		params = append(params, code.Id("low").Add(w.lowType()))
+		list = append(list, variable{"low", w.lowType()})
 	}
-	return append(params, code.Id("limit").Int())
-}
-
-func (w *writer) sizedArgs() []*code.Statement {
-	args := w.narrowingArgs()
-	for i, p := range w.Claim.Params {
-		if p.List && p.JSON {
-			args[i] = code.Id(listName(p))
-		}
-	}
-	if w.Claim.Token != "" {
-		args = append(args, code.Id("token"))
-	}
-	if w.hasLow() {
-		args = append(args, code.Id("low"))
-	}
-	return append(args, code.Id("limit"))
+	return append(list, variable{"limit", code.Int()})
 }
 
 // look emits one run of the claim into jobs and err.
-func (w *writer) look(g *code.Group, op string) {
+func (w *writer) look(g *code.Group) {
 	c := w.Claim
-	how := "transact"
+	var how string
+	var body []*code.Statement
 	w.token(g)
-	if c.Flow == plan.LockTake {
-		g.Add(attempt(w.queue(), how, code.Lit(op), w.lockTake()...))
-		w.orNone(g)
-		w.sort(g)
-		return
+	switch {
+	case c.Flow == plan.LockTake:
+		how, body = "transact", w.lockTake()
+	case c.Flow == plan.MarkRead:
+		how, body = "transact", w.markRead(w.claimText(g, "claim"), "claim")
+	case c.Flow == plan.OneBlock || c.Statement.Has(plan.ArgCursor):
+		// What a block locks is free again without a transaction; a cursor lives on the connection of its block.
+		how, body = "transact", w.readJobs(g)
+	default:
+		how, body = "retry", w.readJobs(g)
 	}
-	text := w.claimText(g, op)
-	if c.Flow == plan.MarkRead {
-		g.Add(attempt(w.queue(), how, code.Lit(op), w.markRead(text, op)...))
-	} else {
-		how = "retry"
-		if c.Flow == plan.OneBlock || c.Statement.Has(plan.ArgCursor) {
-			how = "transact" // what a block locks is free again without; a cursor lives on the connection of its block
-		}
-		g.Add(attempt(w.queue(), how, code.Lit(op),
-			code.List(code.Id("jobs"), code.Err()).Op("=").Add(readCall(reader(c.Statement), "scanJob", text...)),
-			code.Return(code.Err())))
-	}
+	g.Add(attempt(w.queue(), how, code.Lit("claim"), body...))
 	if how == "transact" {
-		w.orNone(g)
+		g.Add(ifErr(code.Nil())) // the jobs that were read are not the claim's own when its commit failed
 	}
 	w.sort(g)
 }
 
-// orNone emits what a claim in a transaction needs: when the commit failed, the
-// jobs that were read are not its own.
-//
-//	if err != nil {
-//		return nil, err
-//	}
-func (w *writer) orNone(g *code.Group) {
-	g.If(code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), code.Err()))
+// readJobs emits the body of an attempt at a claim whose statement returns the jobs.
+func (w *writer) readJobs(g *code.Group) []*code.Statement {
+	return []*code.Statement{readInto("jobs", reader(w.Claim.Statement), "scanJob", w.claimText(g, "claim")...)}
 }
 
 // markRead emits
@@ -352,12 +307,7 @@ func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
 	if w.Claim.Statement.Rows != nil {
 		mark, marked = queryCall("scanKey", text...), code.Len(code.Id("marked"))
 	}
-	return []*code.Statement{
-		code.Id("jobs").Op("=").Nil(),
-		code.List(code.Id("marked"), code.Err()).Op(":=").Add(mark),
-		code.If(code.Err().Op("!=").Nil().Op("||").Add(marked).Op("==").Lit(0)).Block(code.Return(code.Err())),
-		queryInto("jobs", "scanJob", append([]*code.Statement{code.Id(w.Claim.Read.Var)}, args...)...),
-	}
+	return append(unlessNone("jobs", "marked", mark, marked), queryInto("jobs", "scanJob", bound(w.Claim.Read, args)...))
 }
 
 // lockTake emits
@@ -390,11 +340,23 @@ func (w *writer) lockTake() []*code.Statement {
 //	}
 func (w *writer) lockRows(into, locked, scan string, lock *plan.Statement, from source) []*code.Statement {
 	before, args := w.arguments(lock, from, "")
-	return append(before,
+	return append(before, unlessNone(into, locked, readCall(reader(lock), scan, bound(lock, args)...), code.Len(code.Id(locked)))...)
+}
+
+// unlessNone emits the beginning of an attempt that fills a variable when a call
+// before has found something; count is the expression for how much:
+//
+//	jobs = nil
+//	found, err := <call>
+//	if err != nil || <count> == 0 {
+//		return err
+//	}
+func unlessNone(into, found string, call, count *code.Statement) []*code.Statement {
+	return []*code.Statement{
 		code.Id(into).Op("=").Nil(),
-		code.List(code.Id(locked), code.Err()).Op(":=").Add(readCall(reader(lock), scan, append([]*code.Statement{code.Id(lock.Var)}, args...)...)),
-		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id(locked)).Op("==").Lit(0)).Block(code.Return(code.Err())),
-	)
+		code.List(code.Id(found), code.Err()).Op(":=").Add(call),
+		code.If(code.Err().Op("!=").Nil().Op("||").Add(count).Op("==").Lit(0)).Block(code.Return(code.Err())),
+	}
 }
 
 // takeLocked emits what takes locked rows into a variable.
@@ -402,17 +364,17 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	c := w.Claim
 	from := source{many: code.Id(locked), item: code.Id("Job"), lists: true}
 	before, args := w.arguments(c.Statement, from, "")
-	text := append([]*code.Statement{code.Id(c.Statement.Var)}, args...)
+	text := bound(c.Statement, args)
 	if c.Statement.Rows != nil {
 		return append(before, queryInto(into, "scanJob", text...))
 	}
-	take := code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err()))
+	take := ifAssign(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text...)))
 	if c.Read == nil {
 		return append(before, take, code.Id(into).Op("=").Id(locked), code.Return(code.Nil()))
 	}
 	readBefore, readArgs := w.arguments(c.Read, from, "")
 	before = append(append(before, take), readBefore...)
-	return append(before, queryInto(into, "scanJob", append([]*code.Statement{code.Id(c.Read.Var)}, readArgs...)...))
+	return append(before, queryInto(into, "scanJob", bound(c.Read, readArgs)...))
 }
 
 // sort emits slices.SortFunc(jobs, queueOrder) where the order can be known.
@@ -434,28 +396,28 @@ func (w *writer) sort(g *code.Group) {
 //		// Jobs may have come back below the bound.
 //		turn = q.low.reset()
 //		if last, err = q.look(ctx, lowest, limit-len(jobs)); err != nil {
+//			if len(jobs) == 0 {
+//				return nil, err
+//			}
 //			return jobs, nil // they are taken; the error will come again
 //		}
 //		jobs = append(jobs, last...)
 //		slices.SortFunc(jobs, queueOrder)
 //	}
-//	if len(jobs) == limit {
+//	if len(jobs) == limit && len(last) > 0 {
 //		q.low.raise(turn, last[len(last)-1].MsgID)
 //	}
 //	return jobs, nil
 func (w *writer) lowClaim(g *code.Group) {
-	lookAt := func(low, limit *code.Statement) *code.Statement {
-		return code.Add(w.queue()).Dot("look").Call(append(append([]*code.Statement{code.Id("ctx")}, w.narrowingArgs()...), low, limit)...)
-	}
 	rest := code.Id("limit").Op("-").Len(code.Id("jobs"))
 	g.List(code.Id("low"), code.Id("turn")).Op(":=").Add(w.queue()).Dot("low").Dot("start").Call()
-	g.List(code.Id("jobs"), code.Err()).Op("=").Add(lookAt(code.Id("low"), code.Id("limit")))
+	g.List(code.Id("jobs"), code.Err()).Op("=").Add(w.lookCall(code.Id("low"), code.Id("limit")))
 	g.Add(ifErr(code.Nil()))
 	g.Id("last").Op(":=").Id("jobs")
 	g.If(code.Len(code.Id("jobs")).Op("<").Id("limit").Op("&&").Id("low").Op(">").Id("lowest")).BlockFunc(func(g *code.Group) {
 		g.Comment("// Jobs may have come back below the bound.")
 		g.Id("turn").Op("=").Add(w.queue()).Dot("low").Dot("reset").Call()
-		g.If(code.List(code.Id("last"), code.Err()).Op("=").Add(lookAt(code.Id("lowest"), rest)), code.Err().Op("!=").Nil()).BlockFunc(func(g *code.Group) {
+		g.If(code.List(code.Id("last"), code.Err()).Op("=").Add(w.lookCall(code.Id("lowest"), rest)), code.Err().Op("!=").Nil()).BlockFunc(func(g *code.Group) {
 			g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Nil(), code.Err()))
 			g.Return(code.Id("jobs"), code.Nil()).Comment("they are taken; the error will come again")
 		})
@@ -468,12 +430,17 @@ func (w *writer) lowClaim(g *code.Group) {
 	g.Return(code.Id("jobs"), code.Nil())
 }
 
+// lookCall is q.look(ctx, low, limit).
+func (w *writer) lookCall(low, limit *code.Statement) *code.Statement {
+	return w.queue().Dot("look").Call(w.claimArgs(low, limit)...)
+}
+
 // lookMethod emits the method look, one run of the claim above a bound.
 func (w *writer) lookMethod(f *code.File) {
-	params := append(append([]*code.Statement{ctxParam()}, w.narrowing()...), code.Id("low").Add(w.lowType()), code.Id("limit").Int())
+	params := append(append([]*code.Statement{ctxParam()}, declared(w.narrowing())...), code.Id("low").Add(w.lowType()), code.Id("limit").Int())
 	decl(f, []string{"look claims up to limit jobs whose keys are above low."},
 		code.Func().Add(w.receiver()).Id("look").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
-			w.look(g, "claim")
+			w.look(g)
 			g.Return(code.Id("jobs"), code.Err())
 		}))
 }
@@ -493,7 +460,7 @@ func (w *writer) claimStatementMethod(f *code.File) {
 		return code.Return(code.Id(s.Var), code.Index().Any().Values(args...))
 	}
 	decl(f, []string{"claimStatement is the statement for limit jobs: with the size as a literal where there is one, which the server plans once, else with the size as an argument."},
-		code.Func().Add(w.receiver()).Id("claimStatement").Params(w.sizedParams()...).Params(code.Id("text").String(), code.Id("args").Index().Any()).Block(
+		code.Func().Add(w.receiver()).Id("claimStatement").Params(declared(w.sized())...).Params(code.Id("text").String(), code.Id("args").Index().Any()).Block(
 			code.Switch(code.Id("limit")).BlockFunc(func(g *code.Group) {
 				for _, r := range w.Claim.Ladder {
 					g.Case(code.Lit(r.Limit)).Block(values(r.Statement))
@@ -548,7 +515,7 @@ func (w *writer) pickTake(g *code.Group) {
 		)
 		w.token(g)
 		g.Var().List(code.Id("found"), code.Id("taken")).Index().Id("Job")
-		g.Add(attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", "scanCandidate", append([]*code.Statement{code.Id(c.Pick.Var)}, pickArgs...)...)))
+		g.Add(attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", "scanCandidate", bound(c.Pick, pickArgs)...)))
 		g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Break())
 		g.If(code.Id("round").Op(">").Lit(0)).Block(
 			code.Qual(mathRand, "Shuffle").Call(code.Len(code.Id("found")), code.Func().Params(code.List(code.Id("i"), code.Id("k")).Int()).Block(
@@ -577,7 +544,7 @@ func (w *writer) takeTried() []*code.Statement {
 	tried := source{many: code.Id("tried"), item: code.Id("Job"), limit: code.Id("missing"), lists: true}
 	if c.Lock == nil {
 		before, args := w.arguments(c.Statement, tried, "")
-		return append(before, queryInto("taken", "scanJob", append([]*code.Statement{code.Id(c.Statement.Var)}, args...)...))
+		return append(before, queryInto("taken", "scanJob", bound(c.Statement, args)...))
 	}
 	return append(w.lockRows("taken", "free", "scanCandidate", c.Lock, tried), w.takeLocked("taken", "free")...)
 }

@@ -42,7 +42,7 @@ func (w *writer) completeAndClaimFile() *code.File {
 	f := w.newFile()
 	const op = "complete and claim"
 	_, typ := w.doneParam()
-	params := append(append([]*code.Statement{ctxParam(), code.Id("done").Index().Id(typ)}, w.narrowing()...), code.Id("limit").Int())
+	params := append(append([]*code.Statement{ctxParam(), code.Id("done").Index().Id(typ)}, declared(w.narrowing())...), code.Id("limit").Int())
 	doc := []string{
 		"CompleteAndClaim completes done and takes up to limit further jobs, in one transaction.",
 		"When the claims of some of done were lost, the error is an ErrLost that names them; everything else happened all the same and the jobs are returned with that error.",
@@ -65,20 +65,12 @@ func (w *writer) completeAndClaimFile() *code.File {
 
 // selfClaim is q.Claim(ctx, kind, limit).
 func (w *writer) selfClaim(limit *code.Statement) *code.Statement {
-	self := code.Id("q")
-	if w.Hold {
-		self = code.Id("t")
-	}
-	return self.Dot("Claim").Call(append(append([]*code.Statement{code.Id("ctx")}, w.narrowingArgs()...), limit)...)
+	return w.self().Dot("Claim").Call(w.claimArgs(limit)...)
 }
 
 // selfComplete is q.Complete(ctx, done...).
 func (w *writer) selfComplete() *code.Statement {
-	self := code.Id("q")
-	if w.Hold {
-		self = code.Id("t")
-	}
-	return self.Dot("Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))
+	return w.self().Dot("Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))
 }
 
 // fused emits the body of CompleteAndClaim.
@@ -109,7 +101,7 @@ func (w *writer) fused(g *code.Group, op string) {
 		g.List(code.Id("low"), code.Id("turn")).Op(":=").Add(w.queue()).Dot("low").Dot("start").Call()
 	}
 	claim := w.claimText(g, op)
-	complete := append([]*code.Statement{code.Id(w.Complete.Statement.Var)}, args...)
+	complete := bound(w.Complete.Statement, args)
 	if w.batches() {
 		w.fusedBatch(g, op, complete, claim)
 	} else {
@@ -127,12 +119,15 @@ func (w *writer) fused(g *code.Group, op string) {
 // fusedInTurn emits completing and claiming one after the other, for claims
 // that take several rounds:
 //
-//	lost := q.Complete(ctx, done...)
-//	if lost != nil && !errors.Is(lost, ErrLost) {
-//		return nil, lost
+//	err = q.Complete(ctx, done...)
+//	if err != nil && !errors.Is(err, ErrLost) {
+//		return nil, err
 //	}
-//	jobs, err = q.Claim(ctx, limit)
-//	return jobs, errors.Join(lost, err)
+//	jobs, claimErr := q.Claim(ctx, limit)
+//	if claimErr != nil {
+//		err = errors.Join(err, claimErr)
+//	}
+//	return jobs, err
 func (w *writer) fusedInTurn(g *code.Group) {
 	g.Err().Op("=").Add(w.selfComplete())
 	g.If(code.Err().Op("!=").Nil().Op("&&").Op("!").Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(code.Return(code.Nil(), code.Err()))
@@ -144,12 +139,12 @@ func (w *writer) fusedInTurn(g *code.Group) {
 // fusedWithin emits completing and claiming by the methods of that name, within
 // one transaction:
 //
-//	var lost error
+//	var gone error
 //	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
 //		within := *q
 //		within.db, within.begin, within.hook = db, nil, noHook{}
-//		if lost = within.Complete(ctx, done...); lost != nil && !errors.Is(lost, ErrLost) {
-//			return lost
+//		if gone = within.Complete(ctx, done...); gone != nil && !errors.Is(gone, ErrLost) {
+//			return gone
 //		}
 //		jobs, err = within.Claim(ctx, limit)
 //		return err
@@ -157,7 +152,7 @@ func (w *writer) fusedInTurn(g *code.Group) {
 //	if err != nil {
 //		return nil, err
 //	}
-//	return jobs, lost
+//	return jobs, gone
 func (w *writer) fusedWithin(g *code.Group, op string) {
 	within := func() *code.Statement { return code.Id("within") }
 	g.Add(observe(w.queue(), code.Lit(op), code.Len(code.Id("done")).Op("+").Len(code.Id("jobs"))))
@@ -166,7 +161,7 @@ func (w *writer) fusedWithin(g *code.Group, op string) {
 		w.inTransaction("within"),
 		code.If(code.Id("gone").Op("=").Add(within().Dot("Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))),
 			code.Id("gone").Op("!=").Nil().Op("&&").Op("!").Qual("errors", "Is").Call(code.Id("gone"), code.Id("ErrLost"))).Block(code.Return(code.Id("gone"))),
-		code.List(code.Id("jobs"), code.Err()).Op("=").Add(within().Dot("Claim").Call(append(append([]*code.Statement{code.Id("ctx")}, w.narrowingArgs()...), code.Id("limit"))...)),
+		code.List(code.Id("jobs"), code.Err()).Op("=").Add(within().Dot("Claim").Call(w.claimArgs(code.Id("limit"))...)),
 		code.Return(code.Err()),
 	))
 	g.Add(ifErr(code.Nil()))
@@ -190,13 +185,13 @@ func (w *writer) fusedTransaction(g *code.Group, op string, complete, claim []*c
 // fusedBatch emits both statements in one round trip, which is one transaction:
 //
 //	err = q.retry(ctx, "complete and claim", func(db DBTX) error {
-//		batch := &pgx.Batch{}
-//		batch.Queue(completeSQL, …).Query(func(rows pgx.Rows) (err error) {
+//		both := &pgx.Batch{}
+//		both.Queue(completeSQL, …).Query(func(rows pgx.Rows) (err error) {
 //			found, err = collect(rows, scanKey)
 //			return err
 //		})
-//		batch.Queue(claimSQL, …).Query(…)
-//		return db.SendBatch(ctx, batch).Close()
+//		both.Queue(claimSQL, …).Query(…)
+//		return db.SendBatch(ctx, both).Close()
 //	})
 func (w *writer) fusedBatch(g *code.Group, op string, complete, claim []*code.Statement) {
 	queue := func(into, scan string, text []*code.Statement) *code.Statement {
@@ -217,21 +212,21 @@ func (w *writer) fusedBatch(g *code.Group, op string, complete, claim []*code.St
 // fusedLow emits what a claim above a bound leaves to do:
 //
 //	if len(jobs) == limit {
-//		q.low.raise(turn, jobs[limit-1].MsgID)
+//		q.low.raise(turn, jobs[len(jobs)-1].MsgID)
 //	} else if low > lowest {
-//		// Jobs may have come back below the bound.
+//		// Jobs may have come back below the bound. An error will come again.
 //		q.low.reset()
-//		more, err := q.look(ctx, lowest, limit-len(jobs))
-//		…
+//		more, _ := q.look(ctx, lowest, limit-len(jobs))
+//		jobs = append(jobs, more...)
+//		slices.SortFunc(jobs, queueOrder)
 //	}
 func (w *writer) fusedLow(g *code.Group) {
-	look := code.Add(w.queue()).Dot("look").Call(append(append([]*code.Statement{code.Id("ctx")}, w.narrowingArgs()...), code.Id("lowest"), code.Id("limit").Op("-").Len(code.Id("jobs")))...)
 	g.If(code.Len(code.Id("jobs")).Op("==").Id("limit")).Block(
 		code.Add(w.queue()).Dot("low").Dot("raise").Call(code.Id("turn"), code.Id("jobs").Index(code.Len(code.Id("jobs")).Op("-").Lit(1)).Dot(w.Claim.Low.Field.Name)),
 	).Else().If(code.Id("low").Op(">").Id("lowest")).BlockFunc(func(g *code.Group) {
 		g.Comment("// Jobs may have come back below the bound. An error will come again.")
 		g.Add(w.queue()).Dot("low").Dot("reset").Call()
-		g.List(code.Id("more"), code.Id("_")).Op(":=").Add(look)
+		g.List(code.Id("more"), code.Id("_")).Op(":=").Add(w.lookCall(code.Id("lowest"), code.Id("limit").Op("-").Len(code.Id("jobs"))))
 		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("more").Op("..."))
 		w.sort(g)
 	})

@@ -61,13 +61,7 @@ func suiteMethod(name string, params ...*code.Statement) *code.Statement {
 }
 
 // suite is c.a.b within a method of conformance.
-func suite(names ...string) *code.Statement {
-	s := code.Id("c")
-	for _, n := range names {
-		s.Dot(n)
-	}
-	return s
-}
+func suite(names ...string) *code.Statement { return member("c", names...) }
 
 // background is context.Background().
 func background() *code.Statement { return code.Qual("context", "Background").Call() }
@@ -88,14 +82,6 @@ func fatalOf(assign *code.Statement) *code.Statement {
 
 // helper is t.Helper().
 func helper() *code.Statement { return code.Id("t").Dot("Helper").Call() }
-
-// claimer is the type on which Claim is a method.
-func (w *writer) claimer() *code.Statement {
-	if w.Hold {
-		return code.Op("*").Id("Tx")
-	}
-	return code.Op("*").Id("Queue")
-}
 
 // conformanceTest emits TestConformance.
 func (w *writer) conformanceTest(f *code.File, proofs []proof) {
@@ -149,7 +135,7 @@ func (w *writer) conformanceJob(f *code.File) {
 		if value == nil {
 			continue
 		}
-		if w.newIsPointer(field) {
+		if pointer(field, field.Optional) {
 			name := lowerFirst(field.Name) + "Value"
 			before = append(before, code.Id(name).Op(":=").Add(value))
 			value = code.Op("&").Id(name)
@@ -162,25 +148,21 @@ func (w *writer) conformanceJob(f *code.File) {
 		))
 }
 
-// newIsPointer reports whether a field of NewJob is a pointer.
-func (w *writer) newIsPointer(f *plan.Field) bool { return (f.Null || f.Optional) && !isSlice(f) }
-
 // sample is a value for a field of NewJob; nil when the field may be left out
 // and nothing depends on it.
 func (w *writer) sample(f *plan.Field) *code.Statement {
 	inKey := slices.Contains(w.Key, f) && !f.Optional
 	inOrder := slices.ContainsFunc(w.Claim.Order, func(t plan.SortTerm) bool { return t.Field == f })
 	narrows := slices.ContainsFunc(w.Claim.Params, func(p *plan.Param) bool { return p.Field == f })
-	isNumber := strings.HasPrefix(f.GoType, "int") || strings.HasPrefix(f.GoType, "float")
-	needed := inKey || narrows || inOrder && isNumber
+	needed := inKey || narrows || inOrder && isNumber(f)
 	if (f.Optional || f.Null) && !needed {
 		return nil
 	}
 	typ := func() *code.Statement { return w.valueType(f) }
 	switch {
-	case isNumber && inKey:
+	case isNumber(f) && inKey:
 		return typ().Call(code.Id("i").Op("+").Lit(1))
-	case isNumber && inOrder && !narrows:
+	case isNumber(f) && inOrder && !narrows:
 		return typ().Call(code.Id("i").Op("%").Lit(3))
 	case inKey && f.Cast == "uuid":
 		return code.Qual("fmt", "Sprintf").Call(code.Lit("00000000-0000-4000-8000-%012x"), code.Id("i"))
@@ -194,11 +176,15 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 	return w.constantSample(f)
 }
 
+// isNumber reports whether the field's Go type is a number.
+func isNumber(f *plan.Field) bool {
+	return strings.HasPrefix(f.GoType, "int") || strings.HasPrefix(f.GoType, "float")
+}
+
 // constantSample is the value that a field has in all jobs, and that a claim
 // is narrowed to.
 func (w *writer) constantSample(f *plan.Field) *code.Statement {
 	kind := strings.ToLower(f.SQLType)
-	isNumber := strings.HasPrefix(f.GoType, "int") || strings.HasPrefix(f.GoType, "float")
 	switch {
 	case f.GoType == "json.RawMessage":
 		return w.goType(f.GoType).Call(code.Id("`{}`"))
@@ -208,7 +194,7 @@ func (w *writer) constantSample(f *plan.Field) *code.Statement {
 		return code.False()
 	case f.GoType == "time.Time":
 		return code.Qual("time", "Unix").Call(code.Lit(0), code.Lit(0))
-	case isNumber:
+	case isNumber(f):
 		return w.valueType(f).Call(code.Lit(1))
 	case f.GoType == "string" && strings.Contains(kind, "json"):
 		return code.Lit("{}")
@@ -455,7 +441,7 @@ func (w *writer) completeStep(f *code.File) {
 	body := []*code.Statement{code.Return(call)}
 	if w.Complete.Result != nil {
 		result := code.Id("result")
-		if w.Complete.Result.Null && !isSlice(w.Complete.Result) {
+		if pointer(w.Complete.Result, false) {
 			result = code.Op("&").Id("result")
 		}
 		body = []*code.Statement{

@@ -6,18 +6,15 @@ package emit
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/qgen-dev/qgen/internal/code"
-
-	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // enqueueFile writes enqueue.go.
 func (w *writer) enqueueFile() *code.File {
 	e := w.Enqueue
 	f := w.newFile()
-	embed(f, slices.DeleteFunc([]*plan.Statement{e.One, e.Many, e.Step}, func(s *plan.Statement) bool { return s == nil })...)
+	embed(f, present(e.One, e.Many, e.Step)...)
 	w.enqueueMethod(f)
 	w.enqueueManyMethod(f)
 	return f
@@ -69,7 +66,7 @@ func (w *writer) enqueueResults(name string, typ *code.Statement, none *code.Sta
 func (w *writer) enqueueMethod(f *code.File) {
 	e := w.Enqueue
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "enqueue")
-	text := append([]*code.Statement{code.Id(e.One.Var)}, args...)
+	text := bound(e.One, args)
 	results, fail := w.enqueueResults("key", code.Id("Key"), code.Id("key"))
 	notAdded := code.Return(append(fail[:len(fail):len(fail)], code.Qual("errors", "New").Call(code.Lit(w.Name+": enqueue: no row was added")))...)
 	decl(f, docOf(e.Doc, e.One),
@@ -124,19 +121,24 @@ func (w *writer) enqueueNumbered(g *code.Group, text []*code.Statement) {
 	g.Id("added").Op(":=").Lit(0)
 	g.Add(observe(code.Id("q"), code.Lit("enqueue"), code.Id("added")))
 	g.Err().Op("=").Id("q").Dot("retry").Call(code.Id("ctx"), code.Lit("enqueue"), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
-		code.List(code.Id("number"), code.Err()).Op(":=").Id("insert").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, text...)...),
-		code.If(code.Err().Op("==").Nil()).Block(code.List(code.Id("key"), code.Id("added")).Op("=").List(w.numbered(), code.Lit(1))),
+		code.List(code.Id("number"), code.Err()).Op(":=").Add(insertCall(text)),
+		code.If(code.Err().Op("==").Nil()).Block(code.List(code.Id("key"), code.Id("added")).Op("=").List(w.numbered(code.Id("number")), code.Lit(1))),
 		code.Return(code.Err()),
 	))
 	g.Return(code.Id("key"), code.Err())
 }
 
-// numbered is the key that the driver told, which is an int64 there.
-func (w *writer) numbered() *code.Statement {
+// insertCall is insert(ctx, db, text, args...).
+func insertCall(text []*code.Statement) *code.Statement {
+	return code.Id("insert").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, text...)...)
+}
+
+// numbered is the key from the number that the driver told, an int64.
+func (w *writer) numbered(number *code.Statement) *code.Statement {
 	if w.Key[0].GoType == "int64" {
-		return code.Id("number")
+		return number
 	}
-	return code.Id("Key").Call(code.Id("number"))
+	return code.Id("Key").Call(number)
 }
 
 // enqueueManyMethod emits
@@ -214,7 +216,7 @@ func (w *writer) enqueueManyMethod(f *code.File) {
 func (w *writer) addChunks(g *code.Group) {
 	e := w.Enqueue
 	before, args := w.arguments(e.Many, source{many: code.Id("chunk"), item: code.Id("NewJob")}, "")
-	text := append([]*code.Statement{code.Id(e.Many.Var)}, args...)
+	text := bound(e.Many, args)
 	if e.Step != nil {
 		w.addNumbered(g, text)
 		return
@@ -247,16 +249,13 @@ func (w *writer) addChunks(g *code.Group) {
 //	}
 func (w *writer) addNumbered(g *code.Group, text []*code.Statement) {
 	number := code.Id("first").Op("+").Int64().Call(code.Id("i")).Op("*").Id("step").Index(code.Lit(0))
-	if w.Key[0].GoType != "int64" {
-		number = code.Id("Key").Call(number)
-	}
 	g.List(code.Id("step"), code.Err()).Op(":=").Add(queryCall("scanStep", code.Id(w.Enqueue.Step.Var)))
 	g.Add(ifErr())
 	g.For(code.Id("chunk").Op(":=").Range().Qual("slices", "Chunk").Call(code.Id("news"), code.Id("enqueueChunk"))).Block(
-		code.List(code.Id("first"), code.Err()).Op(":=").Id("insert").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, text...)...),
+		code.List(code.Id("first"), code.Err()).Op(":=").Add(insertCall(text)),
 		ifErr(),
 		code.For(code.Id("i").Op(":=").Range().Id("chunk")).Block(
-			code.Id("keys").Op("=").Append(code.Id("keys"), number),
+			code.Id("keys").Op("=").Append(code.Id("keys"), w.numbered(number)),
 		),
 	)
 }
@@ -279,16 +278,16 @@ func (w *writer) scanStepFunc(f *code.File) {
 func (w *writer) addOneByOne(g *code.Group) {
 	e := w.Enqueue
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "")
-	text := append([]*code.Statement{code.Id(e.One.Var)}, args...)
+	text := bound(e.One, args)
 	each := code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("news")
 	if len(args) == 0 {
 		each = code.Range().Id("news")
 	}
 	g.For(each).BlockFunc(func(g *code.Group) {
 		if e.AutoKey {
-			g.List(code.Id("number"), code.Err()).Op(":=").Id("insert").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, text...)...)
+			g.List(code.Id("number"), code.Err()).Op(":=").Add(insertCall(text))
 			g.Add(ifErr())
-			g.Id("keys").Op("=").Append(code.Id("keys"), w.numbered())
+			g.Id("keys").Op("=").Append(code.Id("keys"), w.numbered(code.Id("number")))
 			return
 		}
 		w.addRows(g, text, code.Lit(1))

@@ -172,15 +172,7 @@ func (w *writer) isFence(f *plan.Field) bool {
 // mayNotRead reports whether a column may hold what its field cannot: a text
 // that is no time, or anything in a database that lets a column hold any type.
 func (w *writer) mayNotRead() bool {
-	if !w.isPgx() {
-		return true
-	}
-	for _, f := range w.jobFields() {
-		if f.Codec == plan.TextTime {
-			return true
-		}
-	}
-	return false
+	return !w.isPgx() || slices.ContainsFunc(w.jobFields(), func(f *plan.Field) bool { return f.Codec == plan.TextTime })
 }
 
 // keyMethod emits
@@ -217,7 +209,7 @@ func (w *writer) keyOf(job *code.Statement) *code.Statement {
 //	}
 func (w *writer) decodeMethod(f *code.File, d plan.Decode) {
 	value := code.Id("j").Dot(d.Field.Name)
-	if d.Field.Null && !isSlice(d.Field) {
+	if pointer(d.Field, false) {
 		value = code.Op("*").Add(value)
 	}
 	if d.Field.GoType != "[]byte" && d.Field.GoType != "json.RawMessage" {
@@ -256,7 +248,7 @@ func (w *writer) decodeMethod(f *code.File, d plan.Decode) {
 func (w *writer) logValueMethod(f *code.File) {
 	var always, nullable []*plan.Field
 	for _, field := range w.jobFields() {
-		if field.Null && !isSlice(field) && !field.Payload {
+		if pointer(field, false) && !field.Payload {
 			nullable = append(nullable, field)
 		} else {
 			always = append(always, field)
@@ -320,10 +312,10 @@ func (w *writer) newJobType(f *code.File) {
 
 // newType is the Go type of a field of NewJob.
 func (w *writer) newType(f *plan.Field) *code.Statement {
-	if f.Optional && !f.Null && !isSlice(f) {
+	if pointer(f, f.Optional) {
 		return code.Op("*").Add(w.valueType(f))
 	}
-	return w.fieldType(f)
+	return w.valueType(f)
 }
 
 // omitEmpty leaves a field of NewJob that need not be given out of its JSON.
@@ -515,7 +507,7 @@ func (w *writer) scanBody(g *code.Group, scan scanning, result *code.Statement) 
 		g.Return(result, code.Err())
 		return
 	}
-	g.If(code.Err().Op("!=").Nil()).Block(code.Return(result.Clone(), code.Err()))
+	g.Add(ifErr(result.Clone()))
 	addAll(g, scan.after)
 	g.Return(result.Clone(), code.Nil())
 }

@@ -134,11 +134,9 @@ func comment(paragraphs []string) []string {
 func docOf(paragraphs []string, statements ...*plan.Statement) []string {
 	var files []string
 	for _, s := range statements {
-		if s != nil {
-			files = append(files, sqlPath(s))
-		}
+		files = append(files, sqlPath(s))
 	}
-	doc := append([]string(nil), paragraphs...)
+	doc := slices.Clone(paragraphs)
 	switch len(files) {
 	case 0:
 	case 1:
@@ -148,6 +146,11 @@ func docOf(paragraphs []string, statements ...*plan.Statement) []string {
 		doc = append(doc, "Its SQL is "+strings.Join(files[:last], ", ")+" and "+files[last]+".")
 	}
 	return doc
+}
+
+// present drops those of the statements that the plan does not have.
+func present(statements ...*plan.Statement) []*plan.Statement {
+	return slices.DeleteFunc(statements, func(s *plan.Statement) bool { return s == nil })
 }
 
 // sqlPath is the file of a statement within the package.
@@ -221,7 +224,7 @@ func (w *writer) importPath(name string) string {
 // fieldType is the Go type of a field of Job: a pointer where it may be null.
 func (w *writer) fieldType(f *plan.Field) *code.Statement {
 	t := w.valueType(f)
-	if f.Null && !isSlice(f) {
+	if pointer(f, false) {
 		return code.Op("*").Add(t)
 	}
 	return t
@@ -248,28 +251,67 @@ func isSlice(f *plan.Field) bool {
 // isPgx reports whether the package speaks pgx and not database/sql.
 func (w *writer) isPgx() bool { return w.Driver == plan.PGX }
 
-// receiver is the type on which claims and what settles them are methods:
-// (q *Queue), or (t *Tx) where a claim lives in a transaction.
-func (w *writer) receiver() *code.Statement {
+// claimer is the type on which claims and what settles them are methods:
+// *Queue, or *Tx where a claim lives in a transaction.
+func (w *writer) claimer() *code.Statement {
 	if w.Hold {
-		return code.Params(code.Id("t").Op("*").Id("Tx"))
+		return code.Op("*").Id("Tx")
 	}
-	return queueReceiver()
+	return code.Op("*").Id("Queue")
 }
+
+// self is the name of a claimer within its methods.
+func (w *writer) self() *code.Statement {
+	if w.Hold {
+		return code.Id("t")
+	}
+	return code.Id("q")
+}
+
+// receiver is (q *Queue), or (t *Tx).
+func (w *writer) receiver() *code.Statement { return code.Params(w.self().Add(w.claimer())) }
 
 // queue is the expression for the queue within a method of receiver.
 func (w *writer) queue() *code.Statement {
 	if w.Hold {
-		return code.Id("t").Dot("queue")
+		return w.self().Dot("queue")
 	}
-	return code.Id("q")
+	return w.self()
 }
 
 // queueReceiver is (q *Queue), for operations that every queue has.
 func queueReceiver() *code.Statement { return code.Params(code.Id("q").Op("*").Id("Queue")) }
 
+// contextType is context.Context.
+func contextType() *code.Statement { return code.Qual("context", "Context") }
+
 // ctxParam is the first parameter of every operation.
-func ctxParam() *code.Statement { return code.Id("ctx").Qual("context", "Context") }
+func ctxParam() *code.Statement { return code.Id("ctx").Add(contextType()) }
+
+// variable is a parameter of an emitted function that its callers have under
+// the same name.
+type variable struct {
+	name string
+	typ  *code.Statement
+}
+
+// declared are the variables as a function takes them.
+func declared(list []variable) []*code.Statement {
+	var params []*code.Statement
+	for _, v := range list {
+		params = append(params, code.Id(v.name).Add(v.typ))
+	}
+	return params
+}
+
+// passed are the variables as a call passes them on.
+func passed(list []variable) []*code.Statement {
+	var args []*code.Statement
+	for _, v := range list {
+		args = append(args, code.Id(v.name))
+	}
+	return args
+}
 
 // ifErr is
 //
@@ -314,7 +356,12 @@ func attempt(queue *code.Statement, how string, op *code.Statement, body ...*cod
 //	jobs, err = query(ctx, db, scanJob, text, args...)
 //	return err
 func queryInto(rows, scan string, textAndArgs ...*code.Statement) *code.Statement {
-	return code.List(code.Id(rows), code.Err()).Op("=").Add(queryCall(scan, textAndArgs...)).Line().Return(code.Err())
+	return readInto(rows, "query", scan, textAndArgs...)
+}
+
+// readInto is queryInto by another function that reads rows.
+func readInto(rows, function, scan string, textAndArgs ...*code.Statement) *code.Statement {
+	return code.List(code.Id(rows), code.Err()).Op("=").Add(readCall(function, scan, textAndArgs...)).Line().Return(code.Err())
 }
 
 // queryCall is query(ctx, db, scanJob, text, args...).
@@ -335,9 +382,24 @@ func reader(s *plan.Statement) string {
 	return "query"
 }
 
+// bound is the text of a statement and what is bound to it, as query and exec
+// take them.
+func bound(s *plan.Statement, args []*code.Statement) []*code.Statement {
+	return append([]*code.Statement{code.Id(s.Var)}, args...)
+}
+
 // execCall is exec(ctx, db, text, args...).
 func execCall(textAndArgs ...*code.Statement) *code.Statement {
 	return code.Id("exec").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), textAndArgs[0]}, textAndArgs[1:])...)
+}
+
+// member is root.a.b.
+func member(root string, names ...string) *code.Statement {
+	s := code.Id(root)
+	for _, n := range names {
+		s.Dot(n)
+	}
+	return s
 }
 
 // inline is a block on one line: { return j.MsgID }.

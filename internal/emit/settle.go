@@ -24,7 +24,7 @@ func overDone() source {
 // settleStatements lists the statements of an operation in the order in which
 // they run.
 func settleStatements(s *plan.Settle) []*plan.Statement {
-	return slices.DeleteFunc([]*plan.Statement{s.Lock, s.Statement, s.Read}, func(t *plan.Statement) bool { return t == nil })
+	return present(s.Lock, s.Statement, s.Read)
 }
 
 // completeFile emits
@@ -95,24 +95,33 @@ func (w *writer) doneType(f *code.File) {
 // settleOperation emits an operation over any number of jobs; body follows the
 // test for none.
 func (w *writer) settleOperation(f *code.File, name string, s *plan.Settle, body func(g *code.Group)) {
-	params := []*code.Statement{ctxParam()}
-	if s.Delay {
-		params = append(params, code.Id("delay").Qual("time", "Duration"))
-	}
-	if s.LeaseArg {
-		params = append(params, code.Id("lease").Qual("time", "Duration"))
-	}
 	variable, typ := "jobs", "Job"
 	if name == "Complete" {
 		variable, typ = w.doneParam()
 	}
-	params = append(params, code.Id(variable).Op("...").Id(typ))
 	decl(f, docOf(s.Doc, settleStatements(s)...),
-		code.Func().Add(w.receiver()).Id(name).Params(params...).Error().BlockFunc(func(g *code.Group) {
+		code.Func().Add(w.receiver()).Id(name).Params(settleParams(s, code.Id(variable).Op("...").Id(typ))...).Error().BlockFunc(func(g *code.Group) {
 			g.If(code.Len(code.Id(variable)).Op("==").Lit(0)).Block(code.Return(code.Nil()))
 			w.inParts(g, name, variable, s)
 			body(g)
 		}))
+}
+
+// settling are the parameters of an operation over jobs before the jobs.
+func settling(s *plan.Settle) []variable {
+	var list []variable
+	if s.Delay {
+		list = append(list, variable{"delay", code.Qual("time", "Duration")})
+	}
+	if s.LeaseArg {
+		list = append(list, variable{"lease", code.Qual("time", "Duration")})
+	}
+	return list
+}
+
+// settleParams are all its parameters.
+func settleParams(s *plan.Settle, jobs *code.Statement) []*code.Statement {
+	return slices.Concat([]*code.Statement{ctxParam()}, declared(settling(s)), []*code.Statement{jobs})
 }
 
 // inParts emits, where jobs are written into the text of a statement,
@@ -126,22 +135,12 @@ func (w *writer) inParts(g *code.Group, name, variable string, s *plan.Settle) {
 	if w.Most == 0 {
 		return
 	}
-	self, typ := "q", "Queue"
-	if w.Hold {
-		self, typ = "t", "Tx"
-	}
-	args := []*code.Statement{code.Id("ctx")}
-	if s.Delay {
-		args = append(args, code.Id("delay"))
-	}
-	if s.LeaseArg {
-		args = append(args, code.Id("lease"))
-	}
-	args = append(args, code.Id(variable).Index(code.Id("from").Op(":").Id("to")).Op("..."))
+	part := code.Id(variable).Index(code.Id("from").Op(":").Id("to")).Op("...")
+	args := slices.Concat([]*code.Statement{code.Id("ctx")}, passed(settling(s)), []*code.Statement{part})
 	g.If(code.Len(code.Id(variable)).Op(">").Id("mostJobs")).Block(
-		code.Return(code.Id(self).Dot("inParts").Call(code.Id("ctx"), code.Lit(strings.ToLower(name)), code.Len(code.Id(variable)),
-			code.Func().Params(code.Id(self).Op("*").Id(typ), code.List(code.Id("from"), code.Id("to")).Int()).Error().Block(
-				code.Return(code.Id(self).Dot(name).Call(args...)),
+		code.Return(w.self().Dot("inParts").Call(code.Id("ctx"), code.Lit(strings.ToLower(name)), code.Len(code.Id(variable)),
+			code.Func().Params(w.self().Add(w.claimer()), code.List(code.Id("from"), code.Id("to")).Int()).Error().Block(
+				code.Return(w.self().Dot(name).Call(args...)),
 			))),
 	)
 }
@@ -166,17 +165,20 @@ func (w *writer) inParts(g *code.Group, name, variable string, s *plan.Settle) {
 //			}
 //			return nil
 //		})
-//		if err != nil || gone == nil {
+//		if err != nil {
 //			return err
+//		}
+//		if gone == nil {
+//			return nil
 //		}
 //		return &LostError{Op: op, Keys: gone}
 //	}
 //
 // and within a Tx the same without a transaction of its own.
 func (w *writer) inPartsMethod(f *code.File) {
-	part, typ := code.Op("&").Id("part"), "Queue"
+	part := code.Op("&").Id("part")
 	if w.Hold {
-		part, typ = code.Id("t"), "Tx"
+		part = w.self()
 	}
 	loop := code.For(code.Id("from").Op(":=").Lit(0), code.Id("from").Op("<").Id("n"), code.Id("from").Op("+=").Id("mostJobs")).Block(
 		code.Var().Id("lost").Op("*").Id("LostError"),
@@ -190,7 +192,7 @@ func (w *writer) inPartsMethod(f *code.File) {
 	)
 	decl(f, []string{"inParts settles n jobs in parts of mostJobs, in one transaction."},
 		code.Func().Add(w.receiver()).Id("inParts").Params(ctxParam(), code.Id("op").String(), code.Id("n").Int(),
-			code.Id("do").Func().Params(code.Id("part").Op("*").Id(typ), code.List(code.Id("from"), code.Id("to")).Int()).Error(),
+			code.Id("do").Func().Params(code.Id("part").Add(w.claimer()), code.List(code.Id("from"), code.Id("to")).Int()).Error(),
 		).Error().BlockFunc(func(g *code.Group) {
 			g.Var().Id("gone").Index().Id("Key")
 			if w.Hold {
@@ -229,10 +231,8 @@ func (w *writer) mostJobsConst(f *code.File) {
 // settleCall is q.settle(ctx, "complete", jobs, completeSQL, args…).
 func (w *writer) settleCall(op string, jobs *code.Statement, s *plan.Settle, args []*code.Statement) *code.Statement {
 	first := []*code.Statement{code.Id("ctx"), code.Lit(op), jobs}
-	for _, t := range []*plan.Statement{s.Lock, s.Statement} {
-		if t != nil {
-			first = append(first, code.Id(t.Var))
-		}
+	for _, t := range present(s.Lock, s.Statement) {
+		first = append(first, code.Id(t.Var))
 	}
 	return w.queue().Dot("settle").Call(spread(first, args)...)
 }
@@ -361,10 +361,7 @@ func (w *writer) failWith(g *code.Group, s *plan.Settle, again, prepared bool) {
 //
 //	failures := int(job.Tries)
 func (w *writer) countTries(g *code.Group) *code.Statement {
-	delayed := false
-	for _, a := range w.Retry.Statement.Args {
-		delayed = delayed || a.Kind == plan.ArgDelay
-	}
+	delayed := w.Retry.Statement.Has(plan.ArgDelay)
 	a := w.Attempts
 	if a == nil {
 		if delayed {
@@ -481,69 +478,61 @@ func number(f float64) any {
 //		if cause == nil {
 //			return ""
 //		}
-//		text := strings.ToValidUTF8(strings.ReplaceAll(cause.Error(), "\x00", "�"), "�")
-//		n := 0
-//		for i := range text {
-//			if n == most && most > 0 {
-//				return text[:i]
-//			}
-//			n++
-//		}
+//		text := strings.ReplaceAll(cause.Error(), "\x00", "�")
+//		text = strings.ToValidUTF8(text, "�")
+//		<cut text to most>
 //		return text
 //	}
 func (w *writer) errorTextFunc(f *code.File) {
-	replaced := code.Lit(string('\uFFFD'))
+	replaced := func() *code.Statement { return code.Lit(string('\uFFFD')) }
+	unit, cut := "characters", cutCharacters
 	if w.ByteLengths {
-		w.errorBytesFunc(f)
-		return
+		unit, cut = "bytes", cutBytes
 	}
-	decl(f, []string{"errorText is the text of cause as a column can hold it, cut to most characters where most is not 0."},
-		code.Func().Id("errorText").Params(code.Id("cause").Error(), code.Id("most").Int()).String().Block(
-			code.If(code.Id("cause").Op("==").Nil()).Block(code.Return(code.Lit(""))),
-			code.Id("text").Op(":=").Qual("strings", "ReplaceAll").Call(code.Id("cause").Dot("Error").Call(), code.Lit("\x00"), replaced),
-			code.Id("text").Op("=").Qual("strings", "ToValidUTF8").Call(code.Id("text"), replaced.Clone()),
-			code.Id("n").Op(":=").Lit(0),
-			code.For(code.Id("i").Op(":=").Range().Id("text")).Block(
-				code.If(code.Id("most").Op(">").Lit(0).Op("&&").Id("n").Op("==").Id("most")).Block(
-					code.Return(code.Id("text").Index(code.Op(":").Id("i"))),
-				),
-				code.Id("n").Op("++"),
-			),
-			code.Return(code.Id("text")),
-		))
+	decl(f, []string{"errorText is the text of cause as a column can hold it, cut to most " + unit + " where most is not 0."},
+		code.Func().Id("errorText").Params(code.Id("cause").Error(), code.Id("most").Int()).String().BlockFunc(func(g *code.Group) {
+			g.If(code.Id("cause").Op("==").Nil()).Block(code.Return(code.Lit("")))
+			g.Id("text").Op(":=").Qual("strings", "ReplaceAll").Call(code.Id("cause").Dot("Error").Call(), code.Lit("\x00"), replaced())
+			g.Id("text").Op("=").Qual("strings", "ToValidUTF8").Call(code.Id("text"), replaced())
+			cut(g)
+			g.Return(code.Id("text"))
+		}))
 }
 
-// errorBytesFunc emits an errorText that cuts by bytes:
+// cutCharacters emits
 //
-//	func errorText(cause error, most int) string {
-//		if cause == nil {
-//			return ""
+//	n := 0
+//	for i := range text {
+//		if most > 0 && n == most {
+//			return text[:i]
 //		}
-//		text := strings.ToValidUTF8(strings.ReplaceAll(cause.Error(), "\x00", "�"), "�")
-//		if most > 0 && len(text) > most {
-//			for !utf8.RuneStart(text[most]) {
-//				most--
-//			}
-//			text = text[:most]
-//		}
-//		return text
+//		n++
 //	}
-func (w *writer) errorBytesFunc(f *code.File) {
-	replaced := code.Lit(string('\uFFFD'))
-	text := func() *code.Statement { return code.Id("text") }
-	decl(f, []string{"errorText is the text of cause as a column can hold it, cut to most bytes where most is not 0."},
-		code.Func().Id("errorText").Params(code.Id("cause").Error(), code.Id("most").Int()).String().Block(
-			code.If(code.Id("cause").Op("==").Nil()).Block(code.Return(code.Lit(""))),
-			text().Op(":=").Qual("strings", "ReplaceAll").Call(code.Id("cause").Dot("Error").Call(), code.Lit("\x00"), replaced),
-			text().Op("=").Qual("strings", "ToValidUTF8").Call(text(), replaced.Clone()),
-			code.If(code.Id("most").Op(">").Lit(0).Op("&&").Len(text()).Op(">").Id("most")).Block(
-				code.For(code.Op("!").Qual("unicode/utf8", "RuneStart").Call(text().Index(code.Id("most")))).Block(
-					code.Id("most").Op("--"),
-				),
-				text().Op("=").Add(text()).Index(code.Op(":").Id("most")),
-			),
-			code.Return(text()),
-		))
+func cutCharacters(g *code.Group) {
+	g.Id("n").Op(":=").Lit(0)
+	g.For(code.Id("i").Op(":=").Range().Id("text")).Block(
+		code.If(code.Id("most").Op(">").Lit(0).Op("&&").Id("n").Op("==").Id("most")).Block(
+			code.Return(code.Id("text").Index(code.Op(":").Id("i"))),
+		),
+		code.Id("n").Op("++"),
+	)
+}
+
+// cutBytes emits
+//
+//	if most > 0 && len(text) > most {
+//		for !utf8.RuneStart(text[most]) {
+//			most--
+//		}
+//		text = text[:most]
+//	}
+func cutBytes(g *code.Group) {
+	g.If(code.Id("most").Op(">").Lit(0).Op("&&").Len(code.Id("text")).Op(">").Id("most")).Block(
+		code.For(code.Op("!").Qual("unicode/utf8", "RuneStart").Call(code.Id("text").Index(code.Id("most")))).Block(
+			code.Id("most").Op("--"),
+		),
+		code.Id("text").Op("=").Id("text").Index(code.Op(":").Id("most")),
+	)
 }
 
 // extendFile writes extend.go.
@@ -591,28 +580,24 @@ func (w *writer) extendFile() *code.File {
 //	}
 func (w *writer) refreshingExtend(f *code.File) {
 	s := w.Extend
-	params := []*code.Statement{ctxParam()}
-	if s.LeaseArg {
-		params = append(params, code.Id("lease").Qual("time", "Duration"))
-	}
-	params = append(params, code.Id("jobs").Op("...").Op("*").Id("Job"))
 	var names []string
 	for _, r := range s.Refreshes {
 		names = append(names, r.Name)
 	}
-	doc := append(append([]string(nil), s.Doc...), "It writes what the database holds now into the jobs: "+strings.Join(names, ", ")+".")
-	before, args := w.arguments(s.Statement, source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}, "extend")
+	doc := append(slices.Clone(s.Doc), "It writes what the database holds now into the jobs: "+strings.Join(names, ", ")+".")
+	from := source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}
+	before, args := w.arguments(s.Statement, from, "extend")
 	decl(f, docOf(doc, settleStatements(s)...),
-		code.Func().Add(w.receiver()).Id("Extend").Params(params...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
+		code.Func().Add(w.receiver()).Id("Extend").Params(settleParams(s, code.Id("jobs").Op("...").Op("*").Id("Job"))...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Nil()))
 			w.inParts(g, "Extend", "jobs", s)
 			g.Var().Id("fresh").Index().Id("Job")
 			g.Add(observe(w.queue(), code.Lit("extend"), code.Len(code.Id("fresh"))))
 			addAll(g, before)
 			if s.Read == nil {
-				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Statement.Var)}, args...)...)))
+				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", bound(s.Statement, args)...)))
 			} else {
-				w.extendLocked(g, s, args)
+				w.extendTwice(g, s, from, args)
 			}
 			g.Add(ifErr())
 			g.Id("byKey").Op(":=").Make(code.Map(code.Id("Key")).Id("Job"), code.Len(code.Id("fresh")))
@@ -633,51 +618,34 @@ func (w *writer) refreshingExtend(f *code.File) {
 		}))
 }
 
-// extendLocked emits an Extend whose statement returns nothing:
+// extendTwice emits an Extend whose statement returns no rows, so that another
+// one reads what it changed. The rows are locked first, or those that it changed
+// are counted:
 //
 //	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
 //		fresh = nil
-//		held, err := query(ctx, db, scanCandidate, extendLockSQL, …)
+//		held, err := query(ctx, db, scanCandidate, extendLockSQL, …) // or changed(ctx, db, jobs, extendSQL, …)
 //		if err != nil || len(held) == 0 {
 //			return err
 //		}
-//		if _, err = exec(ctx, db, extendSQL, …); err != nil {
+//		if _, err = exec(ctx, db, extendSQL, …); err != nil { // behind a lock
 //			return err
 //		}
 //		fresh, err = query(ctx, db, scanExtended, extendReadSQL, …)
 //		return err
 //	})
-func (w *writer) extendLocked(g *code.Group, s *plan.Settle, args []*code.Statement) {
-	over := source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}
-	held := source{many: code.Id("held"), item: code.Id("Job")}
-	if s.Lock == nil {
-		w.extendCounted(g, s, args)
-		return
+func (w *writer) extendTwice(g *code.Group, s *plan.Settle, from source, args []*code.Statement) {
+	held := source{many: code.Id("held"), item: from.item}
+	var body []*code.Statement
+	if s.Lock != nil {
+		held.item = code.Id("Job")
+		body = append(w.lockRows("fresh", "held", "scanCandidate", s.Lock, from),
+			ifAssign(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(bound(s.Statement, args)...))))
+	} else {
+		changed := code.Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id("jobs"), code.Id(s.Statement.Var)}, args)...)
+		body = unlessNone("fresh", "held", changed, code.Len(code.Id("held")))
 	}
 	_, readArgs := w.arguments(s.Read, held, "")
-	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), append(w.lockRows("fresh", "held", "scanCandidate", s.Lock, over),
-		code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(append([]*code.Statement{code.Id(s.Statement.Var)}, args...)...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
-		queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Read.Var)}, readArgs...)...),
-	)...))
-}
-
-// extendCounted emits an Extend whose statement counts what it changed:
-//
-//	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
-//		fresh = nil
-//		held, err := changed(ctx, db, jobs, extendSQL, …)
-//		if err != nil || len(held) == 0 {
-//			return err
-//		}
-//		fresh, err = query(ctx, db, scanExtended, extendReadSQL, …)
-//		return err
-//	})
-func (w *writer) extendCounted(g *code.Group, s *plan.Settle, args []*code.Statement) {
-	_, readArgs := w.arguments(s.Read, source{many: code.Id("held"), item: code.Op("*").Id("Job")}, "")
-	g.Add(attempt(w.queue(), "transact", code.Lit("extend"),
-		code.Id("fresh").Op("=").Nil(),
-		code.List(code.Id("held"), code.Err()).Op(":=").Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id("jobs"), code.Id(s.Statement.Var)}, args)...),
-		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Err())),
-		queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Read.Var)}, readArgs...)...),
-	))
+	body = append(body, queryInto("fresh", "scanExtended", bound(s.Read, readArgs)...))
+	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), body...))
 }

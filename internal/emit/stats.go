@@ -4,6 +4,7 @@ package emit
 // in one struct.
 
 import (
+	"slices"
 	"unicode"
 
 	"github.com/qgen-dev/qgen/internal/code"
@@ -26,7 +27,7 @@ func (w *writer) statsFile() *code.File {
 		}))
 	w.statsMethod(f)
 	w.scanStatsFunc(f)
-	if hasSpan(s.Fields) {
+	if slices.ContainsFunc(s.Fields, isSpan) {
 		w.spanFunc(f)
 	}
 	return f
@@ -122,16 +123,6 @@ func (w *writer) spanFunc(f *code.File) {
 
 // isSpan reports whether the figure comes back as seconds.
 func isSpan(f plan.StatsField) bool { return f.GoType == "time.Duration" }
-
-// hasSpan reports whether any figure does.
-func hasSpan(fields []plan.StatsField) bool {
-	for _, f := range fields {
-		if isSpan(f) {
-			return true
-		}
-	}
-	return false
-}
 
 // spanVar is the variable for the seconds of a figure: oldestReadySeconds.
 func spanVar(name string) string { return lowerFirst(name) + "Seconds" }

@@ -5,6 +5,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/qgen-dev/qgen/internal/code"
 
@@ -71,7 +72,7 @@ func (w *writer) sweepOnce(g *code.Group, op string, s *plan.Statement, count st
 	if len(before) > 0 {
 		w.fail("%s: a list cannot be an argument of %s", s.Name, op)
 	}
-	text := append([]*code.Statement{code.Id(s.Var)}, args...)
+	text := bound(s, args)
 	if len(s.Rows) == 0 {
 		g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
 			code.List(code.Id(count), code.Err()).Op("=").Add(execCall(text...)),
@@ -111,15 +112,7 @@ func (w *writer) sweepEach(g *code.Group, op string, statements []*plan.Statemen
 
 // sameFields reports whether two lists hold the same fields in the same order.
 func sameFields(a, b []*plan.Field) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Name != b[i].Name {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b *plan.Field) bool { return a.Name == b.Name })
 }
 
 // peekFile emits
@@ -141,15 +134,13 @@ func (w *writer) peekFile() *code.File {
 	embed(f, s)
 	params := []*code.Statement{ctxParam()}
 	var narrowed []*plan.Param
-	shard := false
 	for _, a := range s.Args {
-		shard = shard || a.Kind == plan.ArgShardIdx || a.Kind == plan.ArgShardCnt
-		if a.Param != nil && !containsParam(narrowed, a.Param) {
+		if a.Param != nil && !slices.Contains(narrowed, a.Param) {
 			narrowed = append(narrowed, a.Param)
 			params = append(params, code.Id(a.Param.Name).Add(w.paramType(a.Param)))
 		}
 	}
-	if shard {
+	if s.Has(plan.ArgShardIdx) || s.Has(plan.ArgShardCnt) {
 		params = append(params, code.Id("shard").Id("Shard"))
 	}
 	params = append(params, code.Id("limit").Int())
@@ -158,26 +149,16 @@ func (w *writer) peekFile() *code.File {
 		scan = "scanJob"
 	}
 	before, args := w.arguments(s, source{}, "peek", code.Nil())
-	decl(f, docOf(append(append([]string(nil), w.Peek.Doc...), paramDoc(narrowed)...), s),
+	decl(f, docOf(slices.Concat(w.Peek.Doc, paramDoc(narrowed)), s),
 		code.Func().Add(queueReceiver()).Id("Peek").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
 			addAll(g, before)
 			g.Add(observe(code.Id("q"), code.Lit("peek"), code.Len(code.Id("jobs"))))
-			g.Add(attempt(code.Id("q"), "retry", code.Lit("peek"), queryInto("jobs", scan, append([]*code.Statement{code.Id(s.Var)}, args...)...)))
+			g.Add(attempt(code.Id("q"), "retry", code.Lit("peek"), queryInto("jobs", scan, bound(s, args)...)))
 			if scan == "scanJob" {
 				w.sort(g)
 			}
 			g.Return(code.Id("jobs"), code.Err())
 		}))
 	return f
-}
-
-// containsParam reports whether p is among params.
-func containsParam(params []*plan.Param, p *plan.Param) bool {
-	for _, q := range params {
-		if q == p {
-			return true
-		}
-	}
-	return false
 }

@@ -229,13 +229,7 @@ func loopMethod(name string) *code.Statement {
 }
 
 // loop is w.a.b within a method of workLoop.
-func loop(names ...string) *code.Statement {
-	s := code.Id("w")
-	for _, n := range names {
-		s.Dot(n)
-	}
-	return s
-}
+func loop(names ...string) *code.Statement { return member("w", names...) }
 
 // claimCall is the call of Claim on the expression on, with everything that
 // the options say.
@@ -282,18 +276,75 @@ func (w *writer) callHandler(result *code.Statement) *code.Statement {
 //
 //	if v := recover(); v != nil {
 //		err = fmt.Errorf("the handler panicked: %v\n\n%s", v, debug.Stack())
-//		w.opts.OnError(fmt.Errorf("emailq: work: job %v: %w", job.Key(), err))
+//		<report>
 //	}
-func (w *writer) catchPanic() *code.Statement {
-	return code.If(code.Id("v").Op(":=").Recover(), code.Id("v").Op("!=").Nil()).Block(
-		code.Err().Op("=").Qual("fmt", "Errorf").Call(code.Lit("the handler panicked: %v\n\n%s"), code.Id("v"), code.Qual("runtime/debug", "Stack").Call()),
-		w.reportJob(),
-	)
+func catchPanic(report ...*code.Statement) *code.Statement {
+	caught := code.Err().Op("=").Qual("fmt", "Errorf").Call(code.Lit("the handler panicked: %v\n\n%s"), code.Id("v"), code.Qual("runtime/debug", "Stack").Call())
+	return code.If(code.Id("v").Op(":=").Recover(), code.Id("v").Op("!=").Nil()).Block(append([]*code.Statement{caught}, report...)...)
 }
 
 // reportJob is w.opts.OnError(fmt.Errorf("emailq: work: job %v: %w", job.Key(), err)).
-func (w *writer) reportJob() *code.Statement {
-	return loop("opts", "OnError").Call(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: job %v: %w"), code.Id("job").Dot("Key").Call(), code.Err()))
+func (w *writer) reportJob(err *code.Statement) *code.Statement {
+	return loop("opts", "OnError").Call(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: job %v: %w"), code.Id("job").Dot("Key").Call(), err))
+}
+
+// interrupted is the test whether err says that Work ended a handler:
+//
+//	errors.Is(err, context.Canceled) && w.running.Err() != nil
+func interrupted(err *code.Statement) *code.Statement {
+	return code.Qual("errors", "Is").Call(err, code.Qual("context", "Canceled")).Op("&&").Add(loop("running", "Err")).Call().Op("!=").Nil()
+}
+
+// interruptAfterGrace emits, after claiming has ended,
+//
+//	select {
+//	case <-time.After(w.opts.Grace):
+//		interrupt(context.Cause(claiming))
+//	case <-over:
+//	}
+func interruptAfterGrace(claiming *code.Statement, over string) *code.Statement {
+	return code.Select().Block(
+		code.Case(code.Op("<-").Qual("time", "After").Call(loop("opts", "Grace"))).Block(
+			code.Id("interrupt").Call(code.Qual("context", "Cause").Call(claiming)),
+		),
+		code.Case(code.Op("<-").Id(over)).Block(),
+	)
+}
+
+// wakeClaims tells claimJobs that a handler has come free:
+//
+//	select {
+//	case w.freed <- struct{}{}:
+//	default:
+//	}
+func wakeClaims() *code.Statement {
+	return code.Select().Block(
+		code.Case(loop("freed").Op("<-").Struct().Values()).Block(),
+		code.Default().Block(),
+	)
+}
+
+// around is around(w.opts.name) in the emitted code.
+func around(name string) *code.Statement { return code.Id("around").Call(loop("opts", name)) }
+
+// patiently emits, in a loop that lasts as long as Work claims,
+//
+//	err := w.patiently(w.claiming, w.running, longestCall, func(ctx context.Context) (err error) {
+//		<body>
+//	})
+func patiently(body ...*code.Statement) *code.Statement {
+	return code.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("running"), code.Id("longestCall"),
+		code.Func().Params(ctxParam()).Params(code.Err().Error()).Block(body...))
+}
+
+// outcomes is what the comment of Work says of what a handler returns, where a
+// failure can be recorded.
+func (w *writer) outcomes() string {
+	completed := "when handler returns nil and"
+	if w.Complete.Result != nil {
+		completed = "with the result that handler returns, and"
+	}
+	return "A job is completed " + completed + " failed when it returns an error or panics; the stack of a panic is part of the recorded cause."
 }
 
 // noReturn is the error of a handler that never comes back: it called
@@ -337,7 +388,7 @@ func (w *writer) patientlyMethod(f *code.File) {
 	}
 	decl(f, []string{"patiently repeats call after transient errors until while ends. Each call has the context base for so long as limit."},
 		loopMethod("patiently").Params(
-			code.List(code.Id("while"), code.Id("base")).Qual("context", "Context"),
+			code.List(code.Id("while"), code.Id("base")).Add(contextType()),
 			code.Id("limit").Qual("time", "Duration"),
 			code.Id("call").Func().Params(ctxParam()).Error(),
 		).Error().Block(

@@ -29,10 +29,7 @@ func (w *writer) workBatch(f *code.File) {
 
 // batchWork emits Work.
 func (w *writer) batchWork(f *code.File) {
-	outcome := "A job is completed when handler returns nil and failed when it returns an error or panics; the stack of a panic is part of the recorded cause."
-	if w.Complete.Result != nil {
-		outcome = "A job is completed with the result that handler returns, and failed when it returns an error or panics; the stack of a panic is part of the recorded cause."
-	}
+	outcome := w.outcomes()
 	if !w.fails() {
 		outcome = "A job is completed when handler returns nil. The table has no place for a failure: OnError is told of it, and the job stays in the queue."
 	}
@@ -61,12 +58,11 @@ func (w *writer) batchWork(f *code.File) {
 
 // batchTypes emits workLoop and outcome.
 func (w *writer) batchTypes(f *code.File) {
-	ctx := func() *code.Statement { return code.Qual("context", "Context") }
 	w.workLoopType(f,
 		code.Line(),
-		code.Id("claiming").Add(ctx()).Comment("the caller's"),
-		code.Id("running").Add(ctx()).Comment("of handlers: outlives claiming by Grace"),
-		code.Id("settling").Add(ctx()).Comment("of calls of the database: outlives the handlers"),
+		code.Id("claiming").Add(contextType()).Comment("the caller's"),
+		code.Id("running").Add(contextType()).Comment("of handlers: outlives claiming by Grace"),
+		code.Id("settling").Add(contextType()).Comment("of calls of the database: outlives the handlers"),
 	)
 	var fields []*code.Statement
 	if w.Complete.Result != nil {
@@ -138,12 +134,7 @@ func (w *writer) batchGrace(f *code.File) {
 				code.Case(code.Op("<-").Add(loop("claiming", "Done")).Call()).Block(),
 				code.Case(code.Op("<-").Id("over")).Block(code.Return()),
 			),
-			code.Select().Block(
-				code.Case(code.Op("<-").Qual("time", "After").Call(loop("opts", "Grace"))).Block(
-					code.Id("interrupt").Call(code.Qual("context", "Cause").Call(loop("claiming"))),
-				),
-				code.Case(code.Op("<-").Id("over")).Block(),
-			),
+			interruptAfterGrace(loop("claiming"), "over"),
 		))
 }
 
@@ -199,7 +190,7 @@ func (w *writer) batchRunBatch(f *code.File) {
 							code.Id("left").Op("--"),
 						)
 					}
-					g.Case(code.Qual("errors", "Is").Call(code.Id("o").Dot("err"), code.Qual("context", "Canceled")).Op("&&").Add(loop("running", "Err")).Call().Op("!=").Nil()).Block(
+					g.Case(interrupted(code.Id("o").Dot("err"))).Block(
 						code.Continue().Comment("it was interrupted, others shall have it"),
 					)
 					if w.fails() {
@@ -211,7 +202,7 @@ func (w *writer) batchRunBatch(f *code.File) {
 						return
 					}
 					g.Default().Block(
-						loop("opts", "OnError").Call(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: job %v: %w"), code.Id("job").Dot("Key").Call(), code.Id("o").Dot("err"))),
+						w.reportJob(code.Id("o").Dot("err")),
 					)
 				})
 			})
@@ -257,7 +248,7 @@ func (w *writer) batchHandle(f *code.File) {
 			noReturn(),
 			code.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(loop("running"), code.Lit("work")),
 			code.Defer().Func().Params().Block(
-				w.catchPanic(),
+				catchPanic(w.reportJob(code.Err())),
 				loop("q", "hook", "After").Call(code.Id("ctx"), code.Lit("work"), code.Lit(1), code.Err()),
 				code.Id("o").Dot("err").Op("=").Err(),
 			).Call(),

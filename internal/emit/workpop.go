@@ -14,11 +14,10 @@ func (w *writer) workPop(f *code.File) {
 		"A job is gone once it is taken: when handler returns an error or panics, OnError is told, and that is all. " + w.Crash,
 		"When ctx ends, Work takes no more, lets running handlers go on for opts.Grace, then ends their context. It returns when every handler has: nil if ctx ended, else the database error that does not pass. No goroutine is left behind. The hook sees each call of handler as the operation work.",
 	}, code.Id("freed").Op(":").Make(code.Chan().Struct(), code.Lit(1)))
-	ctx := func() *code.Statement { return code.Qual("context", "Context") }
 	w.workLoopType(f,
 		code.Line(),
-		code.Id("claiming").Add(ctx()).Comment("the caller's"),
-		code.Id("running").Add(ctx()).Comment("of handlers and claims: outlives claiming by Grace"),
+		code.Id("claiming").Add(contextType()).Comment("the caller's"),
+		code.Id("running").Add(contextType()).Comment("of handlers and claims: outlives claiming by Grace"),
 		code.Line(),
 		code.Id("freed").Chan().Struct().Comment("a handler has come free"),
 		code.Id("handlers").Qual("sync", "WaitGroup"),
@@ -43,12 +42,7 @@ func (w *writer) popRun(f *code.File) {
 			code.Go().Func().Params().Block(
 				code.Defer().Close(code.Id("ended")),
 				code.Op("<-").Id("claiming").Dot("Done").Call(),
-				code.Select().Block(
-					code.Case(code.Op("<-").Qual("time", "After").Call(loop("opts", "Grace"))).Block(
-						code.Id("interrupt").Call(code.Qual("context", "Cause").Call(code.Id("claiming"))),
-					),
-					code.Case(code.Op("<-").Id("over")).Block(),
-				),
+				interruptAfterGrace(code.Id("claiming"), "over"),
 			).Call(),
 			code.Line(),
 			code.Err().Op(":=").Add(loop("claimJobs")).Call(),
@@ -70,10 +64,10 @@ func (w *writer) popRun(f *code.File) {
 					code.Continue(),
 				),
 				code.Var().Id("jobs").Index().Id("Job"),
-				code.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("running"), code.Id("longestCall"), code.Func().Params(ctxParam()).Params(code.Err().Error()).Block(
+				patiently(
 					code.List(code.Id("jobs"), code.Err()).Op("=").Add(w.claimCall(loop("q"), code.Id("n"))),
 					code.Return(code.Err()),
-				)),
+				),
 				code.Switch().Block(
 					code.Case(code.Err().Op("!=").Nil().Op("&&").Add(loop("claiming", "Err")).Call().Op("==").Nil()).Block(
 						code.Return(code.Err()),
@@ -99,16 +93,11 @@ func (w *writer) popHandle(f *code.File) {
 			noReturn(),
 			code.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(loop("running"), code.Lit("work")),
 			code.Defer().Func().Params().Block(
-				code.If(code.Id("v").Op(":=").Recover(), code.Id("v").Op("!=").Nil()).Block(
-					code.Err().Op("=").Qual("fmt", "Errorf").Call(code.Lit("the handler panicked: %v\n\n%s"), code.Id("v"), code.Qual("runtime/debug", "Stack").Call()),
-				),
-				code.If(code.Err().Op("!=").Nil()).Block(w.reportJob()),
+				catchPanic(),
+				code.If(code.Err().Op("!=").Nil()).Block(w.reportJob(code.Err())),
 				loop("q", "hook", "After").Call(code.Id("ctx"), code.Lit("work"), code.Lit(1), code.Err()),
 				loop("active", "Add").Call(code.Lit(-1)),
-				code.Select().Block(
-					code.Case(loop("freed").Op("<-").Struct().Values()).Block(),
-					code.Default().Block(),
-				),
+				wakeClaims(),
 				loop("handlers", "Done").Call(),
 			).Call(),
 			w.callHandler(nil),

@@ -57,10 +57,7 @@ func (w *writer) workStream(f *code.File) {
 
 // streamWork emits Work.
 func (w *writer) streamWork(f *code.File) {
-	outcome := "A job is completed when handler returns nil and failed when it returns an error or panics; the stack of a panic is part of the recorded cause. A handler that has settled the job itself returns ErrSettled."
-	if w.Complete.Result != nil {
-		outcome = "A job is completed with the result that handler returns, and failed when it returns an error or panics; the stack of a panic is part of the recorded cause. A handler that has settled the job itself returns ErrSettled."
-	}
+	outcome := w.outcomes() + " A handler that has settled the job itself returns ErrSettled."
 	if !w.fails() {
 		outcome = "A job is completed when handler returns nil. The table has no place for a failure: OnError is told of it"
 		if w.Requeue != nil {
@@ -117,17 +114,16 @@ func (w *writer) workLease() time.Duration {
 
 // streamTypes emits workLoop and heldJob.
 func (w *writer) streamTypes(f *code.File) {
-	ctx := func() *code.Statement { return code.Qual("context", "Context") }
 	var fields []*code.Statement
 	if w.keepsLease() {
 		fields = append(fields, code.Id("lease").Qual("time", "Duration"))
 	}
 	fields = append(fields,
 		code.Line(),
-		code.Id("claiming").Add(ctx()).Comment("ends when the caller's does, or by an error"),
+		code.Id("claiming").Add(contextType()).Comment("ends when the caller's does, or by an error"),
 		code.Id("end").Qual("context", "CancelCauseFunc").Comment("of claiming"),
-		code.Id("running").Add(ctx()).Comment("of handlers and claims: outlives claiming by Grace"),
-		code.Id("settling").Add(ctx()).Comment("of what follows a handler: outlives them all"),
+		code.Id("running").Add(contextType()).Comment("of handlers and claims: outlives claiming by Grace"),
+		code.Id("settling").Add(contextType()).Comment("of what follows a handler: outlives them all"),
 		code.Line(),
 		code.Id("freed").Chan().Struct().Comment("a handler has come free"),
 		code.Id("finished").Chan().Op("*").Id("heldJob").Comment("to be completed"),
@@ -148,7 +144,7 @@ func (w *writer) streamTypes(f *code.File) {
 		code.Id("held").Map(code.Id("Key")).Op("*").Id("heldJob").Comment("claimed and not yet settled"),
 	)
 	if w.Requeue != nil {
-		fields = append(fields, code.Id("waiting").Index().Op("*").Id("heldJob").Comment("those that no handler has begun, in queue order"))
+		fields = append(fields, code.Id("waiting").Add(heldJobs()).Comment("those that no handler has begun, in queue order"))
 	}
 	fields = append(fields, code.Id("active").Int().Comment("handlers that are not free"))
 	if w.Requeue != nil {
@@ -163,7 +159,7 @@ func (w *writer) streamTypes(f *code.File) {
 		job = append(job, code.Id("result").Add(w.fieldType(w.Complete.Result)))
 	}
 	job = append(job,
-		code.Id("ctx").Add(ctx()).Comment("of its handler"),
+		code.Id("ctx").Add(contextType()).Comment("of its handler"),
 		code.Id("cancel").Qual("context", "CancelCauseFunc"),
 	)
 	if w.keepsLease() {
@@ -213,12 +209,7 @@ func (w *writer) streamRun(f *code.File) {
 			}
 			g.Id("start").Call(code.Func().Params().Block(
 				code.Op("<-").Id("claiming").Dot("Done").Call(),
-				code.Select().Block(
-					code.Case(code.Op("<-").Qual("time", "After").Call(loop("opts", "Grace"))).Block(
-						code.Id("interrupt").Call(code.Qual("context", "Cause").Call(code.Id("claiming"))),
-					),
-					code.Case(code.Op("<-").Id("settled")).Block(),
-				),
+				interruptAfterGrace(code.Id("claiming"), "settled"),
 			))
 			g.Line()
 			g.Add(loop("claimJobs").Call())
@@ -265,16 +256,15 @@ func (w *writer) streamClaimJobs(f *code.File) {
 					g.Continue()
 				})
 				g.Var().Id("jobs").Index().Id("Job")
+				var began []*code.Statement
 				if w.keepsLease() {
 					g.Var().Id("began").Qual("time", "Time")
+					began = append(began, code.Id("began").Op("=").Qual("time", "Now").Call())
 				}
-				g.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("running"), code.Id("longestCall"), code.Func().Params(ctxParam()).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
-					if w.keepsLease() {
-						g.Id("began").Op("=").Qual("time", "Now").Call()
-					}
-					g.List(code.Id("jobs"), code.Err()).Op("=").Add(w.claimCall(loop("q"), code.Id("n")))
-					g.Return(code.Err())
-				}))
+				g.Add(patiently(append(began,
+					code.List(code.Id("jobs"), code.Err()).Op("=").Add(w.claimCall(loop("q"), code.Id("n"))),
+					code.Return(code.Err()),
+				)...))
 				g.If(code.Err().Op("!=").Nil()).Block(
 					loop("giveUp").Call(code.Err()),
 					code.Return(),
@@ -285,11 +275,14 @@ func (w *writer) streamClaimJobs(f *code.File) {
 					g.Add(loop("take").Call(code.Id("jobs")))
 				}
 				g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(
-					code.Id("sleep").Call(loop("claiming"), code.Id("around").Call(loop("opts", "PollInterval")), code.Nil()),
+					code.Id("sleep").Call(loop("claiming"), around("PollInterval"), code.Nil()),
 				)
 			}),
 		))
 }
+
+// heldJobs is the type []*heldJob.
+func heldJobs() *code.Statement { return code.Index().Op("*").Id("heldJob") }
 
 // lockMu locks w.mu until the method returns.
 func lockMu() []*code.Statement {
@@ -330,9 +323,7 @@ func (w *writer) streamTake(f *code.File) {
 	}
 	decl(f, []string{doc},
 		loopMethod("take").Params(params...).BlockFunc(func(g *code.Group) {
-			for _, c := range lockMu() {
-				g.Add(c)
-			}
+			addAll(g, lockMu())
 			g.For(code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("jobs")).BlockFunc(func(g *code.Group) {
 				g.If(code.Id("old").Op(":=").Add(loop("held")).Index(code.Id("job").Dot("Key").Call()), code.Id("old").Op("!=").Nil()).Block(
 					code.Id("old").Dot("cancel").Call(code.Id("ErrLost")).Comment("its claim expired and came back here"),
@@ -398,7 +389,7 @@ func (w *writer) streamHandle(f *code.File) {
 			}
 			g.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(code.Id("h").Dot("ctx"), code.Lit("work"))
 			g.Defer().Func().Params().BlockFunc(func(g *code.Group) {
-				g.Add(w.catchPanic())
+				g.Add(catchPanic(w.reportJob(code.Err())))
 				g.Add(loop("q", "hook", "After").Call(code.Id("ctx"), code.Lit("work"), code.Lit(1), code.Err()))
 				if measured {
 					g.Id("took").Op(":=").Qual("time", "Since").Call(code.Id("began"))
@@ -418,17 +409,13 @@ func (w *writer) streamHandle(f *code.File) {
 
 // streamFree emits what follows a handler.
 func (w *writer) streamFree(f *code.File) {
-	wake := code.Select().Block(
-		code.Case(loop("freed").Op("<-").Struct().Values()).Block(),
-		code.Default().Block(),
-	)
 	if w.Requeue == nil {
 		decl(f, []string{"free makes a handler free again."},
 			loopMethod("free").Params().Block(
 				loop("mu", "Lock").Call(),
 				loop("active").Op("--"),
 				loop("mu", "Unlock").Call(),
-				wake,
+				wakeClaims(),
 			))
 		return
 	}
@@ -442,7 +429,7 @@ func (w *writer) streamFree(f *code.File) {
 			loop("active").Op("--"),
 			loop("begin").Call(),
 			loop("mu", "Unlock").Call(),
-			wake,
+			wakeClaims(),
 		))
 }
 
@@ -458,7 +445,7 @@ func (w *writer) streamConclude(f *code.File) {
 					loop("finished").Op("<-").Id("h"),
 				)
 				if w.Requeue != nil {
-					g.Case(code.Qual("errors", "Is").Call(code.Err(), code.Qual("context", "Canceled")).Op("&&").Add(loop("running", "Err")).Call().Op("!=").Nil()).Block(
+					g.Case(interrupted(code.Err())).Block(
 						loop("giveBack").Call(code.Id("h")),
 					)
 				}
@@ -468,7 +455,7 @@ func (w *writer) streamConclude(f *code.File) {
 				}
 				g.Default().BlockFunc(func(g *code.Group) {
 					g.Id("job").Op(":=").Id("h").Dot("job")
-					g.Add(w.reportJob())
+					g.Add(w.reportJob(code.Err()))
 					if w.Requeue != nil {
 						g.Id("sleep").Call(loop("claiming"), around("PollInterval"), code.Nil())
 						g.Add(loop("giveBack").Call(code.Id("h")))
@@ -480,12 +467,8 @@ func (w *writer) streamConclude(f *code.File) {
 		))
 }
 
-// around is around(w.opts.name) in the emitted code.
-func around(name string) *code.Statement { return code.Id("around").Call(loop("opts", name)) }
-
 // streamComplete emits how finished jobs are completed together.
 func (w *writer) streamComplete(f *code.File) {
-	held := func() *code.Statement { return code.Index().Op("*").Id("heldJob") }
 	decl(f, []string{"completeFinished completes jobs as they are finished, many at a time."},
 		loopMethod("completeFinished").Params().Block(
 			code.For(code.Id("h").Op(":=").Range().Add(loop("finished"))).Block(
@@ -493,8 +476,8 @@ func (w *writer) streamComplete(f *code.File) {
 			),
 		))
 	decl(f, []string{"gather returns h and the jobs that finish shortly after it."},
-		loopMethod("gather").Params(code.Id("h").Op("*").Id("heldJob")).Add(held()).Block(
-			code.Id("batch").Op(":=").Add(held()).Values(code.Id("h")),
+		loopMethod("gather").Params(code.Id("h").Op("*").Id("heldJob")).Add(heldJobs()).Block(
+			code.Id("batch").Op(":=").Add(heldJobs()).Values(code.Id("h")),
 			code.Id("timer").Op(":=").Qual("time", "NewTimer").Call(code.Id("completeDelay")),
 			code.Defer().Id("timer").Dot("Stop").Call(),
 			code.For(code.Len(code.Id("batch")).Op("<").Add(loop("opts", "Batch"))).Block(
@@ -515,8 +498,8 @@ func (w *writer) streamComplete(f *code.File) {
 		refused = loop("abort").Call(code.Err())
 	}
 	decl(f, []string{doc},
-		loopMethod("complete").Params(code.Id("batch").Add(held())).Block(
-			code.Err().Op(":=").Add(loop("record")).Call(code.Id("batch"), code.Func().Params(ctxParam(), code.Id("mine").Add(held())).Error().Block(
+		loopMethod("complete").Params(code.Id("batch").Add(heldJobs())).Block(
+			code.Err().Op(":=").Add(loop("record")).Call(code.Id("batch"), code.Func().Params(ctxParam(), code.Id("mine").Add(heldJobs())).Error().Block(
 				w.completeMine()...,
 			)),
 			code.Switch().Block(
@@ -526,7 +509,7 @@ func (w *writer) streamComplete(f *code.File) {
 				),
 				code.Case(code.Len(code.Id("batch")).Op(">").Lit(1)).Block(
 					code.For(code.List(code.Id("_"), code.Id("h")).Op(":=").Range().Id("batch")).Block(
-						loop("complete").Call(held().Values(code.Id("h"))),
+						loop("complete").Call(heldJobs().Values(code.Id("h"))),
 					),
 				),
 				code.Default().Block(refused),
@@ -558,7 +541,7 @@ func (w *writer) completeMine() []*code.Statement {
 //	}
 func recordAll(jobs, call *code.Statement) []*code.Statement {
 	return []*code.Statement{
-		code.Err().Op(":=").Add(loop("record")).Call(jobs, code.Func().Params(ctxParam(), code.Id("mine").Index().Op("*").Id("heldJob")).Error().Block(
+		code.Err().Op(":=").Add(loop("record")).Call(jobs, code.Func().Params(ctxParam(), code.Id("mine").Add(heldJobs())).Error().Block(
 			code.Return(call),
 		)),
 		code.If(code.Err().Op("!=").Nil()).Block(loop("abort").Call(code.Err())),
@@ -569,7 +552,7 @@ func recordAll(jobs, call *code.Statement) []*code.Statement {
 func (w *writer) streamFailJob(f *code.File) {
 	decl(f, []string{"failJob records the failure of a job."},
 		loopMethod("failJob").Params(code.Id("h").Op("*").Id("heldJob"), code.Id("cause").Error()).Block(
-			recordAll(code.Index().Op("*").Id("heldJob").Values(code.Id("h")),
+			recordAll(heldJobs().Values(code.Id("h")),
 				loop("q", "Fail").Call(code.Id("ctx"), code.Id("mine").Index(code.Lit(0)).Dot("job"), code.Id("cause")))...,
 		))
 }
@@ -607,9 +590,8 @@ func (w *writer) streamRecord(f *code.File) {
 	if w.keepsLease() {
 		limit = code.Id("min").Call(code.Id("longestCall"), loop("lease").Op("/").Lit(6))
 	}
-	held := func() *code.Statement { return code.Index().Op("*").Id("heldJob") }
 	decl(f, []string{"record settles jobs by call, waits out transient errors, and lets go of the jobs when that is done. Jobs that are lost are left out."},
-		loopMethod("record").Params(code.Id("jobs").Add(held()), code.Id("call").Func().Params(ctxParam(), code.Id("mine").Add(held())).Error()).Error().Block(
+		loopMethod("record").Params(code.Id("jobs").Add(heldJobs()), code.Id("call").Func().Params(ctxParam(), code.Id("mine").Add(heldJobs())).Error()).Error().Block(
 			code.Err().Op(":=").Add(loop("patiently")).Call(loop("settling"), loop("settling"), limit, code.Func().Params(ctxParam()).Error().BlockFunc(func(g *code.Group) {
 				if w.keepsLease() {
 					g.Add(loop("renewing", "RLock").Call())
@@ -634,7 +616,7 @@ func (w *writer) streamRecord(f *code.File) {
 		doc = "jobsOf returns the jobs themselves, as they are now. The caller holds w.renewing."
 	}
 	decl(f, []string{doc},
-		code.Func().Id("jobsOf").Params(code.Id("held").Add(held())).Index().Id("Job").Block(
+		code.Func().Id("jobsOf").Params(code.Id("held").Add(heldJobs())).Index().Id("Job").Block(
 			code.Id("jobs").Op(":=").Make(code.Index().Id("Job"), code.Len(code.Id("held"))),
 			code.For(code.List(code.Id("i"), code.Id("h")).Op(":=").Range().Id("held")).Block(
 				code.Id("jobs").Index(code.Id("i")).Op("=").Id("h").Dot("job"),
@@ -666,10 +648,10 @@ func (w *writer) streamRecover(f *code.File) {
 		loopMethod("recoverExpired").Params().Block(
 			code.For(loop("claiming", "Err").Call().Op("==").Nil()).Block(
 				code.Var().Id("n").Int(),
-				code.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("running"), code.Id("longestCall"), code.Func().Params(ctxParam()).Params(code.Err().Error()).Block(
+				patiently(
 					code.List(code.Id("n"), code.Err()).Op("=").Add(loop("q", "Recover")).Call(code.Id("ctx"), code.Id("recoverLimit")),
 					code.Return(code.Err()),
-				)),
+				),
 				code.If(code.Err().Op("!=").Nil()).Block(
 					loop("giveUp").Call(code.Err()),
 					code.Return(),
@@ -702,7 +684,7 @@ func (w *writer) streamRenew(f *code.File) {
 			g.Add(loop("renewing", "Lock").Call())
 			g.Defer().Add(loop("renewing", "Unlock")).Call()
 			g.Add(loop("mu", "Lock").Call())
-			g.Var().Id("held").Index().Op("*").Id("heldJob")
+			g.Var().Id("held").Add(heldJobs())
 			g.For(code.List(code.Id("_"), code.Id("h")).Op(":=").Range().Add(loop("held"))).Block(
 				code.If(code.Op("!").Id("h").Dot("isLost").Call()).Block(
 					code.Id("held").Op("=").Append(code.Id("held"), code.Id("h")),
@@ -723,9 +705,7 @@ func (w *writer) streamRenew(f *code.File) {
 				code.Default().Block(loop("abort").Call(code.Err())),
 			)
 			g.Line()
-			for _, c := range lockMu() {
-				g.Add(c)
-			}
+			addAll(g, lockMu())
 			index := code.Id("_")
 			if len(w.Extend.Refreshes) > 0 {
 				index = code.Id("i")

@@ -34,7 +34,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if b.cluster = q.Cluster.Value; b.cluster && d.Cluster == "" {
 		errs.Errorf(q.Cluster.Pos, "%s has no cluster whose nodes lock rows each for itself", d.Title).WithHint("Leave cluster: out.")
 	}
-	if b.stored = spec.Procedures; b.stored && !b.can(dialect.Procedures) {
+	if spec.Procedures && !b.can(dialect.Procedures) {
 		hint := b.sinceMend(dialect.Procedures)
 		errs.Errorf(spec.StoredPos, "%s %s has no procedures that could take the arguments of these statements", d.Title, b.version).
 			WithHint("%s", cmp.Or(hint, "Leave emit: out."))
@@ -156,7 +156,7 @@ func (b *builder) most() {
 		}
 	}
 	if p.MostTaken > 0 {
-		p.Most = min(cmp.Or(p.Most, b.d.MostRows), b.d.MostRows)
+		p.Most = cmp.Or(p.Most, b.d.MostRows)
 	}
 	p.Slices, p.ByteLengths = b.batches("forall"), b.d.ByteLengths
 	if before, _, ok := strings.Cut(cmp.Or(b.d.ListPlaceholder, b.d.Placeholder), "{n}"); ok {

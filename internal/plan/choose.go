@@ -49,7 +49,7 @@ var strategies = []strategy{
 			return false, "no shard column", "Mark the column that splits the rows with qgen:shard mod."
 		case b.hasRunning():
 			return false, "the table has a running state, which keeps workers apart; the shard only narrows the claim", ""
-		case !b.tests(queue.Ready):
+		case !b.tells(queue.Ready):
 			return false, "nothing tells finished rows from new ones", "Name the states with qgen:status ready=… done=…."
 		}
 		if len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "" {
@@ -71,7 +71,7 @@ var strategies = []strategy{
 		case b.d.SingleWriter:
 			return true, "one statement writes at a time and returns what it changed", ""
 		}
-		return b.cannotSkip()
+		return b.cannotSkip(dialect.SkipLocked)
 	}},
 	{name: "block", possible: func(b *builder) (bool, string, string) {
 		if !b.d.Can(dialect.Blocks, b.version) {
@@ -81,7 +81,7 @@ var strategies = []strategy{
 			return false, why, mend
 		}
 		if !b.can(dialect.Blocks) {
-			return b.cannotSkip()
+			return b.cannotSkip(dialect.Blocks)
 		}
 		switch {
 		case b.can(dialect.OpenCursors) && b.spec.Table.NoRowIdentity:
@@ -113,7 +113,7 @@ var strategies = []strategy{
 		case !b.can(dialect.RowLocks):
 			return false, b.d.Title + " locks the whole database, not rows", ""
 		case !b.can(dialect.SkipLocked):
-			return b.cannotSkip()
+			return b.cannotSkip(dialect.SkipLocked)
 		}
 		if ok, why, mend := b.canLockInOrder(); !ok {
 			return false, why, mend
@@ -238,18 +238,20 @@ func (b *builder) force(name string, errs *source.ErrorList) bool {
 	return true
 }
 
+// can reports whether the server has a capability, as a node of its cluster where it
+// is one.
 func (b *builder) can(c dialect.Capability) bool {
-	if b.cluster && slices.Contains(b.d.ClusterAbsent, c) {
+	if _, absent := b.d.ClusterAbsent[c]; absent && b.cluster {
 		return false
 	}
 	return b.d.Can(c, b.version)
 }
 
-// cannotSkip is why a claim cannot pass over locked rows.
-func (b *builder) cannotSkip() (bool, string, string) {
-	if b.d.Can(dialect.SkipLocked, b.version) {
-		return false, "a node of " + b.d.Cluster + " can crash when it passes over locked rows that another node writes",
-			"Leave strategy= out; the strategies that " + b.d.Cluster + " can bear wait for locked rows."
+// cannotSkip is why a claim cannot pass over locked rows, by a capability that the
+// server does not have or its cluster cannot bear.
+func (b *builder) cannotSkip(by dialect.Capability) (bool, string, string) {
+	if b.d.Can(by, b.version) {
+		return false, b.d.ClusterAbsent[by], "Leave strategy= out; the strategies that " + b.d.Cluster + " can bear wait for locked rows."
 	}
 	return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
 }
@@ -265,18 +267,18 @@ func (b *builder) sinceMend(c dialect.Capability) string {
 // hasRunning reports whether claiming writes a state that others can see.
 func (b *builder) hasRunning() bool {
 	t := b.spec.Transitions[queue.Claim]
-	return b.tests(queue.Running) && t != nil && len(t.Writes) > 0
+	return b.tells(queue.Running) && t != nil && len(t.Writes) > 0
 }
 
-// tests reports whether a state can be told by looking at a row.
-func (b *builder) tests(s queue.StateName) bool {
+// tells reports whether a state can be told by looking at a row.
+func (b *builder) tells(s queue.StateName) bool {
 	state := b.spec.States[s]
 	return state != nil && len(state.Tests) > 0
 }
 
 // shardOnly: nothing but the shard keeps workers apart.
 func (b *builder) shardOnly() bool {
-	return !b.hasRunning() && b.spec.Shard != nil && b.tests(queue.Ready)
+	return !b.hasRunning() && b.spec.Shard != nil && b.tells(queue.Ready)
 }
 
 // canMark reports whether a claim can be written into the row.
@@ -329,7 +331,7 @@ func (b *builder) canHold() (bool, string, string) {
 		return false, "of a cluster each node knows its own row locks only, so that two workers would hold one row until one of them commits",
 			"Add a running state or a lease column, which a claim can write; or have all workers use one node and leave cluster: out."
 	case !b.can(dialect.SkipLocked):
-		return b.cannotSkip()
+		return b.cannotSkip(dialect.SkipLocked)
 	case !inOrder:
 		return false, why, mend
 	case len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "":

@@ -21,11 +21,8 @@ const lowRefresh = 2 * time.Second
 
 // buildClaim plans Claim.
 func (b *builder) buildClaim() {
-	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil}
+	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil, LeaseArg: b.spec.Lease != nil && b.spec.Lease.LengthArg}
 	b.pkg.Claim = c
-	if b.spec.Lease != nil && b.spec.Lease.LengthArg {
-		c.LeaseArg = true
-	}
 	for _, o := range b.spec.Order {
 		if f := b.fields[o.Column]; o.Column != nil && f != nil && slices.Contains(b.pkg.Fields, f) {
 			c.Order = append(c.Order, SortTerm{Field: f, Desc: o.Desc, NullsFirst: b.comesFirst(o)})
@@ -69,7 +66,7 @@ func (b *builder) buildClaim() {
 		b.takeLocked(c, false)
 	case "guarded":
 		c.Flow = PickTake
-		c.Pick = b.pickStatement()
+		c.Pick = b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
 		b.takeLocked(c, true)
 	case "pop":
 		if !b.can(dialect.Returning) {
@@ -312,12 +309,6 @@ func (b *builder) readBack() *Statement {
 	v.Returning = s.read(b.pkg.Fields)
 	return s.statement("claim_read", "select", v, b.pkg.Fields,
 		"claim: reads back the rows that the token marks", "locks: none")
-}
-
-// pickStatement reads the keys of candidates.
-func (b *builder) pickStatement() *Statement {
-	st := b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
-	return st
 }
 
 // readyRows reads ready rows without locks.

@@ -14,12 +14,13 @@ import (
 )
 
 func (b *builder) docClaim(c *Claim) {
-	what := "Claim takes up to limit ready jobs and marks them running. They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error."
+	const comes = " They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error."
+	what := "Claim takes up to limit ready jobs and marks them running." + comes
 	switch b.pkg.Strategy {
 	case "pop":
-		what = "Claim takes up to limit ready jobs and deletes their rows. They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error. A job that was taken is gone: if the worker dies, it is lost (at most once)."
+		what = "Claim takes up to limit ready jobs and deletes their rows." + comes + " A job that was taken is gone: if the worker dies, it is lost (at most once)."
 	case "hold":
-		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends. They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error."
+		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends." + comes
 	case "partition":
 		what = "Claim reads up to limit ready jobs of one shard and writes nothing: the shard keeps workers apart, so two workers with the same shard get the same jobs. They come in queue order; when nothing is ready it returns no jobs and a nil error."
 	}

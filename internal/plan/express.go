@@ -34,7 +34,6 @@ type builder struct {
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
 	cluster   bool    // several nodes lock rows each for itself
-	stored    bool    // statements are stored procedures
 	shared    *values // what the statements have in common
 	// complain reports what the user asks of a column and the server cannot do.
 	complain func(c *schema.Column, hint, format string, args ...any)
@@ -223,7 +222,7 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	case queue.Old:
 		return s.column(c)
 	case queue.Add:
-		return plus(s.counted(c), v.By)
+		return plus(s.counter(c), v.By)
 	case queue.SQLExpr:
 		return s.raw(v.Text)
 	case queue.ColumnOf:
@@ -235,9 +234,9 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	return "NULL"
 }
 
-// counted returns a counter as it is added to: null counts as 0, unless it
+// counter returns a counter as it is added to: null counts as 0, unless it
 // means that there is no limit.
-func (s *scope) counted(c *schema.Column) string {
+func (s *scope) counter(c *schema.Column) string {
 	a := s.spec.Attempts
 	if c.NotNull || a != nil && a.Column == c && a.NullMeansUnlimited {
 		return s.column(c)
@@ -344,16 +343,25 @@ func (s *scope) literal(c *schema.Column, text string) string {
 	return s.d.Quote(text)
 }
 
+// layout returns the Go layout in which a column of texts keeps time, false for any
+// other column.
+func (b *builder) layout(c *schema.Column) (string, bool) {
+	if role := b.roles[c]; role != nil {
+		return strings.CutPrefix(role.As, "text:")
+	}
+	return "", false
+}
+
 // clockKind names how a column keeps time, "" when it does not.
 func (b *builder) clockKind(c *schema.Column) string {
-	as, clock := "", ""
+	as, local := "", ""
 	if role := b.roles[c]; role != nil {
-		as, clock = role.As, role.Clock
+		as = role.As
+		if role.Clock == "local" {
+			local = ":local"
+		}
 	}
-	local := ""
-	if clock == "local" {
-		local = ":local"
-	}
+	zone := cmp.Or(local, ":utc")
 	switch {
 	case strings.HasPrefix(as, "text:"):
 		return "text" + local
@@ -361,12 +369,10 @@ func (b *builder) clockKind(c *schema.Column) string {
 		return as
 	case c.Type.Class == schema.Timestamp && c.Type.Zone:
 		return "timestamptz"
-	case c.Type.Class == schema.Timestamp && !c.Type.Zone && b.d.Clocks[c.Type.Name+cmp.Or(local, ":utc")] != nil:
-		return c.Type.Name + cmp.Or(local, ":utc")
-	case c.Type.Class == schema.Timestamp && clock == "local":
-		return "timestamp:local"
+	case c.Type.Class == schema.Timestamp && b.d.Clocks[c.Type.Name+zone] != nil:
+		return c.Type.Name + zone
 	case c.Type.Class == schema.Timestamp:
-		return "timestamp:utc"
+		return "timestamp" + zone
 	case c.Type.Class == schema.Date:
 		return "date"
 	}
@@ -383,10 +389,10 @@ func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
 		return "NULL"
 	}
 	format := ""
-	if role := s.roles[c]; role != nil && strings.HasPrefix(role.As, "text:") {
-		if format, ok = s.d.Format(strings.TrimPrefix(role.As, "text:")); !ok {
+	if layout, is := s.layout(c); is {
+		if format, ok = s.d.Format(layout); !ok {
 			s.complain(c, "It can write years, months, days, hours, minutes, seconds and their fractions as numbers, for example text:2006-01-02T15:04:05.000Z.",
-				"%s cannot write times of column %q as %q", s.d.Title, c.Name, strings.TrimPrefix(role.As, "text:"))
+				"%s cannot write times of column %q as %q", s.d.Title, c.Name, layout)
 		}
 	}
 	if shift == nil {
@@ -439,16 +445,16 @@ func interval(d time.Duration) string {
 
 // wholes returns a duration as a whole number of the largest unit that fits.
 func wholes(d time.Duration) (n int64, unit string) {
+	if d == 0 {
+		return 0, "second"
+	}
 	for _, u := range []struct {
 		name string
 		size time.Duration
 	}{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
-		if d != 0 && d%u.size == 0 {
+		if d%u.size == 0 {
 			return int64(d / u.size), u.name
 		}
-	}
-	if d == 0 {
-		return 0, "second"
 	}
 	return int64(d / time.Microsecond), "microsecond"
 }
@@ -463,8 +469,8 @@ func (s *scope) age(a, b *schema.Column, expr func(string) string) string {
 		return ""
 	}
 	format := ""
-	if role := s.roles[a]; role != nil && strings.HasPrefix(role.As, "text:") {
-		format, _ = s.d.Format(strings.TrimPrefix(role.As, "text:"))
+	if layout, is := s.layout(a); is {
+		format, _ = s.d.Format(layout)
 	}
 	var to string
 	switch {

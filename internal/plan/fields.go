@@ -165,9 +165,7 @@ func (b *builder) override(f *Field, o config.Override) {
 			rest := strings.TrimSuffix(path, "/"+base)
 			base = rest[strings.LastIndex(rest, "/")+1:]
 		}
-		if !slices.Contains(b.pkg.Imports, Import{Path: path, Name: base}) {
-			b.pkg.Imports = append(b.pkg.Imports, Import{Path: path, Name: base})
-		}
+		b.imports(path, base)
 		name = base + "." + name
 	}
 	if o.Codec.Value == "json" {
@@ -188,12 +186,17 @@ func (b *builder) namedPayloads() {
 		if i := strings.LastIndex(name, "."); i > strings.LastIndex(name, "/") && i > 0 {
 			path := name[:i]
 			base := path[strings.LastIndex(path, "/")+1:]
-			if !slices.Contains(b.pkg.Imports, Import{Path: path, Name: base}) {
-				b.pkg.Imports = append(b.pkg.Imports, Import{Path: path, Name: base})
-			}
+			b.imports(path, base)
 			name = base + name[i:]
 		}
 		b.pkg.Decodes = append(b.pkg.Decodes, Decode{Method: "Decode" + f.Name, Field: f, Type: name})
+	}
+}
+
+// imports has the package import another under a name, once.
+func (b *builder) imports(path, name string) {
+	if i := (Import{Path: path, Name: name}); !slices.Contains(b.pkg.Imports, i) {
+		b.pkg.Imports = append(b.pkg.Imports, i)
 	}
 }
 

@@ -6,7 +6,6 @@ package plan
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
@@ -31,14 +30,8 @@ type indexKey struct {
 
 // claimIndex is the index that gives ready rows in queue order.
 func (b *builder) claimIndex() wanted {
-	w := wanted{name: b.indexName("ready"), why: "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
-	if state := b.spec.States[queue.Ready]; state != nil {
-		for _, t := range state.Tests {
-			if b.indexable(t) {
-				w.where = append(w.where, t)
-			}
-		}
-	}
+	w := wanted{name: b.indexName("ready"), where: b.indexables(queue.Ready),
+		why: "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
 	if !b.can(dialect.PartialIndex) {
 		w.columns, w.where = leading(w.where), nil
 	}
@@ -68,6 +61,19 @@ func (b *builder) indexable(t queue.Test) bool {
 	plain := len(t.Or) == 0 && (t.Op == queue.In || t.Op == queue.IsNull || t.Op == queue.NotNull) &&
 		!slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind == queue.Null })
 	return constant(t) && (plain || !b.can(dialect.PlainPredicates))
+}
+
+// indexables returns the tests of a state that may stand in the predicate of an index.
+func (b *builder) indexables(name queue.StateName) []queue.Test {
+	var tests []queue.Test
+	if state := b.spec.States[name]; state != nil {
+		for _, t := range state.Tests {
+			if b.indexable(t) {
+				tests = append(tests, t)
+			}
+		}
+	}
+	return tests
 }
 
 // leading returns the columns that tests compare with one constant or find
@@ -123,15 +129,10 @@ func (b *builder) runningLeads() bool {
 
 // runningConstants returns what tells running rows and may stand in an index.
 func (b *builder) runningConstants() []queue.Test {
-	var tests []queue.Test
-	if state := b.spec.States[queue.Running]; state != nil && b.can(dialect.PartialIndex) {
-		for _, t := range state.Tests {
-			if b.indexable(t) {
-				tests = append(tests, t)
-			}
-		}
+	if !b.can(dialect.PartialIndex) {
+		return nil
 	}
-	return tests
+	return b.indexables(queue.Running)
 }
 
 // buildIndexes plans the advice.
@@ -184,19 +185,10 @@ func (b *builder) indexName(what string) string {
 		queue = "_" + name
 	}
 	if limit := b.d.Identifiers.MaxBytes; limit > 0 {
-		base = cut(base, max(limit-len(queue)-len(suffix), least))
-		queue = cut(queue, limit-len(base)-len(suffix))
+		base = dialect.Cut(base, max(limit-len(queue)-len(suffix), least))
+		queue = dialect.Cut(queue, limit-len(base)-len(suffix))
 	}
 	return base + queue + suffix
-}
-
-// cut shortens a name to so many bytes, on a character's end.
-func cut(name string, most int) string {
-	for len(name) > most {
-		_, last := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-last]
-	}
-	return name
 }
 
 // keys returns the keys of an index as DDL.
@@ -308,9 +300,8 @@ func predicates(where string) []string {
 
 // normal takes out of a condition what servers and people write differently:
 // parentheses, casts, case, blanks, quotes of names.
-func normal(condition string) string {
+func normal(text string) string {
 	var b strings.Builder
-	text := condition
 	inText := false
 	for i := 0; i < len(text); i++ {
 		c := text[i]

@@ -151,13 +151,18 @@ func jsonName(column string) string {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./;<=>?@[]^_{|}~", r)
 	})
 	if odd || column == "-" || column == "" {
-		list := words(column)
-		for i := range list {
-			list[i] = strings.ToLower(list[i])
-		}
-		return strings.Join(list, "_")
+		return snake(column)
 	}
 	return column
+}
+
+// snake returns ready_rows for ReadyRows.
+func snake(name string) string {
+	list := words(name)
+	for i := range list {
+		list[i] = strings.ToLower(list[i])
+	}
+	return strings.Join(list, "_")
 }
 
 // plainText makes a name safe for one line of a comment.

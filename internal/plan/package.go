@@ -111,6 +111,9 @@ const (
 	WallTime  Codec = "wall"     // time.Time in a column without zone: its clock reads UTC or local, by UTC
 )
 
+// IsNumber reports whether a time travels as a number.
+func (c Codec) IsNumber() bool { return c == Epoch || c == EpochMS || c == EpochUS }
+
 // Field is a field of Job, and the column behind it.
 type Field struct {
 	Column  string // as stored

@@ -35,28 +35,32 @@ func (s *scope) store(st *Statement, template string, v values) {
 	st.SQL = render("call")
 }
 
+// argumentNames are the names of arguments that have none of their own.
+var argumentNames = map[ArgKind]string{
+	ArgLimit: "limit", ArgLow: "low", ArgToken: "token", ArgWorker: "worker", ArgShardIdx: "shard", ArgShardCnt: "shards",
+	ArgLease: "leaseSeconds", ArgDelay: "delaySeconds", ArgOlder: "olderSeconds", ArgError: "error",
+	ArgBatchAll: "jobs", ArgNewAll: "jobs", ArgHeldAll: "held",
+}
+
 // parameterNames names the arguments of the scope as parameters, each its own.
 func (s *scope) parameterNames() []string {
+	form := s.d.Fragments["parameter"].At(s.version)
 	names := make([]string, len(s.args))
 	used := map[string]bool{}
 	for i, a := range s.args {
-		name := map[ArgKind]string{
-			ArgLimit: "limit", ArgLow: "low", ArgToken: "token", ArgWorker: "worker", ArgShardIdx: "shard", ArgShardCnt: "shards",
-			ArgLease: "leaseSeconds", ArgDelay: "delaySeconds", ArgOlder: "olderSeconds", ArgError: "error",
-			ArgBatchAll: "jobs", ArgNewAll: "jobs", ArgHeldAll: "held",
-		}[a.Kind]
+		name := argumentNames[a.Kind]
 		switch {
 		case a.Param != nil:
 			name = a.Param.Name
 		case name == "" && a.Field != nil:
 			name = a.Field.Param
 		}
-		name = "@" + cmp.Or(name, "value")
+		name = cmp.Or(name, "value")
 		for used[name] {
 			name += "2"
 		}
 		used[name] = true
-		names[i] = name
+		names[i] = dialect.Fill(form, "name", name)
 	}
 	return names
 }
@@ -73,7 +77,7 @@ func (s *scope) parameterType(a Arg) string {
 		return form("seconds")
 	case a.Kind == ArgLimit || a.Kind == ArgShardIdx || a.Kind == ArgShardCnt:
 		return form("count")
-	case a.Kind == ArgLow || field != nil && field.Codec != Direct && field.Codec != JSONBytes && field.Codec != TextTime && field.Codec != WallTime:
+	case a.Kind == ArgLow || field != nil && field.Codec.IsNumber():
 		return form("number")
 	case a.Kind == ArgNewSet || a.Kind == ArgParamNil:
 		return form("truth")

@@ -64,9 +64,22 @@ var (
 // versionsOf returns the versions at which the texts of a dialect may change.
 func versionsOf(d *dialect.Dialect) []string {
 	versions := []string{d.Minimum.String(), d.Default.String()}
-	for _, v := range d.Capabilities {
+	add := func(v dialect.Version) {
 		if d.Minimum.Less(v) {
 			versions = append(versions, v.String())
+		}
+	}
+	for _, v := range d.Capabilities {
+		add(v)
+	}
+	for _, fragment := range d.Fragments {
+		for _, text := range fragment {
+			add(text.Since)
+		}
+	}
+	for _, clocks := range d.Clocks {
+		for _, clock := range clocks {
+			add(clock.Since)
 		}
 	}
 	slices.Sort(versions)

@@ -361,14 +361,8 @@ func (b *builder) buildEnqueue() {
 	}
 	mv.Columns = v.Columns
 	var keys []*Field
-	if !b.pkg.Key[0].RowID || b.d.RowIdentity.Stable {
+	if b.rowToken == nil && (b.rowID == nil || b.d.RowIdentity.Stable) { // a row gets its token when it is claimed
 		keys = b.pkg.Key
-	}
-	if b.rowToken != nil {
-		keys = nil // the row gets its token when it is claimed
-	}
-	if len(b.spec.Key) == 0 && b.rowID == nil {
-		keys = nil
 	}
 	s.returns(&v, "insert", keys)
 	many.returns(&mv, "insert", keys)
@@ -392,11 +386,10 @@ func (b *builder) buildEnqueue() {
 		mv.Batch.List = many.list(Arg{Kind: ArgNewList, Batch: e.Fields, First: row, More: ",\n       " + row})
 	}
 	if e.AutoKey && together {
-		together = b.can(dialect.ConsecutiveIDs) && !b.cluster
-	}
-	if e.AutoKey && together {
-		sv := b.base("EnqueueMany")
-		e.Step = b.newScope().statement("enqueue_step", "insert_step", sv, nil, "enqueue: by how much the keys of rows differ that one statement adds", "locks: none")
+		if together = b.can(dialect.ConsecutiveIDs) && !b.cluster; together {
+			e.Step = b.newScope().statement("enqueue_step", "insert_step", b.base("EnqueueMany"), nil,
+				"enqueue: by how much the keys of rows differ that one statement adds", "locks: none")
+		}
 	}
 	if together {
 		e.Many = many.statement("enqueue_many", "insert_many", mv, keys, "enqueue: new ready rows, in the order given", "locks: nothing that others wait for")
@@ -426,11 +419,10 @@ func (b *builder) given(c *queue.Column) bool {
 	}
 	for _, r := range c.Roles {
 		switch r.Verb {
-		case "status", "lease", "claimed", "visible", "heartbeat", "finished", "enqueued", "attempts",
+		case "visible":
+			return true // the due time of the first try
+		case "status", "lease", "claimed", "heartbeat", "finished", "enqueued", "attempts",
 			"version", "worker", "token", "result", "error", "seq", "on":
-			if r.Verb == "visible" {
-				return true // the due time of the first try
-			}
 			return false
 		}
 	}
@@ -487,7 +479,7 @@ func (b *builder) buildStats() {
 			add(name, "time.Duration", doc, age)
 		}
 	}
-	if since := firstOf(b.spec.Enqueued, b.spec.Due); since != nil {
+	if since := cmp.Or(b.spec.Enqueued, b.spec.Due); since != nil {
 		oldest("OldestReady", "how long the oldest ready row has waited", since, states[queue.Ready])
 	}
 	if b.hasRunning() {
@@ -544,24 +536,6 @@ func constant(t queue.Test) bool {
 	return !slices.ContainsFunc(t.Or, func(t queue.Test) bool { return !constant(t) })
 }
 
-func firstOf(columns ...*schema.Column) *schema.Column {
-	for _, c := range columns {
-		if c != nil {
-			return c
-		}
-	}
-	return nil
-}
-
-// snake returns ready_rows for ReadyRows.
-func snake(name string) string {
-	list := words(name)
-	for i := range list {
-		list[i] = strings.ToLower(list[i])
-	}
-	return strings.Join(list, "_")
-}
-
 // buildPeek plans Peek.
 func (b *builder) buildPeek() {
 	var fields []*Field
@@ -609,7 +583,7 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 			v.Wanted = append(v.Wanted, []string{b.d.Quote(c.Name), b.d.Quote(name)})
 		}
 	})
-	if b.stored {
+	if b.spec.Procedures {
 		check("verify_procedures", "create it with schema/procedures.sql", func(_ *scope, v *values) {
 			for _, st := range b.pkg.Statements() {
 				if st.Procedure != nil {

@@ -81,7 +81,6 @@ type names struct {
 	Batch     string // those that one call is about
 	Picked    string // those that are taken
 	Candidate string // those that may be taken
-	Kept      string // those that a statement wrote
 	Each      string // the number of one of them, within a block
 	Changed   string // how many were changed, within a block
 }
@@ -146,7 +145,7 @@ func (b *builder) common() values {
 		Table:       b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name),
 		Version:     b.version,
 		Can:         map[string]bool{},
-		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate"), Kept: "@kept", Each: b.alias("i"), Changed: b.alias("changed")},
+		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate"), Each: b.alias("i"), Changed: b.alias("changed")},
 		Partitioned: b.spec.Table.Partitioned,
 		JSON:        b.batches("json"),
 		Triggers:    len(b.spec.Table.Triggers) > 0,
@@ -206,7 +205,7 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 	for _, i := range order {
 		st.Args = append(st.Args, s.args[i])
 	}
-	if s.stored && !strings.HasPrefix(template, "verify") {
+	if s.spec.Procedures && !strings.HasPrefix(template, "verify") {
 		s.store(st, template, v)
 	}
 	return st
@@ -392,10 +391,10 @@ func (s *scope) pick(v *values) string {
 	}
 	var parts []string
 	for _, c := range s.spec.Key {
-		parts = append(parts, s.d.Ident(c.Name)+"::text")
+		parts = append(parts, s.d.Cast(s.d.Ident(c.Name), "text"))
 	}
 	if len(parts) == 0 {
-		parts = []string{identity.Column + "::text"}
+		parts = []string{s.d.Cast(identity.Column, "text")}
 	}
 	v.KeyText = strings.Join(parts, " || ' ' || ")
 	if len(v.Joined) > 0 {
@@ -510,7 +509,7 @@ func (s *scope) asArrays(b *batch, one ArgKind, keys, fields []*Field) {
 	}
 	b.Arg = b.Args[0]
 	if s.fieldWrite(keys[0]) != "" {
-		b.Arg += "::" + s.castOf(keys[0]) + "[]"
+		b.Arg = s.d.Cast(b.Arg, keys[0].Cast+"[]")
 	}
 	if s.settle.joined && len(keys) == 1 && !s.isArray(keys[0]) {
 		// The list finds the rows; joined alone they may be read by all that hold a token.
@@ -546,13 +545,7 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 // slot is the placeholder of a value within a list that is written out; where
 // placeholders have numbers, these are given when the list is.
 func (b *builder) slot() string {
-	if b.d.ListPlaceholder != "" {
-		return dialect.Fill(b.d.ListPlaceholder, "n", "0")
-	}
-	if before, after, ok := strings.Cut(b.d.Placeholder, "{n}"); ok {
-		return before + "0" + after
-	}
-	return b.d.Placeholder
+	return dialect.Fill(cmp.Or(b.d.ListPlaceholder, b.d.Placeholder), "n", "0")
 }
 
 // travel is how the rows of the scope's call travel.
@@ -627,10 +620,8 @@ func (s *scope) arrayType(f *Field) string {
 	if s.fieldWrite(f) != "" {
 		return "text[]"
 	}
-	return s.castOf(f) + "[]"
+	return f.Cast + "[]"
 }
-
-func (s *scope) castOf(f *Field) string { return f.Cast }
 
 // params returns the conditions that the arguments of Claim add.
 func (s *scope) params(c *Claim) []string {
@@ -661,16 +652,15 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 	if !written {
 		arg = s.arg(Arg{Kind: ArgParam, Param: gp})
 	}
-	plain := arg
-	typed := s.d.Cast(arg, s.castOf(gp.Field))
+	plain := s.write(p.Column, arg)
+	typed := s.d.Cast(arg, gp.Field.Cast)
 	list := arg
 	if !gp.JSON {
 		list = s.d.Cast(arg, s.arrayType(gp.Field))
 		if s.fieldWrite(gp.Field) != "" {
-			list += "::" + s.castOf(gp.Field) + "[]"
+			list = s.d.Cast(list, gp.Field.Cast+"[]")
 		}
 	}
-	plain = s.write(p.Column, plain)
 	var text string
 	switch p.Kind {
 	case queue.List:
