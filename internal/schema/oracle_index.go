@@ -42,14 +42,7 @@ func (r *tolerant) oracleCreateIndex(i int) *source.Error {
 			r.unknown()
 		}
 	}
-	t := r.find(of.schema, of.name)
-	switch err := r.verdict(); {
-	case t == nil:
-	case err != nil:
-		r.errs.Add(err.WithHint(changesHint, t.Name))
-	default:
-		r.addKey(t, k)
-	}
+	r.createdIndex(of, k)
 	return nil
 }
 

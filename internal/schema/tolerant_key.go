@@ -258,6 +258,12 @@ func (r *tolerant) createIndex(k *keyDefinition) {
 	}
 	r.indexOptions(k)
 	r.end()
+	r.createdIndex(of, k)
+}
+
+// createdIndex gives the index of a CREATE INDEX that has been read to its table, if
+// that is known. What is not understood of it is an error.
+func (r *tolerant) createdIndex(of ref, k *keyDefinition) {
 	t := r.find(of.schema, of.name)
 	switch err := r.verdict(); {
 	case t == nil:

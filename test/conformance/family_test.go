@@ -2,7 +2,10 @@ package conformance
 
 import (
 	"database/sql"
+	"fmt"
+	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,6 +190,39 @@ func (f *family) open(t testing.TB, dsn string, conns int) *sql.DB {
 	db.SetMaxIdleConns(conns)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
+}
+
+// withParameter returns the DSN, which is a URL, with a parameter.
+func withParameter(t testing.TB, dsn, name, value string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set(name, value)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// cutParameters returns the DSN, which is a URL, without the parameters whose names
+// match, and a statement of each: what the format makes of name and value, in the
+// order of the texts.
+func cutParameters(dsn string, names *regexp.Regexp, format string) (rest string, statements []string, err error) {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "", nil, err
+	}
+	q := u.Query()
+	for name := range q {
+		if names.MatchString(name) {
+			statements = append(statements, fmt.Sprintf(format, name, q.Get(name)))
+			q.Del(name)
+		}
+	}
+	slices.Sort(statements)
+	u.RawQuery = q.Encode()
+	return u.String(), statements, nil
 }
 
 func readText(t testing.TB, path string) string {

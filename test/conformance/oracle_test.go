@@ -74,16 +74,7 @@ func init() {
 	sql.Register(oracle.driver, oracleSessions{go_ora.NewDriver()})
 	f := &oracle // whose functions call what asks for families
 	f.place = placeOracle
-	f.with = func(t testing.TB, dsn, name, value string) string {
-		u, err := url.Parse(dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := u.Query()
-		q.Set(name, value)
-		u.RawQuery = q.Encode()
-		return u.String()
-	}
+	f.with = withParameter
 	f.locked = lockedBySkipping
 	f.misset = func(tb testing.TB, t *table) map[string]queue {
 		if len(t.advice(tb)) == 0 {
@@ -106,21 +97,11 @@ var sessionParameter = regexp.MustCompile(`^[a-z_]+$`)
 
 // OpenConnector is what database/sql calls for a DSN.
 func (s oracleSessions) OpenConnector(dsn string) (driver.Connector, error) {
-	u, err := url.Parse(dsn)
+	dsn, alter, err := cutParameters(dsn, sessionParameter, "ALTER SESSION SET %s = %s")
 	if err != nil {
 		return nil, err
 	}
-	q := u.Query()
-	var alter []string
-	for name := range q {
-		if sessionParameter.MatchString(name) {
-			alter = append(alter, "ALTER SESSION SET "+name+" = "+q.Get(name))
-			q.Del(name)
-		}
-	}
-	slices.Sort(alter)
-	u.RawQuery = q.Encode()
-	return altered{go_ora.NewConnector(u.String()), alter}, nil
+	return altered{go_ora.NewConnector(dsn), alter}, nil
 }
 
 // altered is a connector whose sessions begin with statements.

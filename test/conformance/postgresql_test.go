@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,16 +69,7 @@ func init() {
 		})
 		return f.with(t, dsn, "search_path", schema)
 	}
-	f.with = func(t testing.TB, dsn, name, value string) string {
-		u, err := url.Parse(dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := u.Query()
-		q.Set(name, value)
-		u.RawQuery = q.Encode()
-		return u.String()
-	}
+	f.with = withParameter
 	f.misset = func(tb testing.TB, t *table) map[string]queue {
 		return map[string]queue{
 			"serializable": t.reconnect(tb, "default_transaction_isolation=serializable").q,

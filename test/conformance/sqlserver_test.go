@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -67,16 +66,7 @@ func init() {
 	sql.Register(sqlserver.driver, sessions{&mssql.Driver{}})
 	f := &sqlserver // whose functions call what asks for families
 	f.place = placeSQLServer
-	f.with = func(t testing.TB, dsn, name, value string) string {
-		u, err := url.Parse(dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := u.Query()
-		q.Set(name, value)
-		u.RawQuery = q.Encode()
-		return u.String()
-	}
+	f.with = withParameter
 	f.locked = lockedSQLServer
 	f.misset = missetSQLServer
 	f.quiet = quietSQLServer
@@ -93,22 +83,12 @@ var setOption = regexp.MustCompile(`^[A-Z][A-Z_ ]+$`)
 
 // OpenConnector is what database/sql calls for a DSN.
 func (s sessions) OpenConnector(dsn string) (driver.Connector, error) {
-	u, err := url.Parse(dsn)
+	dsn, options, err := cutParameters(dsn, setOption, "SET %s %s")
 	if err != nil {
 		return nil, err
 	}
-	q := u.Query()
-	var options []string
-	for name := range q {
-		if setOption.MatchString(name) {
-			options = append(options, "SET "+name+" "+q.Get(name))
-			q.Del(name)
-		}
-	}
-	slices.Sort(options)
 	slices.Reverse(options) // a language brings a date format of its own
-	u.RawQuery = q.Encode()
-	c, err := mssql.NewConnector(u.String())
+	c, err := mssql.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}

@@ -10,17 +10,18 @@ import (
 
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlems2019"
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/tds"
 )
 
 // claim expects a claim of three jobs by w1.
 func claim(t testing.TB) tds.Response {
-	return statement(text(t, "singlems2019", "claim"), number(3), varchar("w1"))
+	return statement(check.Text(t, "singlems2019", "claim"), number(3), varchar("w1"))
 }
 
 // many expects jobs to be added, in a transaction.
 func many(t testing.TB) tds.Response {
-	return statement(text(t, "singlems2019", "enqueue_many"), varchar("[[6]]"))
+	return statement(check.Text(t, "singlems2019", "enqueue_many"), varchar("[[6]]"))
 }
 
 func deadlock(r tds.Response) tds.Response {
@@ -88,10 +89,10 @@ func TestTransactionTriedAgain(t *testing.T) {
 		tds.Begin(tds.ReadCommitted), many(t).Rows(bigKey, tds.Row{13}), tds.Commit(),
 	)
 	keys, err := q.EnqueueMany(t.Context(), []singlems2019.NewJob{{N: 6}})
-	check(t, err)
-	want(t, keys, []singlems2019.Key{13})
+	check.Err(t, err)
+	check.Equal(t, keys, []singlems2019.Key{13})
 
-	complete := statement(text(t, pkg, "complete"), varchar(`[[7,1,"w1"]]`))
+	complete := statement(check.Text(t, pkg, "complete"), varchar(`[[7,1,"w1"]]`))
 	server.Expect(
 		tds.Begin(tds.ReadCommitted), complete.Rows(bigKey, tds.Row{7}), deadlock(claim(t)),
 		tds.Begin(tds.ReadCommitted), complete.Rows(bigKey, tds.Row{7}), claim(t).Rows(singleColumns, singleRow(8)), tds.Commit(),
@@ -107,7 +108,7 @@ func TestCallersTransactionIsNotTriedAgain(t *testing.T) {
 	server, db := start(t)
 	server.Expect(tds.Begin(tds.SessionIsolation), deadlock(claim(t)))
 	tx, err := db.BeginTx(t.Context(), nil)
-	check(t, err)
+	check.Err(t, err)
 	jobs, err := singlems2019.New(tx, singlems2019.WithWorker("w1")).Claim(t.Context(), 3)
 	if len(jobs) != 0 || !singlems2019.IsRetryable(err) {
 		t.Errorf("%+v, %v", jobs, err)
@@ -168,16 +169,16 @@ func TestHoldLost(t *testing.T) {
 	server, db := start(t)
 	server.Expect(
 		tds.Begin(tds.ReadCommitted),
-		statement(text(t, pkg, "claim"), number(1), varchar("[]")).Rows(holdColumns, tds.Row{1, 10}),
-		statement(text(t, pkg, "complete"), varchar("[[1]]")).Rows(bigKey, tds.Row{1}),
+		statement(check.Text(t, pkg, "claim"), number(1), varchar("[]")).Rows(holdColumns, tds.Row{1, 10}),
+		statement(check.Text(t, pkg, "complete"), varchar("[[1]]")).Rows(bigKey, tds.Row{1}),
 		tds.Commit().Break(),
 	)
 	hold, err := holdms2019.New(db).Hold(t.Context())
-	check(t, err)
+	check.Err(t, err)
 	defer hold.Close()
 	jobs, err := hold.Claim(t.Context(), 1)
-	check(t, err)
-	check(t, hold.Complete(t.Context(), jobs...))
+	check.Err(t, err)
+	check.Err(t, hold.Complete(t.Context(), jobs...))
 	if err := hold.Commit(t.Context()); !holdms2019.IsRetryable(err) {
 		t.Errorf("IsRetryable(%v) is false", err)
 	}
@@ -254,12 +255,12 @@ func TestIdleConnectionBroke(t *testing.T) {
 	server, db := start(t)
 	q := singlems2019.New(db, singlems2019.WithWorker("w1"))
 	server.Expect(claim(t).Rows(singleColumns), claim(t).Rows(singleColumns, singleRow(7)))
-	check(t, claimThree(t.Context(), q))
+	check.Err(t, claimThree(t.Context(), q))
 	server.Break()
 	if err := claimThree(t.Context(), q); err != nil && !singlems2019.IsRetryable(err) {
 		t.Errorf("IsRetryable(%v) is false", err)
 	} else if err == nil {
 		return // the pool took a new connection
 	}
-	check(t, claimThree(t.Context(), q))
+	check.Err(t, claimThree(t.Context(), q))
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlems2019"
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/tds"
 )
 
@@ -60,7 +61,7 @@ func newModel(t *testing.T, rows int, goesWrong func() fault) *model {
 	m := &model{t: t, fault: goesWrong, texts: map[string]string{}, undo: map[int][]func(){}, claims: map[int][]*row{},
 		seen: map[fault]int{}, counts: map[string]int{}, locked: map[int]map[*row]bool{}}
 	for _, name := range []string{"claim", "complete", "retry", "fail", "requeue", "extend", "recover", "recover_failed", "enqueue", "enqueue_many"} {
-		m.texts[text(t, "singlems2019", name)] = name
+		m.texts[check.Text(t, "singlems2019", name)] = name
 	}
 	for i := range rows {
 		m.rows = append(m.rows, &row{id: int64(i + 1), n: int64(i + 1), status: "ready"})

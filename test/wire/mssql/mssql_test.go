@@ -7,8 +7,6 @@ package mssql_test
 import (
 	"database/sql"
 	"os"
-	"path/filepath"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -17,6 +15,7 @@ import (
 
 	_ "github.com/microsoft/go-mssqldb"
 
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/tds"
 )
 
@@ -30,37 +29,7 @@ func TestMain(m *testing.M) {
 func start(t testing.TB) (*tds.Server, *sql.DB) {
 	t.Helper()
 	server := tds.Start(t)
-	db, err := sql.Open("sqlserver", server.DSN())
-	check(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	return server, db
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func want(t testing.TB, got, wanted any) {
-	t.Helper()
-	if !reflect.DeepEqual(got, wanted) {
-		t.Errorf("got  %+v\nwant %+v", got, wanted)
-	}
-}
-
-// text is what a package should send: a file of its sql folder less the head
-// comment.
-func text(t testing.TB, pkg, name string) string {
-	t.Helper()
-	file, err := os.ReadFile(filepath.Join("..", "..", "conformance", "gen", pkg, "sql", name+".sql"))
-	check(t, err)
-	lines := strings.Split(string(file), "\n")
-	for len(lines) > 0 && strings.HasPrefix(lines[0], "--") {
-		lines = lines[1:]
-	}
-	return strings.TrimSpace(strings.Join(lines, "\n"))
+	return server, check.Open(t, "sqlserver", server.DSN())
 }
 
 // param is a parameter of a type; its name is that of its place.
@@ -101,21 +70,4 @@ func numbered(text, row, join string, n, first int) string {
 		next++
 		return "@p" + strconv.Itoa(next)
 	})
-}
-
-func pointer[T any](v T) *T { return &v }
-
-func at(t testing.TB, text string) time.Time {
-	t.Helper()
-	v, err := time.Parse(time.RFC3339Nano, text)
-	check(t, err)
-	return v
-}
-
-// sameTime compares times that may stand in different zones.
-func sameTime(t testing.TB, got time.Time, wanted string) {
-	t.Helper()
-	if !got.Equal(at(t, wanted)) {
-		t.Errorf("got the time %v, want %s", got, wanted)
-	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicms2019"
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/tds"
 )
 
@@ -54,7 +55,7 @@ func newSingle(t *testing.T) *single {
 	return &single{t, server, singlems2019.New(db, singlems2019.WithWorker("w1"))}
 }
 
-func (s *single) sql(name string) string { return text(s, "singlems2019", name) }
+func (s *single) sql(name string) string { return check.Text(s, "singlems2019", name) }
 
 // TestClaim reads rows and brings them into the order of the queue.
 func TestClaim(t *testing.T) {
@@ -62,17 +63,17 @@ func TestClaim(t *testing.T) {
 	s.Expect(statement(s.sql("claim"), number(3), varchar("w1")).
 		Rows(singleColumns, tds.Row{9, 90, 2, "2026-01-02T03:04:05", "w1", "größer ☃", "2026-01-02T03:04:05+00:00"}, singleRow(7)))
 	jobs, err := s.q.Claim(t.Context(), 3)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 2 || jobs[0].ID != 7 || jobs[1].ID != 9 {
 		t.Fatalf("claimed %+v, want 7 and 9, in the order of the queue", jobs)
 	}
 	first, second := jobs[0], jobs[1]
-	want(t, []any{first.N, first.Tries, first.Worker, first.LastError, first.Err}, []any{int64(70), int32(1), "w1", (*string)(nil), error(nil)})
-	sameTime(t, first.LeaseTill, "2026-01-02T03:04:05.123Z")
-	sameTime(t, first.EnqueuedAt, "2026-01-02T03:04:05.1234567Z")
-	want(t, *second.LastError, "größer ☃")
-	sameTime(t, second.LeaseTill, "2026-01-02T03:04:05Z")
-	sameTime(t, second.EnqueuedAt, "2026-01-02T03:04:05Z")
+	check.Equal(t, []any{first.N, first.Tries, first.Worker, first.LastError, first.Err}, []any{int64(70), int32(1), "w1", (*string)(nil), error(nil)})
+	check.Time(t, first.LeaseTill, "2026-01-02T03:04:05.123Z")
+	check.Time(t, first.EnqueuedAt, "2026-01-02T03:04:05.1234567Z")
+	check.Equal(t, *second.LastError, "größer ☃")
+	check.Time(t, second.LeaseTill, "2026-01-02T03:04:05Z")
+	check.Time(t, second.EnqueuedAt, "2026-01-02T03:04:05Z")
 
 	s.Expect(statement(s.sql("claim"), number(1000), varchar("w1")).Rows(singleColumns))
 	jobs, err = s.q.Claim(t.Context(), 1_000_000) // no more at a time, see lock escalation
@@ -91,14 +92,14 @@ func TestSettle(t *testing.T) {
 		statement(s.sql("complete"), held).Rows(bigKey, tds.Row{7}),
 		statement(s.sql("requeue"), held).Rows(bigKey, tds.Row{7}, tds.Row{9}),
 	)
-	check(t, s.q.Complete(ctx, jobs...))
+	check.Err(t, s.q.Complete(ctx, jobs...))
 	var lost *singlems2019.LostError
 	if err := s.q.Complete(ctx, jobs...); !errors.Is(err, singlems2019.ErrLost) || !errors.As(err, &lost) {
 		t.Errorf("a lost job gives %v", err)
 	} else {
-		want(t, lost.Keys, []singlems2019.Key{9})
+		check.Equal(t, lost.Keys, []singlems2019.Key{9})
 	}
-	check(t, s.q.Requeue(ctx, jobs...))
+	check.Err(t, s.q.Requeue(ctx, jobs...))
 
 	cause := strings.Repeat("é", 300) // max=200 counts bytes
 	last := singlems2019.Job{ID: 7, Tries: 3, Worker: "w1"}
@@ -106,14 +107,14 @@ func TestSettle(t *testing.T) {
 		statement(s.sql("retry"), param("nvarchar(100)", cause[:200]), varchar(`[[7,1,"w1"]]`)).Rows(bigKey, tds.Row{7}),
 		statement(s.sql("fail"), varchar("no"), varchar(`[[7,3,"w1"]]`)).Rows(bigKey, tds.Row{7}),
 	)
-	check(t, s.q.Fail(ctx, jobs[0], errors.New(cause)))
-	check(t, s.q.Fail(ctx, last, errors.New("no")))
+	check.Err(t, s.q.Fail(ctx, jobs[0], errors.New(cause)))
+	check.Err(t, s.q.Fail(ctx, last, errors.New("no")))
 
 	s.Expect(statement(s.sql("extend"), held).
 		Rows(tds.Columns("id bigint", "[] varchar(27)"), tds.Row{9, "2027-01-02T03:04:05.5"}, tds.Row{7, "2027-01-02T03:04:06"}))
-	check(t, s.q.Extend(ctx, &jobs[0], &jobs[1]))
-	sameTime(t, jobs[0].LeaseTill, "2027-01-02T03:04:06Z")
-	sameTime(t, jobs[1].LeaseTill, "2027-01-02T03:04:05.5Z")
+	check.Err(t, s.q.Extend(ctx, &jobs[0], &jobs[1]))
+	check.Time(t, jobs[0].LeaseTill, "2027-01-02T03:04:06Z")
+	check.Time(t, jobs[1].LeaseTill, "2027-01-02T03:04:05.5Z")
 }
 
 // TestSweeps: rows are counted that come back, since their number is not told
@@ -127,17 +128,9 @@ func TestSweeps(t *testing.T) {
 		statement(s.sql("purge_done"), number(6), seconds(1.5)).NoCount().Rows(bigKey, tds.Row{5}),
 		statement(s.sql("purge_failed"), number(5), seconds(1.5)).NoCount().Rows(bigKey),
 	)
-	counted := func(want int) func(int, error) {
-		return func(n int, err error) {
-			t.Helper()
-			if n != want || err != nil {
-				t.Errorf("%d rows, %v; want %d", n, err, want)
-			}
-		}
-	}
-	counted(3)(s.q.Recover(ctx, 5))
-	counted(1)(s.q.Redrive(ctx, 1_000_000))
-	counted(1)(s.q.Purge(ctx, 1500*time.Millisecond, 6))
+	check.Count(t, 3)(s.q.Recover(ctx, 5))
+	check.Count(t, 1)(s.q.Redrive(ctx, 1_000_000))
+	check.Count(t, 1)(s.q.Purge(ctx, 1500*time.Millisecond, 6))
 }
 
 // TestEnqueue: keys come back, of many jobs in their order.
@@ -150,10 +143,10 @@ func TestEnqueue(t *testing.T) {
 		tds.Commit(),
 	)
 	key, err := s.q.Enqueue(ctx, singlems2019.NewJob{N: 5})
-	check(t, err)
+	check.Err(t, err)
 	keys, err := s.q.EnqueueMany(ctx, []singlems2019.NewJob{{N: 6}, {N: 7}})
-	check(t, err)
-	want(t, append(keys, key), []singlems2019.Key{12, 13, 11})
+	check.Err(t, err)
+	check.Equal(t, append(keys, key), []singlems2019.Key{12, 13, 11})
 
 	var chunk []string
 	var news []singlems2019.NewJob
@@ -170,7 +163,7 @@ func TestEnqueue(t *testing.T) {
 		tds.Commit(),
 	)
 	keys, err = s.q.EnqueueMany(ctx, news)
-	check(t, err)
+	check.Err(t, err)
 	if len(keys) != 1001 || keys[1000] != 1100 {
 		t.Errorf("%d keys, the last is %d", len(keys), keys[len(keys)-1])
 	}
@@ -188,13 +181,13 @@ func TestStatsAndPeek(t *testing.T) {
 			tds.Row{3, 4, 0, nil, enqueuedText}),
 	)
 	stats, err := s.q.Stats(ctx)
-	check(t, err)
-	want(t, stats, singlems2019.Stats{Ready: 1, Running: 2, Done: 3, Failed: 4, Expired: 5, OldestReady: 90 * time.Second})
+	check.Err(t, err)
+	check.Equal(t, stats, singlems2019.Stats{Ready: 1, Running: 2, Done: 3, Failed: 4, Expired: 5, OldestReady: 90 * time.Second})
 	stats, err = s.q.Stats(ctx)
-	check(t, err)
-	want(t, stats, singlems2019.Stats{})
+	check.Err(t, err)
+	check.Equal(t, stats, singlems2019.Stats{})
 	seen, err := s.q.Peek(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	if len(seen) != 1 || seen[0].N != 4 || seen[0].Err != nil {
 		t.Errorf("Peek saw %+v", seen)
 	}
@@ -207,11 +200,11 @@ func TestVerify(t *testing.T) {
 	q := singlems2019.New(db)
 	checks := []string{"verify_version", "verify_columns", "verify_settings", "verify_index"}
 	for _, name := range checks {
-		server.Expect(tds.Query(text(t, pkg, name)).Rows(problem))
+		server.Expect(tds.Query(check.Text(t, pkg, name)).Rows(problem))
 	}
-	check(t, q.Verify(t.Context()))
+	check.Err(t, q.Verify(t.Context()))
 	for _, name := range checks {
-		server.Expect(tds.Query(text(t, pkg, name)).Rows(problem, tds.Row{name + " is wrong"}))
+		server.Expect(tds.Query(check.Text(t, pkg, name)).Rows(problem, tds.Row{name + " is wrong"}))
 	}
 	err := q.Verify(t.Context())
 	for _, name := range checks {
@@ -228,8 +221,8 @@ func TestCompleteAndClaim(t *testing.T) {
 	q := singlems2019.New(db, singlems2019.WithWorker("w1"))
 	server.Expect(
 		tds.Begin(tds.ReadCommitted),
-		statement(text(t, pkg, "complete"), varchar(`[[7,1,"w1"]]`)).Rows(bigKey),
-		statement(text(t, pkg, "claim"), number(2), varchar("w1")).Rows(singleColumns, singleRow(8)),
+		statement(check.Text(t, pkg, "complete"), varchar(`[[7,1,"w1"]]`)).Rows(bigKey),
+		statement(check.Text(t, pkg, "claim"), number(2), varchar("w1")).Rows(singleColumns, singleRow(8)),
 		tds.Commit(),
 	)
 	jobs, err := q.CompleteAndClaim(t.Context(), []singlems2019.Job{{ID: 7, Tries: 1, Worker: "w1"}}, 2)
@@ -244,20 +237,20 @@ func TestCallersTransaction(t *testing.T) {
 	server, db := start(t)
 	server.Expect(
 		tds.Begin(tds.SessionIsolation),
-		statement(text(t, pkg, "claim"), number(1), varchar("w1")).Rows(singleColumns, singleRow(8)),
-		statement(text(t, pkg, "enqueue_many"), varchar("[[6]]")).Rows(bigKey, tds.Row{12}),
-		statement(text(t, pkg, "complete"), varchar(`[[8,1,"w1"]]`)).Rows(bigKey, tds.Row{8}),
+		statement(check.Text(t, pkg, "claim"), number(1), varchar("w1")).Rows(singleColumns, singleRow(8)),
+		statement(check.Text(t, pkg, "enqueue_many"), varchar("[[6]]")).Rows(bigKey, tds.Row{12}),
+		statement(check.Text(t, pkg, "complete"), varchar(`[[8,1,"w1"]]`)).Rows(bigKey, tds.Row{8}),
 		tds.Commit(),
 	)
 	tx, err := db.BeginTx(t.Context(), nil)
-	check(t, err)
+	check.Err(t, err)
 	q := singlems2019.New(db, singlems2019.WithWorker("w1")).WithTx(tx)
 	jobs, err := q.Claim(t.Context(), 1)
-	check(t, err)
+	check.Err(t, err)
 	_, err = q.EnqueueMany(t.Context(), []singlems2019.NewJob{{N: 6}})
-	check(t, err)
-	check(t, q.Complete(t.Context(), jobs...))
-	check(t, tx.Commit())
+	check.Err(t, err)
+	check.Err(t, q.Complete(t.Context(), jobs...))
+	check.Err(t, tx.Commit())
 }
 
 // TestLists: where there is no OPENJSON, jobs stand in the text. Their number is
@@ -293,13 +286,13 @@ func TestLists(t *testing.T) {
 				if len(params) > 2098 {
 					t.Fatalf("%d parameters", len(params))
 				}
-				server.Expect(statement(numbered(text(t, pkg, "complete"), row, "\n       OR ", n, 1), params...).Rows(bigKey, keys...))
+				server.Expect(statement(numbered(check.Text(t, pkg, "complete"), row, "\n       OR ", n, 1), params...).Rows(bigKey, keys...))
 				from = to
 			}
 			if len(test.sent) > 1 {
 				server.Expect(tds.Commit())
 			}
-			check(t, singlems2014.New(db).Complete(t.Context(), jobs...))
+			check.Err(t, singlems2014.New(db).Complete(t.Context(), jobs...))
 		})
 	}
 }
@@ -309,17 +302,17 @@ func TestListBehindOtherArguments(t *testing.T) {
 	server, db := start(t)
 	const row = "(region = @p0 AND seq = @p0 AND token = CONVERT(varchar(8000), @p0))"
 	server.Expect(
-		statement(numbered(text(t, "compositems2008", "complete"), row, "\n       OR ", 2, 1),
+		statement(numbered(check.Text(t, "compositems2008", "complete"), row, "\n       OR ", 2, 1),
 			varchar("a"), number(1), varchar("t1"), varchar("bb"), number(2), varchar("t2")).
 			Rows(tds.Columns("region nvarchar(8)", "seq bigint"), tds.Row{"bb", 2}, tds.Row{"a", 1}),
 	)
-	check(t, compositems2008.New(db).Complete(t.Context(),
+	check.Err(t, compositems2008.New(db).Complete(t.Context(),
 		compositems2008.Job{Region: "a", Seq: 1, Token: "t1"}, compositems2008.Job{Region: "bb", Seq: 2, Token: "t2"}))
 
 	const fenced = "(id = @p0 AND tries = @p0 AND worker = CONVERT(varchar(8000), @p0))"
-	server.Expect(statement(numbered(text(t, "singlems2014", "fail"), fenced, "\n       OR ", 1, 2), varchar("no"), number(7), small(3), varchar("w1")).
+	server.Expect(statement(numbered(check.Text(t, "singlems2014", "fail"), fenced, "\n       OR ", 1, 2), varchar("no"), number(7), small(3), varchar("w1")).
 		Rows(bigKey, tds.Row{7}))
-	check(t, singlems2014.New(db).Fail(t.Context(), singlems2014.Job{ID: 7, Tries: 3, Worker: "w1"}, errors.New("no")))
+	check.Err(t, singlems2014.New(db).Fail(t.Context(), singlems2014.Job{ID: 7, Tries: 3, Worker: "w1"}, errors.New("no")))
 }
 
 // TestComposite: a text in the key goes as JSON, with whatever is in it.
@@ -329,7 +322,7 @@ func TestComposite(t *testing.T) {
 	q := compositems2019.New(db)
 	var token string
 	server.Handle(func(r tds.Request) tds.Response {
-		if r.Text != text(t, pkg, "claim") || len(r.Params) != 2 {
+		if r.Text != check.Text(t, pkg, "claim") || len(r.Params) != 2 {
 			t.Errorf("unexpected: %+v", r)
 			return tds.Answer()
 		}
@@ -338,26 +331,26 @@ func TestComposite(t *testing.T) {
 			tds.Row{"b", 2, 20, token, "2026-07-01T00:00:00.1234567"}, tds.Row{`a"\<ü`, 1, 10, token, "2026-07-01T00:00:00"})
 	})
 	jobs, err := q.Claim(t.Context(), 2)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 2 || jobs[0].Region != `a"\<ü` || jobs[0].Token != token || len(token) < 32 || len(token) > 40 {
 		t.Fatalf("claimed %+v with the token %q", jobs, token)
 	}
-	sameTime(t, jobs[1].LeaseTill, "2026-07-01T00:00:00.1234567-03:00") // clock=local is that of the program
+	check.Time(t, jobs[1].LeaseTill, "2026-07-01T00:00:00.1234567-03:00") // clock=local is that of the program
 	json := fmt.Sprintf(`[["a\"\\\u003cü",1,%q],["b",2,%[1]q]]`, token)
-	server.Expect(statement(text(t, pkg, "complete"), param(fmt.Sprintf("nvarchar(%d)", len([]rune(json))), json)).
+	server.Expect(statement(check.Text(t, pkg, "complete"), param(fmt.Sprintf("nvarchar(%d)", len([]rune(json))), json)).
 		Rows(tds.Columns("region nvarchar(8)", "seq bigint"), tds.Row{`a"\<ü`, 1}, tds.Row{"b", 2}))
-	check(t, q.Complete(t.Context(), jobs...))
+	check.Err(t, q.Complete(t.Context(), jobs...))
 
 	key := tds.Columns("region nvarchar(8)", "seq bigint")
 	server.Expect(
 		tds.Begin(tds.ReadCommitted),
-		statement(text(t, pkg, "enqueue"), varchar("a"), number(1), number(2)).Rows(key, tds.Row{"a", 1}),
-		statement(text(t, pkg, "enqueue"), varchar("b"), number(3), number(4)).Rows(key, tds.Row{"b", 3}),
+		statement(check.Text(t, pkg, "enqueue"), varchar("a"), number(1), number(2)).Rows(key, tds.Row{"a", 1}),
+		statement(check.Text(t, pkg, "enqueue"), varchar("b"), number(3), number(4)).Rows(key, tds.Row{"b", 3}),
 		tds.Commit(),
 	)
 	keys, err := q.EnqueueMany(t.Context(), []compositems2019.NewJob{{Region: "a", Seq: 1, N: 2}, {Region: "b", Seq: 3, N: 4}})
-	check(t, err)
-	want(t, keys, []compositems2019.Key{{Region: "a", Seq: 1}, {Region: "b", Seq: 3}})
+	check.Err(t, err)
+	check.Equal(t, keys, []compositems2019.Key{{Region: "a", Seq: 1}, {Region: "b", Seq: 3}})
 }
 
 // TestBinary: bytes go as bytes, and as hexadecimal digits within JSON.
@@ -369,27 +362,27 @@ func TestBinary(t *testing.T) {
 	var token []byte
 	server.Handle(func(r tds.Request) tds.Response {
 		token = r.Params[1].Value.([]byte)
-		want(t, []string{r.Text, r.Params[0].Type, r.Params[1].Type}, []string{text(t, pkg, "claim"), "bigint", "varbinary(16)"})
+		check.Equal(t, []string{r.Text, r.Params[0].Type, r.Params[1].Type}, []string{check.Text(t, pkg, "claim"), "bigint", "varbinary(16)"})
 		return tds.Answer().Rows(tds.Columns("id binary(16)", "n bigint", "token binary(16)", "lease_till bigint"),
 			tds.Row{[]byte(id), 2, token, 1_767_323_045_123_456}, tds.Row{[]byte(id2), 1, token, 1_767_323_045_000_000})
 	})
 	jobs, err := q.Claim(t.Context(), 2)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 2 || string(jobs[1].ID) != id || string(jobs[1].Token) != string(token) {
 		t.Fatalf("claimed %+v", jobs)
 	}
-	sameTime(t, jobs[1].LeaseTill, "2026-01-02T03:04:05.123456Z")
+	check.Time(t, jobs[1].LeaseTill, "2026-01-02T03:04:05.123456Z")
 	json := fmt.Sprintf(`[["%X","%X"],["%X","%[2]X"]]`, id2, token, id)
 	json = strings.ToLower(json)
 	key := tds.Columns("id binary(16)")
 	server.Expect(
-		statement(text(t, pkg, "complete"), varchar(json)).Rows(key, tds.Row{[]byte(id)}, tds.Row{[]byte(id2)}),
-		statement(text(t, pkg, "enqueue"), varbinary(id), number(4)).Rows(key, tds.Row{[]byte(id)}),
+		statement(check.Text(t, pkg, "complete"), varchar(json)).Rows(key, tds.Row{[]byte(id)}, tds.Row{[]byte(id2)}),
+		statement(check.Text(t, pkg, "enqueue"), varbinary(id), number(4)).Rows(key, tds.Row{[]byte(id)}),
 	)
-	check(t, q.Complete(t.Context(), jobs...))
+	check.Err(t, q.Complete(t.Context(), jobs...))
 	added, err := q.Enqueue(t.Context(), binaryms2019.NewJob{ID: []byte(id), N: 4})
-	check(t, err)
-	want(t, added, id)
+	check.Err(t, err)
+	check.Equal(t, added, id)
 }
 
 // TestDue: delays are seconds, and a time that is not given is NULL.
@@ -400,30 +393,30 @@ func TestDue(t *testing.T) {
 	job := duems2019.Job{ID: 7, Token: token1}
 	held := varchar(`[[7,"` + token1 + `"]]`)
 	server.Expect(
-		statement(text(t, pkg, "requeue"), seconds(1.25), held).Rows(bigKey, tds.Row{7}),
-		statement(text(t, pkg, "requeue"), seconds(0), held).Rows(bigKey, tds.Row{7}),
-		statement(text(t, pkg, "retry"), seconds(20), varchar("no"), held).Rows(bigKey, tds.Row{7}), // base 10s, factor 2, no jitter
-		statement(text(t, pkg, "enqueue"), number(1), null).Rows(bigKey, tds.Row{8}),
-		statement(text(t, pkg, "enqueue"), number(1), varchar("2026-01-02T03:04:05.1234567+00:00")).Rows(bigKey, tds.Row{9}),
+		statement(check.Text(t, pkg, "requeue"), seconds(1.25), held).Rows(bigKey, tds.Row{7}),
+		statement(check.Text(t, pkg, "requeue"), seconds(0), held).Rows(bigKey, tds.Row{7}),
+		statement(check.Text(t, pkg, "retry"), seconds(20), varchar("no"), held).Rows(bigKey, tds.Row{7}), // base 10s, factor 2, no jitter
+		statement(check.Text(t, pkg, "enqueue"), number(1), null).Rows(bigKey, tds.Row{8}),
+		statement(check.Text(t, pkg, "enqueue"), number(1), varchar("2026-01-02T03:04:05.1234567+00:00")).Rows(bigKey, tds.Row{9}),
 	)
-	check(t, q.Requeue(t.Context(), 1250*time.Millisecond, job))
-	check(t, q.Requeue(t.Context(), 0, job))
+	check.Err(t, q.Requeue(t.Context(), 1250*time.Millisecond, job))
+	check.Err(t, q.Requeue(t.Context(), 0, job))
 	failed := job
 	failed.Tries = 1
-	check(t, q.Fail(t.Context(), failed, errors.New("no")))
+	check.Err(t, q.Fail(t.Context(), failed, errors.New("no")))
 	_, err := q.Enqueue(t.Context(), duems2019.NewJob{N: 1})
-	check(t, err)
-	due := at(t, enqueuedText)
+	check.Err(t, err)
+	due := check.At(t, enqueuedText)
 	_, err = q.Enqueue(t.Context(), duems2019.NewJob{N: 1, DueAt: &due})
-	check(t, err)
+	check.Err(t, err)
 	many := `[[1,null],[2,"2026-01-02T03:04:05.1234567+00:00"]]`
 	server.Expect(
 		tds.Begin(tds.ReadCommitted),
-		statement(text(t, pkg, "enqueue_many"), varchar(many)).Rows(bigKey, tds.Row{8}, tds.Row{9}),
+		statement(check.Text(t, pkg, "enqueue_many"), varchar(many)).Rows(bigKey, tds.Row{8}, tds.Row{9}),
 		tds.Commit(),
 	)
 	_, err = q.EnqueueMany(t.Context(), []duems2019.NewJob{{N: 1}, {N: 2, DueAt: &due}})
-	check(t, err)
+	check.Err(t, err)
 }
 
 // TestTopic: the topic is an argument of the claim.
@@ -431,22 +424,22 @@ func TestTopic(t *testing.T) {
 	const pkg = "topicms2019"
 	server, db := start(t)
 	server.Expect(
-		statement(text(t, pkg, "claim"), number(2), varchar("mail")).
+		statement(check.Text(t, pkg, "claim"), number(2), varchar("mail")).
 			Rows(tds.Columns("id bigint", "n bigint", "kind varchar(16)", "tries int"), tds.Row{1, 2, "mail", 1}),
-		statement(text(t, pkg, "peek"), number(2), varchar("it's")).
+		statement(check.Text(t, pkg, "peek"), number(2), varchar("it's")).
 			Rows(tds.Columns("id bigint", "n bigint", "kind varchar(16)", "tries int")),
-		statement(text(t, pkg, "enqueue"), number(1), null).Rows(bigKey, tds.Row{8}),
-		statement(text(t, pkg, "enqueue"), number(1), varchar("fax")).Rows(bigKey, tds.Row{9}),
+		statement(check.Text(t, pkg, "enqueue"), number(1), null).Rows(bigKey, tds.Row{8}),
+		statement(check.Text(t, pkg, "enqueue"), number(1), varchar("fax")).Rows(bigKey, tds.Row{9}),
 	)
 	q := topicms2019.New(db)
 	jobs, err := q.Claim(t.Context(), "mail", 2)
-	check(t, err)
-	want(t, jobs, []topicms2019.Job{{ID: 1, N: 2, Kind: "mail", Tries: 1}})
+	check.Err(t, err)
+	check.Equal(t, jobs, []topicms2019.Job{{ID: 1, N: 2, Kind: "mail", Tries: 1}})
 	_, err = q.Peek(t.Context(), "it's", 2)
-	check(t, err)
-	for _, kind := range []*string{nil, pointer("fax")} {
+	check.Err(t, err)
+	for _, kind := range []*string{nil, new("fax")} {
 		_, err = q.Enqueue(t.Context(), topicms2019.NewJob{N: 1, Kind: kind})
-		check(t, err)
+		check.Err(t, err)
 	}
 }
 
@@ -458,22 +451,22 @@ func TestToken(t *testing.T) {
 	columns := tds.Columns("id bigint", "n bigint", "[] varchar(33)", "tries int", "[] char(36)", "[] varchar(33)", "last_error nvarchar(max)")
 	server.Expect(
 		tds.Begin(tds.ReadCommitted),
-		statement(text(t, pkg, "claim"), number(5), param("nvarchar(36)", tds.Any)).NoCount().Rows(bigKey, tds.Row{2}, tds.Row{1}),
-		statement(text(t, pkg, "claim_read"), param("nvarchar(36)", tds.Any)).
+		statement(check.Text(t, pkg, "claim"), number(5), param("nvarchar(36)", tds.Any)).NoCount().Rows(bigKey, tds.Row{2}, tds.Row{1}),
+		statement(check.Text(t, pkg, "claim_read"), param("nvarchar(36)", tds.Any)).
 			Rows(columns, tds.Row{2, 20, enqueuedText, 0, token1, enqueuedText, "x"}, tds.Row{1, 10, "2026-01-02T03:04:05+00:00", 0, token1, enqueuedText, nil}),
 		tds.Commit(),
 		tds.Begin(tds.ReadCommitted),
-		statement(text(t, pkg, "claim"), number(5), param("nvarchar(36)", tds.Any)).Rows(bigKey),
+		statement(check.Text(t, pkg, "claim"), number(5), param("nvarchar(36)", tds.Any)).Rows(bigKey),
 		tds.Commit(),
 	)
 	q := tokenms2019.New(db)
 	jobs, err := q.Claim(t.Context(), 5)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 2 || jobs[0].ID != 1 || jobs[0].Token != token1 {
 		t.Errorf("claimed %+v", jobs)
 	}
 	jobs, err = q.Claim(t.Context(), 5)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 0 {
 		t.Errorf("claimed %+v", jobs)
 	}
@@ -485,16 +478,16 @@ func TestLockAndGuarded(t *testing.T) {
 	found := varchar("[[7],[8]]")
 	server.Expect(
 		tds.Begin(tds.ReadCommitted),
-		statement(text(t, "lockms2019", "claim_lock"), number(2)).Rows(bigKey, tds.Row{7}, tds.Row{8}),
-		statement(text(t, "lockms2019", "claim"), varchar("w1"), found).Rows(singleColumns, singleRow(8), singleRow(7)),
+		statement(check.Text(t, "lockms2019", "claim_lock"), number(2)).Rows(bigKey, tds.Row{7}, tds.Row{8}),
+		statement(check.Text(t, "lockms2019", "claim"), varchar("w1"), found).Rows(singleColumns, singleRow(8), singleRow(7)),
 		tds.Commit(),
-		statement(text(t, "guardedms2019", "claim_pick"), number(2)).Rows(bigKey, tds.Row{7}, tds.Row{8}),
-		statement(text(t, "guardedms2019", "claim"), varchar("w1"), found).Rows(singleColumns, singleRow(8), singleRow(7)),
+		statement(check.Text(t, "guardedms2019", "claim_pick"), number(2)).Rows(bigKey, tds.Row{7}, tds.Row{8}),
+		statement(check.Text(t, "guardedms2019", "claim"), varchar("w1"), found).Rows(singleColumns, singleRow(8), singleRow(7)),
 	)
 	locked, err := lockms2019.New(db, lockms2019.WithWorker("w1")).Claim(t.Context(), 2)
-	check(t, err)
+	check.Err(t, err)
 	guarded, err := guardedms2019.New(db, guardedms2019.WithWorker("w1")).Claim(t.Context(), 2)
-	check(t, err)
+	check.Err(t, err)
 	if len(locked) != 2 || locked[0].ID != 7 || len(guarded) != 2 || guarded[0].ID != 7 {
 		t.Errorf("claimed %+v and %+v", locked, guarded)
 	}
@@ -509,29 +502,29 @@ func TestHold(t *testing.T) {
 	ctx := t.Context()
 	server.Expect(
 		tds.Begin(tds.ReadCommitted),
-		statement(text(t, pkg, "claim"), number(2), varchar("[]")).Rows(holdColumns, tds.Row{1, 10}, tds.Row{2, 20}),
-		statement(text(t, pkg, "claim"), number(2), varchar("[[1],[2]]")).Rows(holdColumns, tds.Row{3, 30}),
-		statement(text(t, pkg, "complete"), varchar("[[1],[2],[3]]")).Rows(bigKey, tds.Row{1}, tds.Row{2}, tds.Row{3}),
+		statement(check.Text(t, pkg, "claim"), number(2), varchar("[]")).Rows(holdColumns, tds.Row{1, 10}, tds.Row{2, 20}),
+		statement(check.Text(t, pkg, "claim"), number(2), varchar("[[1],[2]]")).Rows(holdColumns, tds.Row{3, 30}),
+		statement(check.Text(t, pkg, "complete"), varchar("[[1],[2],[3]]")).Rows(bigKey, tds.Row{1}, tds.Row{2}, tds.Row{3}),
 		tds.Commit(),
 		tds.Begin(tds.ReadCommitted),
-		statement(text(t, pkg, "claim"), number(2), varchar("[]")).Rows(holdColumns),
+		statement(check.Text(t, pkg, "claim"), number(2), varchar("[]")).Rows(holdColumns),
 		tds.Rollback(),
 	)
 	q := holdms2019.New(db)
 	hold, err := q.Hold(ctx)
-	check(t, err)
+	check.Err(t, err)
 	jobs, err := hold.Claim(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	more, err := hold.Claim(ctx, 2)
-	check(t, err)
-	check(t, hold.Complete(ctx, append(jobs, more...)...))
-	check(t, hold.Commit(ctx))
+	check.Err(t, err)
+	check.Err(t, hold.Complete(ctx, append(jobs, more...)...))
+	check.Err(t, hold.Commit(ctx))
 	hold.Close() // after the commit it does nothing
 
 	hold, err = q.Hold(ctx)
-	check(t, err)
+	check.Err(t, err)
 	_, err = hold.Claim(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	hold.Close()
 }
 
@@ -540,7 +533,7 @@ func TestHoldWithLists(t *testing.T) {
 	const pkg, row = "holdms2008", "\nAND    NOT (id = @p0)"
 	server, db := start(t)
 	ctx := t.Context()
-	claim := text(t, pkg, "claim")
+	claim := check.Text(t, pkg, "claim")
 	server.Expect(
 		tds.Begin(tds.ReadCommitted),
 		statement(strings.Replace(claim, row, "", 1), number(3)).Rows(holdColumns, tds.Row{1, 10}, tds.Row{2, 20}, tds.Row{3, 30}),
@@ -548,11 +541,11 @@ func TestHoldWithLists(t *testing.T) {
 		tds.Rollback(),
 	)
 	hold, err := holdms2008.New(db).Hold(ctx)
-	check(t, err)
+	check.Err(t, err)
 	_, err = hold.Claim(ctx, 3)
-	check(t, err)
+	check.Err(t, err)
 	_, err = hold.Claim(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	hold.Close()
 }
 
@@ -560,19 +553,19 @@ func TestHoldWithLists(t *testing.T) {
 func TestPopAndPartition(t *testing.T) {
 	server, db := start(t)
 	server.Expect(
-		statement(text(t, "popms2019", "claim"), number(2)).Rows(holdColumns, tds.Row{2, 20}, tds.Row{1, 10}),
-		statement(text(t, "partitionms2019", "claim"), number(2), number(1), number(4)).
+		statement(check.Text(t, "popms2019", "claim"), number(2)).Rows(holdColumns, tds.Row{2, 20}, tds.Row{1, 10}),
+		statement(check.Text(t, "partitionms2019", "claim"), number(2), number(1), number(4)).
 			Rows(tds.Columns("id bigint", "n bigint", "hash_code int"), tds.Row{1, 10, nil}, tds.Row{2, 20, 5}),
-		statement(text(t, "partitionms2019", "complete"), varchar("[[1],[2]]")).Rows(bigKey, tds.Row{1}, tds.Row{2}),
+		statement(check.Text(t, "partitionms2019", "complete"), varchar("[[1],[2]]")).Rows(bigKey, tds.Row{1}, tds.Row{2}),
 	)
 	popped, err := popms2019.New(db).Claim(t.Context(), 2)
-	check(t, err)
-	want(t, popped, []popms2019.Job{{ID: 1, N: 10}, {ID: 2, N: 20}})
+	check.Err(t, err)
+	check.Equal(t, popped, []popms2019.Job{{ID: 1, N: 10}, {ID: 2, N: 20}})
 	q := partitionms2019.New(db)
 	share, err := q.Claim(t.Context(), partitionms2019.Shard{Index: 1, Count: 4}, 2)
-	check(t, err)
-	want(t, share, []partitionms2019.Job{{ID: 1, N: 10}, {ID: 2, N: 20, HashCode: pointer(int32(5))}})
-	check(t, q.Complete(t.Context(), share...))
+	check.Err(t, err)
+	check.Equal(t, share, []partitionms2019.Job{{ID: 1, N: 10}, {ID: 2, N: 20, HashCode: new(int32(5))}})
+	check.Err(t, q.Complete(t.Context(), share...))
 }
 
 // TestLongBatch: what does not fit into 4,000 characters has no length.
@@ -587,6 +580,6 @@ func TestLongBatch(t *testing.T) {
 		rows = append(rows, fmt.Sprintf(`[%d,1,"w1"]`, id))
 		keys = append(keys, tds.Row{id})
 	}
-	server.Expect(statement(text(t, pkg, "complete"), long("["+strings.Join(rows, ",")+"]")).Rows(bigKey, keys...))
-	check(t, singlems2019.New(db).Complete(t.Context(), jobs...))
+	server.Expect(statement(check.Text(t, pkg, "complete"), long("["+strings.Join(rows, ",")+"]")).Rows(bigKey, keys...))
+	check.Err(t, singlems2019.New(db).Complete(t.Context(), jobs...))
 }

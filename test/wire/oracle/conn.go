@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 // conn is a connection and the session on it.
@@ -16,7 +18,6 @@ type conn struct {
 	number int
 	in     *decoder
 	out    writer
-	done   chan struct{}
 
 	cursors map[int]*cursor
 	opened  int // cursors so far
@@ -29,41 +30,35 @@ type conn struct {
 }
 
 func newConn(s *Server, client net.Conn, number int) *conn {
-	return &conn{server: s, net: client, number: number, out: writer{client}, done: make(chan struct{}), cursors: map[int]*cursor{}}
+	return &conn{server: s, net: client, number: number, out: writer{client}, cursors: map[int]*cursor{}}
 }
 
 // errInterrupt ends the wait for an answer that the client gave up.
 var errInterrupt = errors.New("the client cancelled the request")
 
-// serve answers a client until it is gone.
-func (c *conn) serve() {
+// serve answers a client until it is gone, and tells why that was.
+func (c *conn) serve() error {
 	packets := make(chan packet)
 	stop := make(chan struct{})
 	c.in = &decoder{packets: packets}
 	var reading sync.WaitGroup
 	reading.Go(func() { c.read(packets, stop) })
 	err := c.session()
-	if tcp, ok := c.net.(*net.TCPConn); ok && c.ending == resets {
-		_ = tcp.SetLinger(0) // a connection that is gone cannot be reset
+	if c.ending == resets {
+		wire.Drop(c.net)
 	}
 	_ = c.net.Close() // it may be closed already
 	close(stop)
 	reading.Wait()
-	for _, err := range []error{err, c.broken} {
-		if errors.As(err, new(malformedError)) {
-			c.server.t.Errorf("oracle: connection %d: %v", c.number, err)
-		}
-	}
-	c.server.forget(c)
 	c.server.end(c.number)
-	close(c.done)
+	return errors.Join(err, c.broken)
 }
 
 // read hands packets on until the connection is gone. A marker that interrupts ends
 // the wait of the request that is answered; when there is none, the client was late.
 func (c *conn) read(packets chan<- packet, stop <-chan struct{}) {
 	defer close(packets)
-	defer c.interrupt(errGone)
+	defer c.interrupt(wire.ErrGone)
 	in := bufio.NewReader(c.net)
 	for {
 		p, err := readPacket(in)
@@ -133,7 +128,7 @@ func (c *conn) answer(r call) error {
 		return c.out.message([]byte{messageStatus})
 	case callLogoff:
 		_ = c.out.message([]byte{messageStatus}) // it may not wait for it
-		return errGone
+		return wire.ErrGone
 	case callFetch:
 		return c.fetch(r)
 	}
@@ -174,7 +169,7 @@ func (c *conn) simple(kind Kind) error {
 	case err != nil:
 		return err
 	case response.result != nil || len(response.outs) > 0:
-		return malformedf("%s is answered with rows or binds", kind)
+		return wire.Malformedf("%s is answered with rows or binds", kind)
 	}
 	return c.out.message([]byte{messageStatus})
 }
@@ -213,7 +208,7 @@ func (c *conn) execute(r call) error {
 		return err
 	}
 	if query != (response.result != nil) {
-		return malformedf("the response has rows, or none, and the statement is the opposite:\n%s", indent(cur.text))
+		return wire.Malformedf("the response has rows, or none, and the statement is the opposite:\n%s", wire.Indent(cur.text))
 	}
 	if !query {
 		return c.executed(cur, request, response)
@@ -234,7 +229,7 @@ func (c *conn) executed(cur *cursor, request Request, response Response) error {
 	case errors.As(err, &room):
 		return c.fail(summary{code: room.code, text: room.text, cursor: cur.number})
 	case err != nil:
-		return malformedf("the response to %s\n%v", indent(cur.text), err)
+		return wire.Malformedf("the response to %s\n%v", wire.Indent(cur.text), err)
 	}
 	return c.out.message(appendSummary(appendReply(b), summary{rows: response.affected, cursor: cur.number}))
 }
@@ -247,7 +242,7 @@ func (c *conn) ask(r Request) (Response, error) {
 	c.mu.Lock()
 	c.cancel = cancel
 	if c.broken != nil {
-		cancel(errGone)
+		cancel(wire.ErrGone)
 	}
 	c.mu.Unlock()
 	r.ctx, r.Connection = ctx, c.number
@@ -330,5 +325,5 @@ func (c *conn) fail(s summary) error {
 			break
 		}
 	}
-	return errGone
+	return wire.ErrGone
 }

@@ -17,6 +17,7 @@ import (
 	go_ora "github.com/sijms/go-ora/v2"
 	"github.com/sijms/go-ora/v2/network"
 
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/oracle"
 )
 
@@ -57,10 +58,25 @@ type (
 	raw   []byte
 )
 
+// bound returns the bind that the driver makes of a value.
+func bound(t testing.TB, value any) (got oracle.Bind) {
+	t.Helper()
+	s := oracle.Start(t)
+	s.Handle(func(r oracle.Request) oracle.Response {
+		if r.Kind == oracle.KindExec {
+			got = r.Bind("v")
+		}
+		return oracle.Answer()
+	})
+	_, err := open(t, s, "").Exec("BEGIN x(:v); END;", value)
+	check.Err(t, err)
+	return got
+}
+
 // TestBinds binds values of Go.
 func TestBinds(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	check(t, err)
+	check.Err(t, err)
 	long := strings.Repeat("é", 2001)
 	for _, c := range []struct {
 		value any
@@ -109,17 +125,7 @@ func TestBinds(t *testing.T) {
 		{raw{1}, "NUMBER", []any{int64(1)}, true}, // bytes of a type of their own are not taken for bytes
 		{[2]byte{1, 2}, "NUMBER", []any{int64(1), int64(2)}, true},
 	} {
-		s := oracle.Start(t)
-		var got oracle.Bind
-		s.Handle(func(r oracle.Request) oracle.Response {
-			if r.Kind == oracle.KindExec {
-				got = r.Bind("v")
-			}
-			return oracle.Answer()
-		})
-		db := open(t, s, "")
-		_, err := db.Exec("BEGIN x(:v); END;", c.value)
-		check(t, err)
+		got := bound(t, c.value)
 		if got.Type != c.kind || got.Table != c.table || !sameAll(got.Value, c.want) {
 			t.Errorf("%T is bound as %s, table %t, want %s %v", c.value, got, got.Table, c.kind, c.want)
 		}
@@ -163,26 +169,17 @@ func TestRoom(t *testing.T) {
 	}{
 		{sql.Out{Dest: new(string)}, 0, 0},
 		{sql.Out{Dest: new(sql.NullString)}, 0, 0},
-		{sql.Out{Dest: ptr("abc")}, 0, 12},
+		{sql.Out{Dest: new("abc")}, 0, 12},
 		{go_ora.Out{Dest: new(string), Size: 100}, 0, 400},
 		{sql.Out{Dest: new([]byte)}, 0, 1},
-		{sql.Out{Dest: ptr(make([]byte, 9))}, 0, 9},
+		{sql.Out{Dest: new(make([]byte, 9))}, 0, 9},
 		{sql.Out{Dest: new([]int64)}, 1, 22},
-		{sql.Out{Dest: ptr(make([]int64, 5))}, 5, 22},
+		{sql.Out{Dest: new(make([]int64, 5))}, 5, 22},
 		{go_ora.Out{Dest: new([]int64), Size: 50}, 50, 22},
-		{sql.Out{Dest: ptr(make([]string, 5))}, 5, 4000},
-		{sql.Out{Dest: ptr(make([][]byte, 5))}, 5, 4000},
+		{sql.Out{Dest: new(make([]string, 5))}, 5, 4000},
+		{sql.Out{Dest: new(make([][]byte, 5))}, 5, 4000},
 	} {
-		s := oracle.Start(t)
-		var got oracle.Bind
-		s.Handle(func(r oracle.Request) oracle.Response {
-			if r.Kind == oracle.KindExec {
-				got = r.Bind("v")
-			}
-			return oracle.Answer()
-		})
-		_, err := open(t, s, "").Exec("BEGIN x(:v); END;", c.value)
-		check(t, err)
+		got := bound(t, c.value)
 		if got.Room != c.room || got.Size != c.size {
 			t.Errorf("%T: room for %d of %d bytes, want %d of %d", c.value, got.Room, got.Size, c.room, c.size)
 		}
@@ -206,7 +203,7 @@ func TestArrayDML(t *testing.T) {
 		{[2]byte{1, 2}, raw{3, 4}, 20}, // these are no bytes
 	} {
 		result, err := db.Exec(text, c.a, c.b)
-		check(t, err)
+		check.Err(t, err)
 		if n, err := result.RowsAffected(); n != c.n || err != nil {
 			t.Errorf("%v: %d rows, %v, want %d", c.a, n, err, c.n)
 		}
@@ -216,9 +213,9 @@ func TestArrayDML(t *testing.T) {
 	}
 	s.Expect(oracle.Exec(text, []int64{1, 2}, []string{"a", "b"}).Autocommit().Affected(2), oracle.Exec(text, 1, []string{"a"}).Autocommit())
 	_, err := db.Exec(text, []int64{1, 2}, []string{"a", "b"})
-	check(t, err)
+	check.Err(t, err)
 	_, err = db.Exec(text, 1, []string{"a"}) // the array goes as a table of PL/SQL, which no server takes in DML
-	check(t, err)
+	check.Err(t, err)
 	defer func() {
 		if recover() == nil {
 			t.Error("no elements: the driver does not panic any more")
@@ -262,7 +259,7 @@ func TestNames(t *testing.T) {
 		_, err := open(t, s, "").Exec(c.text, c.args...)
 		switch {
 		case c.says == "":
-			check(t, err)
+			check.Err(t, err)
 		case err == nil || !strings.Contains(err.Error(), c.says):
 			t.Errorf("%s: the driver says %v, want %q", c.text, err, c.says)
 		}
@@ -289,7 +286,7 @@ func TestHeads(t *testing.T) {
 			}
 			s.Expect(response)
 			_, err := open(t, s, "").Exec(text)
-			check(t, err)
+			check.Err(t, err)
 		}
 	}
 }
@@ -331,9 +328,9 @@ func TestBeginTx(t *testing.T) {
 		t.Errorf("read only: the driver says %v", err)
 	}
 	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{})
-	check(t, err)
+	check.Err(t, err)
 	s.Expect(oracle.Rollback())
-	check(t, tx.Rollback())
+	check.Err(t, tx.Rollback())
 }
 
 // TestServerErrors tells what becomes of ORA codes.
@@ -359,14 +356,14 @@ func TestServerErrors(t *testing.T) {
 		wantCode(t, err, code)
 		tx := begin(t, db)
 		_, err = tx.Exec(updateText)
-		check(t, err)
+		check.Err(t, err)
 		wantCode(t, tx.Commit(), code)
 		tx = begin(t, db)
 		_, err = tx.Exec(updateText)
 		wantCode(t, err, code)
 		wantCode(t, tx.Rollback(), code)
 		_, err = db.Exec(updateText) // the connection is still good
-		check(t, err)
+		check.Err(t, err)
 	}
 }
 
@@ -386,13 +383,13 @@ func TestLostSession(t *testing.T) {
 		_, err := db.Exec(updateText)
 		wantCode(t, err, code)
 		_, err = query(t.Context(), db, selectText) // and asks again, on another connection
-		check(t, err)
+		check.Err(t, err)
 		tx := begin(t, db)
 		_, err = tx.Exec(updateText)
-		check(t, err)
+		check.Err(t, err)
 		wantEnd(t, "commit", tx.Commit(), "bad")
 		_, err = db.Exec(updateText)
-		check(t, err)
+		check.Err(t, err)
 	}
 }
 
@@ -424,7 +421,7 @@ func TestBrokenConnection(t *testing.T) {
 			}
 			s.Expect(oracle.Exec(updateText).Autocommit())
 			_, err = db.Exec(updateText)
-			check(t, err)
+			check.Err(t, err)
 
 			rows := oracle.Exec(selectText).Rows(oracle.Columns("n NUMBER"))
 			s.Expect(end(oracle.Exec(selectText)), rows)
@@ -475,7 +472,7 @@ func TestBrokenTransaction(t *testing.T) {
 				tx := begin(t, open(t, s, "?PREFETCH_ROWS=1"))
 				s.Expect(oracle.Exec("LOCK TABLE q IN EXCLUSIVE MODE"), end(c.at))
 				_, err := tx.Exec("LOCK TABLE q IN EXCLUSIVE MODE")
-				check(t, err)
+				check.Err(t, err)
 				wantEnd(t, c.what, c.do(tx), formOf(name, c.form))
 				if tx.Rollback() == nil {
 					t.Error("the rollback succeeds")
@@ -495,25 +492,25 @@ func TestIdleConnection(t *testing.T) {
 		return oracle.Answer()
 	})
 	db := open(t, s, "")
-	check(t, db.Ping())
-	s.Disconnect()
+	check.Err(t, db.Ping())
+	s.Break()
 	tx := begin(t, db)
 	_, err := tx.Exec(updateText)
 	wantEnd(t, "exec in a transaction", err, "eof")
 	wantEnd(t, "its rollback", tx.Rollback(), "write")
 	_, err = db.Exec(updateText)
 	wantEnd(t, "exec", err, "none") // the exec before had the connection dropped
-	s.Disconnect()
+	s.Break()
 	_, err = db.Exec(updateText)
 	wantEnd(t, "exec on an idle connection", err, "eof")
 	_, err = db.Exec(updateText)
-	check(t, err)
-	s.Disconnect()
+	check.Err(t, err)
+	s.Break()
 	_, err = query(t.Context(), db, selectText)
 	wantEnd(t, "query on an idle connection", err, "none")
-	s.Disconnect()
+	s.Break()
 	wantEnd(t, "ping on an idle connection", db.Ping(), "bad")
-	check(t, db.Ping())
+	check.Err(t, db.Ping())
 }
 
 // TestContext cancels statements that the server has got; it answers that they were.
@@ -543,7 +540,7 @@ func TestContext(t *testing.T) {
 		}
 	}
 	db := open(t, s, "")
-	check(t, db.Ping())
+	check.Err(t, db.Ping())
 	_, err := db.ExecContext(cancelling(), updateText)
 	cancelled("exec", err)
 	_, err = query(cancelling(), db, selectText)
@@ -554,11 +551,11 @@ func TestContext(t *testing.T) {
 	cancelled("exec in a transaction", err)
 	s.Expect(oracle.Exec(updateText), oracle.Commit())
 	_, err = tx.Exec(updateText)
-	check(t, err) // which goes on
-	check(t, tx.Commit())
+	check.Err(t, err) // which goes on
+	check.Err(t, tx.Commit())
 
 	tx, err = db.BeginTx(cancelling(), nil)
-	check(t, err)
+	check.Err(t, err)
 	cancelled("commit", tx.Commit())
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -573,11 +570,11 @@ func TestContext(t *testing.T) {
 func TestAfter(t *testing.T) {
 	s := oracle.Start(t)
 	db := open(t, s, "")
-	check(t, db.Ping())
+	check.Err(t, db.Ping())
 	s.Expect(oracle.Exec(updateText).Autocommit().After(20*time.Millisecond), oracle.Exec(updateText).Autocommit().After(time.Hour))
 	began := time.Now()
 	_, err := db.Exec(updateText)
-	check(t, err)
+	check.Err(t, err)
 	if took := time.Since(began); took < 20*time.Millisecond {
 		t.Errorf("it took %s", took)
 	}
@@ -594,9 +591,9 @@ func TestLogin(t *testing.T) {
 	s := oracle.Start(t)
 	for _, wrong := range []string{"qgen:secret1", "other:Secret1", "qgen:Secret1x"} {
 		db, err := sql.Open("oracle", strings.Replace(s.DSN(), "qgen:Secret1", wrong, 1))
-		check(t, err)
+		check.Err(t, err)
 		wantCode(t, db.Ping(), 1017)
-		check(t, db.Close())
+		check.Err(t, db.Close())
 	}
 	db := open(t, s, "")
 	for _, code := range []int{12514, 12516, 12520} {
@@ -604,8 +601,8 @@ func TestLogin(t *testing.T) {
 		wantCode(t, db.Ping(), code)
 	}
 	s.Refuse(0)
-	check(t, db.Ping())
-	check(t, open(t, s, "?PROGRAM="+strings.Repeat("x", 300)).Ping()) // a long address comes in a packet of its own
+	check.Err(t, db.Ping())
+	check.Err(t, open(t, s, "?PROGRAM="+strings.Repeat("x", 300)).Ping()) // a long address comes in a packet of its own
 	s.Close()
 	if err := open(t, s, "").Ping(); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("nobody there: %v", err)

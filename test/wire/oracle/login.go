@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 const (
@@ -30,11 +32,11 @@ func (c *conn) connect() error {
 	d := c.in
 	p, ok := <-d.packets
 	if !ok {
-		return errGone
+		return wire.ErrGone
 	}
 	const addressAt, offsetAt = 16, 18 // the length of the address, and where it is
 	if p.kind != packetConnect || len(p.body) < offsetAt+2 {
-		return malformedf("a packet of type %d with %d bytes comes where a connect is due", p.kind, len(p.body))
+		return wire.Malformedf("a packet of type %d with %d bytes comes where a connect is due", p.kind, len(p.body))
 	}
 	length := int(binary.BigEndian.Uint16(p.body[addressAt:]))
 	offset := int(binary.BigEndian.Uint16(p.body[offsetAt:])) - headerSize
@@ -53,7 +55,7 @@ func (c *conn) connect() error {
 		text := fmt.Sprintf("(DESCRIPTION=(TMP=)(VSNNUM=%d)(ERR=%d)(ERROR_STACK=(ERROR=(CODE=%d)(EMFI=4))))", release, code, code)
 		b := binary.BigEndian.AppendUint16([]byte{0, 0}, uint16(len(text)))
 		_ = c.out.packet(packetRefuse, append(b, text...)...) // the client may be gone already
-		return errGone
+		return wire.ErrGone
 	}
 	const acceptSize, noNegotiation = 32, 4 // of services like encryption
 	b := make([]byte, acceptSize-headerSize)

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 var decimal = regexp.MustCompile(`^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$`)
@@ -72,7 +74,7 @@ func decodeNumber(b []byte) (string, error) {
 		return "0", nil
 	}
 	if len(b) < 2 || len(b) > mantissaSize+2 {
-		return "", malformedf("% x is no NUMBER", b)
+		return "", wire.Malformedf("% x is no NUMBER", b)
 	}
 	negative := b[0]&zeroNumber == 0
 	point := 2 * (int(b[0]) - positiveOffset + 1)
@@ -87,7 +89,7 @@ func decodeNumber(b []byte) (string, error) {
 			value = 101 - int(digit)
 		}
 		if value < 0 || value > 99 {
-			return "", malformedf("% x is no NUMBER", b)
+			return "", wire.Malformedf("% x is no NUMBER", b)
 		}
 		fmt.Fprintf(&digits, "%02d", value)
 	}

@@ -3,10 +3,10 @@ package oracle
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"io"
 	"net"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 // Types of TNS packets.
@@ -33,9 +33,6 @@ const (
 	finalFlag  = 0x40           // the last packet of a client that closes
 )
 
-// errGone ends what is done for a client that is no longer there.
-var errGone = errors.New("the connection is gone")
-
 // packet is a TNS packet without its header; one of data is without its flags, one
 // of a marker is its kind alone.
 type packet struct {
@@ -48,15 +45,15 @@ type packet struct {
 func readPacket(r io.Reader) (packet, error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(r, header[:]); err != nil {
-		return packet{}, errGone
+		return packet{}, wire.ErrGone
 	}
 	length := int(binary.BigEndian.Uint16(header[:]))
 	if length < headerSize {
-		return packet{}, malformedf("a packet of %d bytes", length)
+		return packet{}, wire.Malformedf("a packet of %d bytes", length)
 	}
 	p := packet{kind: header[4], body: make([]byte, length-headerSize)}
 	if _, err := io.ReadFull(r, p.body); err != nil {
-		return packet{}, errGone
+		return packet{}, wire.ErrGone
 	}
 	switch {
 	case p.kind == packetData && len(p.body) >= 2:
@@ -65,7 +62,7 @@ func readPacket(r io.Reader) (packet, error) {
 	case p.kind == packetMarker && len(p.body) == 3:
 		p.body = p.body[2:]
 	case p.kind != packetConnect:
-		return packet{}, malformedf("a packet of type %d with %d bytes", p.kind, length)
+		return packet{}, wire.Malformedf("a packet of type %d with %d bytes", p.kind, length)
 	}
 	return p, nil
 }
@@ -81,7 +78,7 @@ type writer struct{ net net.Conn }
 
 func (w writer) packet(kind byte, body ...byte) error {
 	if _, err := w.net.Write(frame(kind, body)); err != nil {
-		return errGone
+		return wire.ErrGone
 	}
 	return nil
 }
@@ -95,18 +92,9 @@ func (w writer) message(b []byte) error {
 		b = b[n:]
 	}
 	if err := out.Flush(); err != nil {
-		return errGone
+		return wire.ErrGone
 	}
 	return nil
 }
 
 func (w writer) marker(kind byte) error { return w.packet(packetMarker, 1, 0, kind) }
-
-// malformedError is something that the client said and the server does not understand.
-type malformedError struct{ text string }
-
-func (e malformedError) Error() string { return e.text }
-
-func malformedf(format string, args ...any) error {
-	return malformedError{fmt.Sprintf(format, args...)}
-}

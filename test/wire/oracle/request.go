@@ -68,6 +68,9 @@ type Request struct {
 // the request or the connection is gone.
 func (r Request) Context() context.Context { return r.ctx }
 
+// From returns the number of the connection.
+func (r Request) From() int { return r.Connection }
+
 // Bind returns the bind of that name.
 func (r Request) Bind(name string) Bind {
 	for _, b := range r.Binds {

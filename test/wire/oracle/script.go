@@ -3,10 +3,10 @@ package oracle
 import (
 	"fmt"
 	"strings"
-	"testing"
-	"time"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 // want is the request that a response of a script answers.
@@ -44,73 +44,30 @@ func (r Response) Autocommit() Response {
 	return r
 }
 
-type (
-	anything struct{}
-	nothing  struct{}
-)
+type nothing struct{}
 
 var (
 	// Any is an argument of which nothing is expected.
-	Any any = anything{}
+	Any = wire.Any
 	// Output is the argument of a bind that only comes out: nothing goes in.
 	Output any = nothing{}
 )
 
-// script is what a test expects.
-type script struct {
-	responses []Response
-	came      int
-	failed    bool
-}
-
-// add appends to the script.
-func (s *script) add(r Response) error {
+// expected returns the request that a response answers.
+func expected(r Response) (wire.Want[Request], error) {
 	switch {
 	case r.want == nil:
-		return fmt.Errorf("a response without a request cannot be expected; it begins with Exec, Commit or Rollback")
+		return nil, fmt.Errorf("a response without a request cannot be expected; it begins with Exec, Commit or Rollback")
 	case r.err != nil:
-		return fmt.Errorf("the response to %s: %w", r.want.kind, r.err)
+		return nil, fmt.Errorf("the response to %s: %w", r.want.kind, r.err)
 	}
-	s.responses = append(s.responses, r)
-	return nil
+	return r.want, nil
 }
 
-func (s *script) empty() bool { return s.came == len(s.responses) && !s.failed }
-
-// next returns the response to a request, or a complaint about it. After the first
-// complaint nothing is known of what else should come.
-func (s *script) next(r Request) (response Response, complaint string) {
-	if s.failed {
-		return unexpected, ""
-	}
-	expected := s.responses[s.came]
-	s.came++
-	differences := expected.want.differences(r)
-	if len(differences) == 0 {
-		return expected, ""
-	}
-	s.failed = true
-	return unexpected, fmt.Sprintf("request %d of %d is not the one that is expected (connection %d):\n%s",
-		s.came, len(s.responses), r.Connection, strings.Join(differences, "\n"))
-}
-
-// complain fails the test for what did not come.
-func (s *script) complain(t testing.TB) {
-	t.Helper()
-	if s.failed || s.empty() {
-		return
-	}
-	var missing strings.Builder
-	for _, r := range s.responses[s.came:] {
-		missing.WriteString("\n" + indent(r.want.String()))
-	}
-	t.Errorf("oracle: %d of %d requests did not come:%s", len(s.responses)-s.came, len(s.responses), missing.String())
-}
-
-// differences tells how a request is not the one that is wanted.
-func (w *want) differences(r Request) []string {
+// Differences tells how a request is not the one that is wanted.
+func (w *want) Differences(r Request) []string {
 	if w.kind != r.Kind {
-		return []string{"want:", indent(w.String()), "got:", indent(describe(r))}
+		return []string{"want:", wire.Indent(w.String()), "got:", wire.Indent(r.String())}
 	}
 	var all []string
 	if w.commit != r.Autocommit {
@@ -122,18 +79,19 @@ func (w *want) differences(r Request) []string {
 	if w.text != r.Text {
 		all = append(all, udiff.Unified("want", "got", w.text+"\n", r.Text+"\n"))
 	}
-	if len(w.args) != len(r.Binds) {
-		all = append(all, fmt.Sprintf("%d arguments are expected, %d come", len(w.args), len(r.Binds)))
-	}
-	for i, arg := range w.args[:min(len(w.args), len(r.Binds))] {
-		if !r.Binds[i].is(arg) {
-			all = append(all, fmt.Sprintf("argument: want %s\n           got %s", show(arg), r.Binds[i]))
-		}
-	}
+	all = append(all, wire.Differences(w.args, r.Binds, Bind.difference)...)
 	if len(all) > 0 && w.text == r.Text {
-		all = append(all, "in:", indent(describe(r)))
+		all = append(all, "in:", wire.Indent(r.String()))
 	}
 	return all
+}
+
+// difference tells how a bind is not the argument that is wanted, or nothing.
+func (b Bind) difference(arg any) string {
+	if b.is(arg) {
+		return ""
+	}
+	return fmt.Sprintf("argument: want %s\n           got %s", show(arg), b)
 }
 
 // is tells whether a bind is the argument that is wanted.
@@ -171,25 +129,14 @@ func (b Bind) same(want, got any) bool {
 		return false
 	}
 	v, err := t.decode(raw)
-	if err != nil {
-		return false
-	}
-	switch got := got.(type) {
-	case time.Time:
-		v, ok := v.(time.Time)
-		return ok && v.Equal(got)
-	case []byte:
-		v, ok := v.([]byte)
-		return ok && string(v) == string(got)
-	}
-	return v == got
+	return err == nil && wire.Equal(v, got)
 }
 
 // maxText is more than any text that is compared.
 const maxText = 1 << 30
 
-// describe shows a request.
-func describe(r Request) string {
+// String shows the request as failures do.
+func (r Request) String() string {
 	var b strings.Builder
 	if r.Kind == KindExec {
 		b.WriteString(r.Text)
@@ -203,7 +150,7 @@ func describe(r Request) string {
 }
 
 func (w *want) String() string {
-	s := describe(Request{Kind: w.kind, Text: w.text})
+	s := Request{Kind: w.kind, Text: w.text}.String()
 	for i, arg := range w.args {
 		s += fmt.Sprintf("\nargument %d = %s", i+1, show(arg))
 	}
@@ -212,30 +159,16 @@ func (w *want) String() string {
 
 // show writes a value so that its type can be seen.
 func show(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "NULL"
-	case anything:
-		return "anything"
-	case nothing:
+	if v == Output {
 		return "nothing, it only comes out"
-	case []byte:
-		return fmt.Sprintf("0x%x", v)
-	case string:
-		return fmt.Sprintf("%q", v)
-	case time.Time:
-		return v.Format(time.RFC3339Nano)
 	}
-	if all, ok := elements(v); ok {
-		shown := make([]string, len(all))
-		for i, v := range all {
-			shown[i] = show(v)
-		}
-		return "[" + strings.Join(shown, ", ") + "]"
+	all, ok := elements(v)
+	if !ok {
+		return wire.Show(v)
 	}
-	return fmt.Sprintf("%v (%T)", v, v)
-}
-
-func indent(s string) string {
-	return "\t" + strings.ReplaceAll(s, "\n", "\n\t")
+	shown := make([]string, len(all))
+	for i, v := range all {
+		shown[i] = show(v)
+	}
+	return "[" + strings.Join(shown, ", ") + "]"
 }

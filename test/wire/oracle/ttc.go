@@ -1,6 +1,10 @@
 package oracle
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/qgen-dev/qgen/test/wire"
+)
 
 // The pieces that messages of TTC are made of: numbers that are as long as they
 // need be, and bytes that come in chunks.
@@ -64,7 +68,7 @@ type decoder struct {
 
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
-		d.err = malformedf(format, args...)
+		d.err = wire.Malformedf(format, args...)
 	}
 }
 
@@ -78,7 +82,7 @@ func (d *decoder) take(n int) []byte {
 		p, ok := <-d.packets
 		switch {
 		case !ok || p.final:
-			d.err = errGone
+			d.err = wire.ErrGone
 		case p.kind == packetData:
 			d.left = append(d.left, p.body...)
 			d.last = len(p.body) < fullPacket

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 var timeType = reflect.TypeFor[time.Time]()
@@ -137,7 +139,7 @@ func (t dataType) encodeTime(at time.Time) []byte {
 func decodeTime(b []byte) (time.Time, error) {
 	const named, local = 0x80, 0x40
 	if len(b) != dateSize && len(b) != stampSize && len(b) != zonedSize {
-		return time.Time{}, malformedf("% x is no time", b)
+		return time.Time{}, wire.Malformedf("% x is no time", b)
 	}
 	nanos := 0
 	if len(b) > dateSize {
@@ -169,7 +171,7 @@ func (t dataType) decode(b []byte) (any, error) {
 		return goNumber(text), err
 	case typeVarchar, typeChar, typeLong, typeLongVarchar:
 		if !utf8.Valid(b) {
-			return nil, malformedf("% x is no text", b)
+			return nil, wire.Malformedf("% x is no text", b)
 		}
 		return string(b), nil
 	case typeRaw, typeLongRaw, typeLongVarraw:
@@ -177,7 +179,7 @@ func (t dataType) decode(b []byte) (any, error) {
 	case typeDate, typeTimestamp, typeTimestampArg, typeTimestampTZ, typeTimestampLTZ:
 		return decodeTime(b)
 	}
-	return nil, malformedf("a value of the type %d comes; this server does not speak it", t.code)
+	return nil, wire.Malformedf("a value of the type %d comes; this server does not speak it", t.code)
 }
 
 // elements returns the elements of a slice other than []byte, and whether it is one.

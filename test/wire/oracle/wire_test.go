@@ -16,6 +16,7 @@ import (
 
 	go_ora "github.com/sijms/go-ora/v2"
 
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/oracle"
 )
 
@@ -28,23 +29,13 @@ func TestMain(m *testing.M) {
 // open returns a pool over the server.
 func open(t testing.TB, s *oracle.Server, options string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("oracle", s.DSN()+options)
-	check(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	return check.Open(t, "oracle", s.DSN()+options)
 }
 
 func begin(t testing.TB, db *sql.DB) *sql.Tx {
 	t.Helper()
 	tx, err := db.BeginTx(t.Context(), nil)
-	check(t, err)
+	check.Err(t, err)
 	return tx
 }
 
@@ -146,18 +137,18 @@ func TestColumns(t *testing.T) {
 				oracle.Exec(cursorText, oracle.Output).RefCursor("c", columns, row, row),
 			)
 			rows, err := db.Query(selectText)
-			check(t, err)
+			check.Err(t, err)
 			wantRows(t, rows, c.want)
 
 			tx := begin(t, db)
 			var cursor go_ora.RefCursor
 			_, err = tx.Exec(cursorText, sql.Out{Dest: &cursor})
-			check(t, err)
+			check.Err(t, err)
 			rows, err = go_ora.WrapRefCursor(t.Context(), tx, &cursor)
-			check(t, err)
+			check.Err(t, err)
 			wantRows(t, rows, c.want)
 			s.Expect(oracle.Rollback())
-			check(t, tx.Rollback())
+			check.Err(t, tx.Rollback())
 		})
 	}
 }
@@ -167,7 +158,7 @@ func wantRows(t *testing.T, rows *sql.Rows, want any) {
 	t.Helper()
 	defer rows.Close()
 	names, err := rows.Columns()
-	check(t, err)
+	check.Err(t, err)
 	if !slices.Equal(names, []string{"N", "M", "a Name"}) {
 		t.Errorf("the columns are %q", names)
 	}
@@ -175,12 +166,12 @@ func wantRows(t *testing.T, rows *sql.Rows, want any) {
 	for ; rows.Next(); n++ {
 		var value, null any
 		var seven int64
-		check(t, rows.Scan(&value, &null, &seven))
+		check.Err(t, rows.Scan(&value, &null, &seven))
 		if !same(value, want) || null != nil || seven != 7 {
 			t.Errorf("got %v (%T), %v, %d, want %v (%T)", value, value, null, seven, want, want)
 		}
 	}
-	check(t, rows.Err())
+	check.Err(t, rows.Err())
 	if n != 2 {
 		t.Errorf("%d rows, want 2", n)
 	}
@@ -200,7 +191,7 @@ func TestTimeZone(t *testing.T) {
 	s.SetZone(-3*time.Hour - 30*time.Minute)
 	s.Expect(oracle.Exec(selectText).Rows(oracle.Columns("n TIMESTAMP"), oracle.Row{moment}))
 	got, err := query(t.Context(), open(t, s, ""), selectText)
-	check(t, err)
+	check.Err(t, err)
 	if want := at(moment, time.FixedZone("", -3*3600-1800)); len(got) != 1 || !want.Equal(got[0].(time.Time)) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -250,18 +241,18 @@ func TestManyRows(t *testing.T) {
 		columns, rows, want := numbers(3000)
 		s.Expect(oracle.Exec(selectText).Rows(columns, rows...), oracle.Exec(cursorText, oracle.Output).RefCursor(":c", columns, rows...))
 		got, err := query(t.Context(), db, selectText)
-		check(t, err)
+		check.Err(t, err)
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: got %d rows", options, len(got))
 		}
 		tx := begin(t, db)
 		got, err = fetch(tx)
-		check(t, err)
+		check.Err(t, err)
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: got %d rows from the cursor", options, len(got))
 		}
 		s.Expect(oracle.Commit())
-		check(t, tx.Commit())
+		check.Err(t, tx.Commit())
 	}
 }
 
@@ -276,24 +267,24 @@ func TestOut(t *testing.T) {
 		{new(int64), nil, int64(0)},
 		{&sql.NullInt64{Int64: 9, Valid: true}, nil, sql.NullInt64{}},
 		{&sql.NullInt64{}, 4, sql.NullInt64{Int64: 4, Valid: true}},
-		{ptr("-----"), "abc", "abc"},
+		{new("-----"), "abc", "abc"},
 		{new([]byte), []byte{1}, []byte{1}},
-		{ptr(make([]byte, 3)), []byte{1, 2, 3}, []byte{1, 2, 3}},
+		{new(make([]byte, 3)), []byte{1, 2, 3}, []byte{1, 2, 3}},
 		{new(time.Time), moment, moment},
 		{new(sql.NullTime), nil, sql.NullTime{}},
-		{ptr(make([]int64, 5)), []int64{1, 2, 3}, []int64{1, 2, 3}},
-		{ptr(make([]string, 2)), []string{"a", strings.Repeat("b", 3000)}, []string{"a", strings.Repeat("b", 3000)}},
-		{ptr(make([]sql.NullString, 2)), []any{nil, "b"}, []sql.NullString{{}, {String: "b", Valid: true}}},
-		{ptr(make([][]byte, 2)), [][]byte{{1}, {2, 3}}, [][]byte{{1}, {2, 3}}},
-		{ptr(make([]float64, 1)), []float64{0.5}, []float64{0.5}},
-		{ptr(make([]go_ora.TimeStampTZ, 1)), []time.Time{moment}, []go_ora.TimeStampTZ{go_ora.TimeStampTZ(moment)}},
-		{ptr(make([]int64, 2)), []int64{}, make([]int64, 2)}, // of none the driver takes no notice
+		{new(make([]int64, 5)), []int64{1, 2, 3}, []int64{1, 2, 3}},
+		{new(make([]string, 2)), []string{"a", strings.Repeat("b", 3000)}, []string{"a", strings.Repeat("b", 3000)}},
+		{new(make([]sql.NullString, 2)), []any{nil, "b"}, []sql.NullString{{}, {String: "b", Valid: true}}},
+		{new(make([][]byte, 2)), [][]byte{{1}, {2, 3}}, [][]byte{{1}, {2, 3}}},
+		{new(make([]float64, 1)), []float64{0.5}, []float64{0.5}},
+		{new(make([]go_ora.TimeStampTZ, 1)), []time.Time{moment}, []go_ora.TimeStampTZ{go_ora.TimeStampTZ(moment)}},
+		{new(make([]int64, 2)), []int64{}, make([]int64, 2)}, // of none the driver takes no notice
 		{new(bool), 1, false}, // it looks for the word
 	} {
 		s := oracle.Start(t)
 		s.Expect(oracle.Exec(text, oracle.Output).Autocommit().Out("V", c.sent))
 		_, err := open(t, s, "").Exec(text, sql.Out{Dest: c.dest})
-		check(t, err)
+		check.Err(t, err)
 		got := reflect.ValueOf(c.dest).Elem().Interface()
 		switch want := c.want.(type) {
 		case time.Time:
@@ -312,8 +303,6 @@ func TestOut(t *testing.T) {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // TestNoRoom brings out what the client has no room for.
 func TestNoRoom(t *testing.T) {
 	const text = "BEGIN x(:v); END;"
@@ -323,10 +312,10 @@ func TestNoRoom(t *testing.T) {
 	}{
 		{new(string), "a", 6502},
 		{new(sql.NullString), "a", 6502},
-		{ptr("x"), "abcde", 6502}, // four bytes a character
+		{new("x"), "abcde", 6502}, // four bytes a character
 		{new([]byte), []byte{1, 2}, 6502},
 		{new([]int64), []int64{1, 2}, 6513},
-		{ptr(make([]int64, 2)), []int64{1, 2, 3}, 6513},
+		{new(make([]int64, 2)), []int64{1, 2, 3}, 6513},
 	} {
 		s := oracle.Start(t)
 		s.Expect(oracle.Exec(text, oracle.Output).Autocommit().Out("v", c.sent))
@@ -336,7 +325,7 @@ func TestNoRoom(t *testing.T) {
 	s := oracle.Start(t)
 	s.Expect(oracle.Exec(text, oracle.Output).Autocommit().Out("v", nil))
 	_, err := open(t, s, "").Exec(text, sql.Out{Dest: new(string)})
-	check(t, err) // NULL needs none
+	check.Err(t, err) // NULL needs none
 }
 
 // TestInOut brings values in and out of one block, again and again when it is prepared.
@@ -344,7 +333,7 @@ func TestInOut(t *testing.T) {
 	const text = "BEGIN x(:a, :b, :c, :d); END;"
 	s := oracle.Start(t)
 	stmt, err := open(t, s, "").Prepare(text)
-	check(t, err)
+	check.Err(t, err)
 	defer stmt.Close()
 	for i := range 4 {
 		word := strings.Repeat("w", 1+i*i*100) // a longer text than before is described again
@@ -354,7 +343,7 @@ func TestInOut(t *testing.T) {
 		var b int64
 		c, d := word, slices.Clone(keys)
 		_, err := stmt.Exec(i, sql.Out{Dest: &b}, sql.Out{Dest: &c, In: true}, sql.Out{Dest: &d, In: true})
-		check(t, err)
+		check.Err(t, err)
 		if b != int64(i*10) || c != "out" || !slices.Equal(d, []string{"y", "z"}[:1+i%2]) {
 			t.Errorf("got %d, %q, %q", b, c, d)
 		}
@@ -367,29 +356,29 @@ func TestPrepared(t *testing.T) {
 	s := oracle.Start(t)
 	tx := begin(t, open(t, s, "?PREFETCH_ROWS=2"))
 	selecting, err := tx.Prepare(selects)
-	check(t, err)
+	check.Err(t, err)
 	defer selecting.Close()
 	updating, err := tx.Prepare(updates)
-	check(t, err)
+	check.Err(t, err)
 	defer updating.Close()
 	for i, a := range []any{"a", strings.Repeat("b", 5000), "c", nil, "d"} {
 		columns, rows, want := numbers(i)
 		s.Expect(oracle.Exec(selects, a).Rows(columns, rows...), oracle.Exec(updates, a, i).Affected(i))
 		fetched, err := selecting.Query(a)
-		check(t, err)
+		check.Err(t, err)
 		got, err := read(fetched)
-		check(t, err)
+		check.Err(t, err)
 		if !slices.Equal(got, want) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 		result, err := updating.Exec(a, i)
-		check(t, err)
+		check.Err(t, err)
 		if n, err := result.RowsAffected(); n != int64(i) || err != nil {
 			t.Errorf("%d rows are affected, %v", n, err)
 		}
 	}
 	s.Expect(oracle.Rollback())
-	check(t, tx.Rollback())
+	check.Err(t, tx.Rollback())
 }
 
 // TestPreparedLobs executes a query for LOBs again, which the client has told how it
@@ -399,7 +388,7 @@ func TestPreparedLobs(t *testing.T) {
 	columns := oracle.Columns("big CLOB")
 	s := oracle.Start(t)
 	stmt, err := open(t, s, "?PREFETCH_ROWS=2").Prepare(text)
-	check(t, err)
+	check.Err(t, err)
 	defer stmt.Close()
 	for n := range 5 {
 		var rows []oracle.Row
@@ -410,16 +399,16 @@ func TestPreparedLobs(t *testing.T) {
 		}
 		s.Expect(oracle.Exec(text, "a").Rows(columns, rows...))
 		fetched, err := stmt.Query("a")
-		check(t, err)
+		check.Err(t, err)
 		got, err := read(fetched)
-		check(t, err)
+		check.Err(t, err)
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	// With an argument that is longer than before the driver fetches without executing.
 	fetched, err := stmt.Query("aa")
-	check(t, err)
+	check.Err(t, err)
 	got, err := read(fetched)
 	if len(got) != 0 || err != nil {
 		t.Errorf("got %q, %v", got, err)
@@ -441,21 +430,21 @@ func TestTransaction(t *testing.T) {
 		oracle.Exec("BEGIN NULL; END;").Autocommit(),
 	)
 	_, err := db.Exec(updateText)
-	check(t, err)
+	check.Err(t, err)
 	tx := begin(t, db)
 	_, err = tx.Exec(updateText)
-	check(t, err)
+	check.Err(t, err)
 	_, err = query(t.Context(), tx, selectText)
-	check(t, err)
-	check(t, tx.Commit())
+	check.Err(t, err)
+	check.Err(t, tx.Commit())
 	tx = begin(t, db)
 	_, err = tx.Exec("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
-	check(t, err)
+	check.Err(t, err)
 	_, err = tx.Exec(cursorText, sql.Out{Dest: new(go_ora.RefCursor)})
-	check(t, err)
-	check(t, tx.Rollback())
+	check.Err(t, err)
+	check.Err(t, tx.Rollback())
 	_, err = db.Exec("BEGIN NULL; END;")
-	check(t, err)
+	check.Err(t, err)
 }
 
 // TestSyntax sends what no server accepts.
@@ -538,33 +527,6 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// recorder is a test that may fail.
-type recorder struct {
-	testing.TB
-	mu       sync.Mutex
-	said     []string
-	cleanups []func()
-}
-
-func (r *recorder) Helper()          {}
-func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
-
-func (r *recorder) Errorf(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.said = append(r.said, fmt.Sprintf(format, args...))
-}
-
-func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
-
-// end ends the test and returns what it said.
-func (r *recorder) end() string {
-	for _, f := range slices.Backward(r.cleanups) {
-		f()
-	}
-	return strings.Join(r.said, "\n")
-}
-
 // TestScript fails tests that get something else than they expect, and says how.
 func TestScript(t *testing.T) {
 	columns := oracle.Columns("n NUMBER")
@@ -635,13 +597,13 @@ func TestScript(t *testing.T) {
 		"temporary LOB": {nil, func(db *sql.DB) { _, _ = db.Exec(updateText, go_ora.Clob{String: "x", Valid: true}) }, []string{"an operation on a LOB comes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &recorder{TB: t}
-			s := oracle.Start(r)
-			s.Expect(c.expect...)
-			if c.do != nil {
-				c.do(open(t, s, ""))
-			}
-			said := r.end()
+			said := strings.Join(check.Failures(t, func(r testing.TB) {
+				s := oracle.Start(r)
+				s.Expect(c.expect...)
+				if c.do != nil {
+					c.do(open(t, s, ""))
+				}
+			}), "\n")
 			for _, want := range c.want {
 				if !strings.Contains(said, want) {
 					t.Errorf("the test says\n%s\nwithout\n%s", said, want)
@@ -659,18 +621,18 @@ func TestGarbage(t *testing.T) {
 		"type 6 with 0 bytes comes where a connect": "\x00\x0a\x00\x00\x06\x00\x00\x00\x00\x00",
 		"the client asks for":                       "\x00\x3c\x00\x00\x01" + strings.Repeat("\x00", 55),
 	} {
-		r := &recorder{TB: t}
-		s := oracle.Start(r)
-		client, err := net.Dial("tcp", strings.Split(strings.Split(s.DSN(), "@")[1], "/")[0])
-		check(t, err)
-		_, err = client.Write([]byte(sent))
-		check(t, err)
-		check(t, client.SetReadDeadline(time.Now().Add(10*time.Second)))
-		if n, err := client.Read(make([]byte, 1)); err == nil {
-			t.Errorf("%q: %d bytes are answered", sent, n)
-		}
-		check(t, client.Close())
-		if said := r.end(); !strings.Contains(said, name) {
+		said := strings.Join(check.Failures(t, func(r testing.TB) {
+			client, err := net.Dial("tcp", oracle.Start(r).Address())
+			check.Err(t, err)
+			_, err = client.Write([]byte(sent))
+			check.Err(t, err)
+			check.Err(t, client.SetReadDeadline(time.Now().Add(10*time.Second)))
+			if n, err := client.Read(make([]byte, 1)); err == nil {
+				t.Errorf("%q: %d bytes are answered", sent, n)
+			}
+			check.Err(t, client.Close())
+		}), "\n")
+		if !strings.Contains(said, name) {
 			t.Errorf("%q: the test says %q, want %q", sent, said, name)
 		}
 	}

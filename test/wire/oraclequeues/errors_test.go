@@ -15,6 +15,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/dueora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singleora19"
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/oracle"
 )
 
@@ -65,14 +66,14 @@ func TestTriedAgain(t *testing.T) {
 				complete,
 			)
 			jobs, err := q.Claim(ctx, 3)
-			check(t, err)
+			check.Err(t, err)
 			if len(jobs) != 1 || jobs[0].ID != 8 {
 				t.Errorf("claimed %+v, want what was committed", jobs)
 			}
 			keys, err := q.EnqueueMany(ctx, []singleora19.NewJob{{N: 6}, {N: 7}})
-			check(t, err)
-			want(t, keys, []singleora19.Key{12, 13})
-			check(t, q.Complete(ctx, heldJob))
+			check.Err(t, err)
+			check.Equal(t, keys, []singleora19.Key{12, 13})
+			check.Err(t, q.Complete(ctx, heldJob))
 		})
 	}
 }
@@ -189,16 +190,16 @@ func TestClosedWhileIdle(t *testing.T) {
 	text := texts(t, "singleora19")
 	complete := settled(text("complete"), heldArgs, "4", 1).Autocommit()
 	server.Expect(complete)
-	check(t, q.Complete(ctx, heldJob))
-	server.Disconnect()
+	check.Err(t, q.Complete(ctx, heldJob))
+	server.Break()
 	wantFailed(t, q.Complete(ctx, heldJob), "complete", true)
 	server.Expect(complete)
-	check(t, q.Complete(ctx, heldJob))
-	server.Disconnect()
+	check.Err(t, q.Complete(ctx, heldJob))
+	server.Break()
 	figures := oracle.Columns("ready NUMBER", "running NUMBER", "done NUMBER", "failed NUMBER", "expired NUMBER", "oldest_ready NUMBER")
 	server.Expect(oracle.Exec(text("stats")).Rows(figures, oracle.Row{1, 2, 3, 4, 5, nil}))
 	_, err := q.Stats(ctx)
-	check(t, err)
+	check.Err(t, err)
 }
 
 // TestRefused cannot connect.
@@ -248,7 +249,7 @@ func TestCancelled(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			want(t, came, []string{name})
+			check.Equal(t, came, []string{name})
 		})
 	}
 }
@@ -270,11 +271,11 @@ func TestUnreadable(t *testing.T) {
 	server.Expect(oracle.Exec(texts(t, "singleora19")("claim"), 3, "w1", oracle.Output).
 		RefCursor("3", singleColumns, oracle.Row{7, "1e30", 1, "yesterday", nil, nil, enqueuedText}), oracle.Commit())
 	jobs, err := singleora19.New(db, singleora19.WithWorker("w1")).Claim(t.Context(), 3)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 1 || jobs[0].ID != 7 || jobs[0].Tries != 1 || jobs[0].Err == nil || !strings.Contains(jobs[0].Err.Error(), "LEASE_TILL") {
 		t.Fatalf("claimed %+v", jobs)
 	}
-	sameTime(t, jobs[0].EnqueuedAt, "2026-01-02T03:04:05.123456789Z")
+	check.Time(t, jobs[0].EnqueuedAt, "2026-01-02T03:04:05.123456789Z")
 }
 
 // TestHoldEnds gives back what it holds: by a rollback, or with the connection.
@@ -290,12 +291,12 @@ func TestHoldEnds(t *testing.T) {
 	q := holdora19.New(db)
 	hold := func() *holdora19.Hold {
 		tx, err := q.Hold(ctx)
-		check(t, err)
+		check.Err(t, err)
 		return tx
 	}
 	tx := hold()
 	_, err := tx.Claim(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	tx.Close()
 
 	tx = hold()
@@ -306,7 +307,7 @@ func TestHoldEnds(t *testing.T) {
 
 	tx = hold()
 	_, err = tx.Claim(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	if err := tx.Commit(ctx); !holdora19.IsRetryable(err) {
 		t.Errorf("a broken commit gives %v", err)
 	}
@@ -332,7 +333,7 @@ func TestTokenIsDrawnOnce(t *testing.T) {
 		return oracle.Answer().RefCursor("3", dueColumns, oracle.Row{1, 10, enqueuedText, 0, token, enqueuedText, nil})
 	})
 	jobs, err := dueora19.New(db).Claim(t.Context(), 1)
-	check(t, err)
+	check.Err(t, err)
 	slices.Sort(tokens)
 	if len(tokens) != 3 || len(slices.Compact(tokens)) != 1 || string(jobs[0].Token) != tokens[0] {
 		t.Errorf("the tokens are %q", tokens)

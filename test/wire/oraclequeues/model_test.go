@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/qgen-dev/qgen/test/conformance/gen/singleora19"
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/oracle"
 )
 
@@ -331,7 +332,7 @@ func drain(t *testing.T, m *model, db *sql.DB, alone bool) *ledger {
 		})
 	}
 	group.Wait()
-	check(t, ctx.Err())
+	check.Err(t, ctx.Err())
 	return l
 }
 
@@ -407,5 +408,5 @@ func TestWork(t *testing.T) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	want(t, []int{m.count("done"), m.count("failed"), len(handled), handled[1], handled[50]}, []int{99, 1, 100, 1, 3})
+	check.Equal(t, []int{m.count("done"), m.count("failed"), len(handled), handled[1], handled[50]}, []int{99, 1, 100, 1, 3})
 }

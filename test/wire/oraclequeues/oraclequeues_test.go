@@ -9,14 +9,13 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
-	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	_ "github.com/sijms/go-ora/v2"
 
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/oracle"
 )
 
@@ -30,38 +29,15 @@ func TestMain(m *testing.M) {
 func start(t testing.TB) (*oracle.Server, *sql.DB) {
 	t.Helper()
 	server := oracle.Start(t)
-	db, err := sql.Open("oracle", server.DSN())
-	check(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	return server, db
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func want(t testing.TB, got, wanted any) {
-	t.Helper()
-	if !reflect.DeepEqual(got, wanted) {
-		t.Errorf("got  %+v\nwant %+v", got, wanted)
-	}
+	return server, check.Open(t, "oracle", server.DSN())
 }
 
 // texts returns what a package should send, by the name of a file of its sql
-// folder: the file less the head comment. A list is written out for rows.
+// folder. A list is written out for rows.
 func texts(t testing.TB, pkg string) func(name string, list ...string) string {
 	return func(name string, list ...string) string {
 		t.Helper()
-		file, err := os.ReadFile(filepath.Join("..", "..", "conformance", "gen", pkg, "sql", name+".sql"))
-		check(t, err)
-		lines := strings.Split(string(file), "\n")
-		for len(lines) > 0 && strings.HasPrefix(lines[0], "--") {
-			lines = lines[1:]
-		}
-		text := strings.TrimSpace(strings.Join(lines, "\n"))
+		text := check.Text(t, pkg, name)
 		if len(list) == 2 {
 			if !strings.Contains(text, list[0]) {
 				t.Fatalf("%s.sql of %s has no list %q", name, pkg, list[0])
@@ -84,28 +60,6 @@ func byID(n int) []string {
 // settled is the response to a block that changed so many rows of each job.
 func settled(text string, args []any, bind string, counts ...int64) oracle.Response {
 	return oracle.Exec(text, append(args, oracle.Output)...).Out(bind, counts)
-}
-
-func pointer[T any](v T) *T { return &v }
-
-// sameTime compares times that may stand in different zones.
-func sameTime(t testing.TB, got time.Time, wanted string) {
-	t.Helper()
-	v, err := time.Parse(time.RFC3339Nano, wanted)
-	check(t, err)
-	if !got.Equal(v) {
-		t.Errorf("got the time %v, want %s", got, wanted)
-	}
-}
-
-// counted checks what a sweep returns.
-func counted(t testing.TB, want int) func(int, error) {
-	return func(n int, err error) {
-		t.Helper()
-		if n != want || err != nil {
-			t.Errorf("%d rows, %v; want %d", n, err, want)
-		}
-	}
 }
 
 // token holds the argument that a claim drew, so that rows can carry it.

@@ -24,6 +24,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstateora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicora19"
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/oracle"
 )
 
@@ -51,50 +52,50 @@ func TestSingle(t *testing.T) {
 		RefCursor("3", singleColumns, oracle.Row{9, int64(1) << 59, 2, "2026-01-02 03:04:05.000000000", "w1", "größer ☃", "2026-01-02 03:04:05.000000000 +00:00"}, singleRow(7)),
 		oracle.Commit())
 	jobs, err := q.Claim(ctx, 3)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 2 || jobs[0].ID != 7 || jobs[1].ID != 9 {
 		t.Fatalf("claimed %+v, want 7 and 9, in the order of the queue", jobs)
 	}
 	first, second := jobs[0], jobs[1]
-	want(t, []any{first.N, first.Tries, first.Worker, first.LastError, first.Err}, []any{int64(70), int64(1), "w1", (*string)(nil), error(nil)})
-	sameTime(t, first.LeaseTill, "2026-01-02T03:04:05.123Z")
-	sameTime(t, first.EnqueuedAt, "2026-01-02T03:04:05.123456789Z")
-	want(t, *second.LastError, "größer ☃")
-	want(t, second.N, int64(1)<<59)
-	sameTime(t, second.LeaseTill, "2026-01-02T03:04:05Z")
-	sameTime(t, second.EnqueuedAt, "2026-01-02T03:04:05Z")
+	check.Equal(t, []any{first.N, first.Tries, first.Worker, first.LastError, first.Err}, []any{int64(70), int64(1), "w1", (*string)(nil), error(nil)})
+	check.Time(t, first.LeaseTill, "2026-01-02T03:04:05.123Z")
+	check.Time(t, first.EnqueuedAt, "2026-01-02T03:04:05.123456789Z")
+	check.Equal(t, *second.LastError, "größer ☃")
+	check.Equal(t, second.N, int64(1)<<59)
+	check.Time(t, second.LeaseTill, "2026-01-02T03:04:05Z")
+	check.Time(t, second.EnqueuedAt, "2026-01-02T03:04:05Z")
 
 	held := func() []any { return []any{[]int64{7, 9}, []int64{1, 2}, []string{"w1", "w1"}} }
 	server.Expect(settled(text("complete"), held(), "4", 1, 1).Autocommit())
-	check(t, q.Complete(ctx, jobs...))
+	check.Err(t, q.Complete(ctx, jobs...))
 
 	server.Expect(settled(text("complete"), held(), "4", 1, 0).Autocommit())
 	var lost *singleora19.LostError
 	if err := q.Complete(ctx, jobs...); !errors.Is(err, singleora19.ErrLost) || !errors.As(err, &lost) {
 		t.Errorf("a lost job gives %v", err)
 	} else {
-		want(t, lost.Keys, []singleora19.Key{9})
+		check.Equal(t, lost.Keys, []singleora19.Key{9})
 	}
 
 	long := strings.Repeat("é", 300) // max=200 counts bytes
 	server.Expect(settled(text("retry"), []any{[]int64{7}, []int64{1}, []string{"w1"}, long[:200]}, "5", 1).Autocommit())
-	check(t, q.Fail(ctx, first, errors.New(long)))
+	check.Err(t, q.Fail(ctx, first, errors.New(long)))
 	third := first
 	third.Tries = 3
 	server.Expect(settled(text("fail"), []any{[]int64{7}, []int64{3}, []string{"w1"}, "no"}, "5", 1).Autocommit())
-	check(t, q.Fail(ctx, third, errors.New("no")))
+	check.Err(t, q.Fail(ctx, third, errors.New("no")))
 
 	server.Expect(settled(text("requeue"), held(), "4", 1, 1).Autocommit())
-	check(t, q.Requeue(ctx, jobs...))
+	check.Err(t, q.Requeue(ctx, jobs...))
 
 	extended := oracle.Columns("id NUMBER(18)", "lease VARCHAR2(29)")
 	server.Expect(settled(text("extend"), held(), "4", 1, 1),
 		oracle.Exec(text("extend_read", byID(2)...), 7, 9).
 			Rows(extended, oracle.Row{9, "2027-01-02 03:04:05.500000000"}, oracle.Row{7, "2027-01-02 03:04:06.000000000"}),
 		oracle.Commit())
-	check(t, q.Extend(ctx, &first, &second))
-	sameTime(t, first.LeaseTill, "2027-01-02T03:04:06Z")
-	sameTime(t, second.LeaseTill, "2027-01-02T03:04:05.5Z")
+	check.Err(t, q.Extend(ctx, &first, &second))
+	check.Time(t, first.LeaseTill, "2027-01-02T03:04:06Z")
+	check.Time(t, second.LeaseTill, "2027-01-02T03:04:05.5Z")
 
 	server.Expect(settled(text("extend"), held(), "4", 0, 1),
 		oracle.Exec(text("extend_read", byID(1)...), 9).Rows(extended, oracle.Row{9, "2028-01-02 03:04:05.000000000"}),
@@ -102,22 +103,22 @@ func TestSingle(t *testing.T) {
 	if err := q.Extend(ctx, &first, &second); !errors.As(err, &lost) {
 		t.Errorf("a lost job gives %v", err)
 	}
-	want(t, lost.Keys, []singleora19.Key{7})
-	sameTime(t, first.LeaseTill, "2027-01-02T03:04:06Z")
-	sameTime(t, second.LeaseTill, "2028-01-02T03:04:05Z")
+	check.Equal(t, lost.Keys, []singleora19.Key{7})
+	check.Time(t, first.LeaseTill, "2027-01-02T03:04:06Z")
+	check.Time(t, second.LeaseTill, "2028-01-02T03:04:05Z")
 
 	server.Expect(
 		oracle.Exec(text("recover"), 5).Affected(2).Autocommit(),
 		oracle.Exec(text("recover_failed"), 3).Affected(1).Autocommit(),
 	)
-	counted(t, 3)(q.Recover(ctx, 5))
+	check.Count(t, 3)(q.Recover(ctx, 5))
 	server.Expect(oracle.Exec(text("redrive"), 1000).Affected(1).Autocommit())
-	counted(t, 1)(q.Redrive(ctx, 1_000_000))
+	check.Count(t, 1)(q.Redrive(ctx, 1_000_000))
 	server.Expect(
 		oracle.Exec(text("purge_done"), 1.5, 6, 1.5).Affected(1).Autocommit(),
 		oracle.Exec(text("purge_failed"), 1.5, 5, 1.5).Autocommit(),
 	)
-	counted(t, 1)(q.Purge(ctx, 1500*time.Millisecond, 6))
+	check.Count(t, 1)(q.Purge(ctx, 1500*time.Millisecond, 6))
 
 	server.Expect(
 		oracle.Exec(text("enqueue"), 5, oracle.Output).Affected(1).Out("2", int64(11)).Autocommit(),
@@ -126,10 +127,10 @@ func TestSingle(t *testing.T) {
 		oracle.Commit(),
 	)
 	key, err := q.Enqueue(ctx, singleora19.NewJob{N: 5})
-	check(t, err)
+	check.Err(t, err)
 	keys, err := q.EnqueueMany(ctx, []singleora19.NewJob{{N: 6}, {N: 7}})
-	check(t, err)
-	want(t, append(keys, key), []singleora19.Key{12, 13, 11})
+	check.Err(t, err)
+	check.Equal(t, append(keys, key), []singleora19.Key{12, 13, 11})
 }
 
 // TestSingleLooks sends what only reads.
@@ -148,13 +149,13 @@ func TestSingleLooks(t *testing.T) {
 			oracle.Row{3, 4, 0, nil, enqueuedText}),
 	)
 	stats, err := q.Stats(ctx)
-	check(t, err)
-	want(t, stats, singleora19.Stats{Ready: 1, Running: 2, Done: 3, Failed: 4, Expired: 5, OldestReady: 90500 * time.Millisecond})
+	check.Err(t, err)
+	check.Equal(t, stats, singleora19.Stats{Ready: 1, Running: 2, Done: 3, Failed: 4, Expired: 5, OldestReady: 90500 * time.Millisecond})
 	stats, err = q.Stats(ctx)
-	check(t, err)
-	want(t, stats, singleora19.Stats{})
+	check.Err(t, err)
+	check.Equal(t, stats, singleora19.Stats{})
 	peeked, err := q.Peek(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	if len(peeked) != 1 || peeked[0].ID != 3 || peeked[0].Err != nil {
 		t.Errorf("peeked %+v", peeked)
 	}
@@ -171,7 +172,7 @@ func TestSingleLooks(t *testing.T) {
 	if err := q.Verify(ctx); !errors.As(err, &problems) || len(problems.Problems) != 3 {
 		t.Errorf("Verify: %v", err)
 	}
-	check(t, q.Verify(ctx))
+	check.Err(t, q.Verify(ctx))
 }
 
 // TestNothingToDo sends nothing for no jobs, and takes no harm from an empty queue.
@@ -179,16 +180,16 @@ func TestNothingToDo(t *testing.T) {
 	server, db := start(t)
 	ctx := t.Context()
 	q := singleora19.New(db, singleora19.WithWorker("w1"))
-	check(t, q.Complete(ctx))
-	check(t, q.Requeue(ctx))
-	check(t, q.Extend(ctx))
+	check.Err(t, q.Complete(ctx))
+	check.Err(t, q.Requeue(ctx))
+	check.Err(t, q.Extend(ctx))
 	keys, err := q.EnqueueMany(ctx, nil)
-	want(t, []any{len(keys), err}, []any{0, error(nil)})
+	check.Equal(t, []any{len(keys), err}, []any{0, error(nil)})
 	jobs, err := q.Claim(ctx, 0)
-	want(t, []any{len(jobs), err}, []any{0, error(nil)})
+	check.Equal(t, []any{len(jobs), err}, []any{0, error(nil)})
 	server.Expect(oracle.Exec(texts(t, "singleora19")("claim"), 1000, "w1", oracle.Output).RefCursor("3", singleColumns), oracle.Commit())
 	jobs, err = q.Claim(ctx, 5000)
-	want(t, []any{len(jobs), err}, []any{0, error(nil)})
+	check.Equal(t, []any{len(jobs), err}, []any{0, error(nil)})
 }
 
 // TestInParts settles more jobs than one block takes, in one transaction.
@@ -215,7 +216,7 @@ func TestInParts(t *testing.T) {
 	if err := q.Complete(t.Context(), jobs...); !errors.As(err, &lost) {
 		t.Fatalf("lost jobs give %v", err)
 	}
-	want(t, lost.Keys, []singleora19.Key{1000, 2001})
+	check.Equal(t, lost.Keys, []singleora19.Key{1000, 2001})
 }
 
 // TestCompleteAndClaim does both in one transaction.
@@ -240,7 +241,7 @@ func TestJoins(t *testing.T) {
 	ctx := t.Context()
 	text := texts(t, "singleora19")
 	tx, err := db.BeginTx(ctx, nil)
-	check(t, err)
+	check.Err(t, err)
 	q := singleora19.New(db, singleora19.WithWorker("w1")).WithTx(tx)
 	server.Expect(
 		oracle.Exec(text("claim"), 1, "w1", oracle.Output).RefCursor("3", singleColumns, singleRow(3)),
@@ -250,14 +251,14 @@ func TestJoins(t *testing.T) {
 		oracle.Rollback(),
 	)
 	jobs, err := q.Claim(ctx, 1)
-	check(t, err)
-	check(t, q.Complete(ctx, jobs...))
+	check.Err(t, err)
+	check.Err(t, q.Complete(ctx, jobs...))
 	_, err = q.EnqueueMany(ctx, []singleora19.NewJob{{N: 6}})
-	check(t, err)
+	check.Err(t, err)
 	if _, err := q.Redrive(ctx, 2); !singleora19.IsRetryable(err) {
 		t.Errorf("a deadlock gives %v, which is not retryable", err)
 	}
-	check(t, tx.Rollback())
+	check.Err(t, tx.Rollback())
 }
 
 // TestBinary has keys and tokens of bytes, and times as numbers.
@@ -275,10 +276,10 @@ func TestBinary(t *testing.T) {
 		oracle.Commit(),
 	)
 	key, err := q.Enqueue(ctx, binaryora19.NewJob{ID: a, N: 4})
-	check(t, err)
+	check.Err(t, err)
 	keys, err := q.EnqueueMany(ctx, []binaryora19.NewJob{{ID: a, N: 4}, {ID: b, N: 5}})
-	check(t, err)
-	want(t, append(keys, key), []binaryora19.Key{string(a), string(b), string(a)})
+	check.Err(t, err)
+	check.Equal(t, append(keys, key), []binaryora19.Key{string(a), string(b), string(a)})
 }
 
 // TestBinaryClaim claims by bytes.
@@ -293,23 +294,23 @@ func TestBinaryClaim(t *testing.T) {
 		return []oracle.Row{{b, 5, token, 1767323045123456}, {a, 4, token, 1767323045000000}}
 	})
 	jobs, err := q.Claim(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	drawn.random(t, 16)
 	if len(jobs) != 2 || string(jobs[0].ID) != string(a) || jobs[0].Err != nil {
 		t.Fatalf("claimed %+v", jobs)
 	}
-	sameTime(t, jobs[1].LeaseTill, "2026-01-02T03:04:05.123456Z")
+	check.Time(t, jobs[1].LeaseTill, "2026-01-02T03:04:05.123456Z")
 	server.Expect(settled(text("complete"), []any{[][]byte{a, b}, []any{drawn.value, drawn.value}}, "3", 0, 1).Autocommit())
 	var lost *binaryora19.LostError
 	if err := q.Complete(ctx, jobs...); !errors.As(err, &lost) {
 		t.Fatalf("a lost job gives %v", err)
 	}
-	want(t, lost.Keys, []string{string(a)})
+	check.Equal(t, lost.Keys, []string{string(a)})
 	server.Expect(settled(text("extend"), []any{[][]byte{a}, []any{drawn.value}}, "3", 1),
 		oracle.Exec(text("extend_read", byID(1)...), a).Rows(oracle.Columns("id RAW(16)", "lease_till NUMBER(18)"), oracle.Row{a, 1767323046000000}),
 		oracle.Commit())
-	check(t, q.Extend(ctx, &jobs[0]))
-	sameTime(t, jobs[0].LeaseTill, "2026-01-02T03:04:06Z")
+	check.Err(t, q.Extend(ctx, &jobs[0]))
+	check.Time(t, jobs[0].LeaseTill, "2026-01-02T03:04:06Z")
 }
 
 // TestComposite has two columns for a key, and times of the local clock.
@@ -323,10 +324,10 @@ func TestComposite(t *testing.T) {
 		return []oracle.Row{{"r2", 8, 80, token, leaseText}, {"r1", 7, 70, token, leaseText}}
 	})
 	jobs, err := q.Claim(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	drawn.random(t, 32)
-	want(t, []any{jobs[0].Key(), jobs[1].Key()}, []any{compositeora19.Key{Region: "r1", Seq: 7}, compositeora19.Key{Region: "r2", Seq: 8}})
-	sameTime(t, jobs[0].LeaseTill, "2026-01-02T06:04:05.123Z") // three hours west
+	check.Equal(t, []any{jobs[0].Key(), jobs[1].Key()}, []any{compositeora19.Key{Region: "r1", Seq: 7}, compositeora19.Key{Region: "r2", Seq: 8}})
+	check.Time(t, jobs[0].LeaseTill, "2026-01-02T06:04:05.123Z") // three hours west
 
 	held := []any{[]string{"r1", "r2"}, []int64{7, 8}, []any{drawn.value, drawn.value}}
 	server.Expect(settled(text("complete"), held, "4", 1, 0).Autocommit())
@@ -334,18 +335,18 @@ func TestComposite(t *testing.T) {
 	if err := q.Complete(ctx, jobs...); !errors.As(err, &lost) {
 		t.Fatalf("a lost job gives %v", err)
 	}
-	want(t, lost.Keys, []compositeora19.Key{{Region: "r2", Seq: 8}})
+	check.Equal(t, lost.Keys, []compositeora19.Key{{Region: "r2", Seq: 8}})
 
 	server.Expect(settled(text("extend"), held, "4", 1, 1),
 		oracle.Exec(text("extend_read", "(REGION = :v0 AND SEQ = :v0)", "(REGION = :v1 AND SEQ = :v2)\n       OR (REGION = :v3 AND SEQ = :v4)"), "r1", 7, "r2", 8).
 			Rows(oracle.Columns("region VARCHAR2(8)", "seq NUMBER(18)", "lease VARCHAR2(29)"), oracle.Row{"r2", 8, leaseText}, oracle.Row{"r1", 7, leaseText}),
 		oracle.Commit())
-	check(t, q.Extend(ctx, &jobs[0], &jobs[1]))
+	check.Err(t, q.Extend(ctx, &jobs[0], &jobs[1]))
 
 	server.Expect(oracle.Exec(text("enqueue"), "r3", 9, 90).Affected(1).Autocommit())
 	key, err := q.Enqueue(ctx, compositeora19.NewJob{Region: "r3", Seq: 9, N: 90})
-	check(t, err)
-	want(t, key, compositeora19.Key{Region: "r3", Seq: 9})
+	check.Err(t, err)
+	check.Equal(t, key, compositeora19.Key{Region: "r3", Seq: 9})
 }
 
 var dueColumns = oracle.Columns("id NUMBER(18)", "n NUMBER(18)", "due VARCHAR2(36)", "tries NUMBER(9)", "token RAW(16)", "lease VARCHAR2(36)", "last_error CLOB")
@@ -362,20 +363,20 @@ func TestDue(t *testing.T) {
 		return []oracle.Row{{1, 10, enqueuedText, 0, token, enqueuedText, long}, {2, 20, "2026-01-01 00:00:00.000000000 +00:00", 2, token, enqueuedText, nil}}
 	})
 	jobs, err := q.Claim(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 2 || jobs[0].ID != 2 || jobs[0].LastError != nil || *jobs[1].LastError != long {
 		t.Fatalf("claimed %d jobs: %v", len(jobs), jobs)
 	}
-	sameTime(t, jobs[1].DueAt, "2026-01-02T03:04:05.123456789Z")
+	check.Time(t, jobs[1].DueAt, "2026-01-02T03:04:05.123456789Z")
 
 	server.Expect(
 		settled(text("retry"), []any{[]int64{1}, []any{drawn.value}, 10, long}, "5", 1).Autocommit(),
 		settled(text("fail"), []any{[]int64{2}, []any{drawn.value}, strings.Repeat("x", 32760)}, "4", 1).Autocommit(),
 		settled(text("requeue"), []any{[]int64{2, 1}, []any{drawn.value, drawn.value}, 1.5}, "4", 1, 1).Autocommit(),
 	)
-	check(t, q.Fail(ctx, jobs[1], errors.New(long)))
-	check(t, q.Fail(ctx, jobs[0], errors.New(strings.Repeat("x", 40_000)))) // which PL/SQL would not take
-	check(t, q.Requeue(ctx, 1500*time.Millisecond, jobs...))
+	check.Err(t, q.Fail(ctx, jobs[1], errors.New(long)))
+	check.Err(t, q.Fail(ctx, jobs[0], errors.New(strings.Repeat("x", 40_000)))) // which PL/SQL would not take
+	check.Err(t, q.Requeue(ctx, 1500*time.Millisecond, jobs...))
 
 	due := time.Date(2027, 1, 2, 3, 4, 5, 678, time.FixedZone("", -5400))
 	server.Expect(
@@ -383,9 +384,9 @@ func TestDue(t *testing.T) {
 		oracle.Exec(text("enqueue"), 6, nil, oracle.Output).Affected(1).Out("3", int64(12)).Autocommit(),
 	)
 	_, err = q.Enqueue(ctx, dueora19.NewJob{N: 5, DueAt: &due})
-	check(t, err)
+	check.Err(t, err)
 	_, err = q.Enqueue(ctx, dueora19.NewJob{N: 6})
-	check(t, err)
+	check.Err(t, err)
 }
 
 // TestHostile carries names and values that are hard on texts, and JSON.
@@ -406,16 +407,16 @@ func TestHostile(t *testing.T) {
 	columns, row = append(columns, oracle.Column{Name: "s", Type: "VARCHAR2(36)"}), append(row, enqueuedText)
 	server.Expect(oracle.Exec(text("claim"), 1, "o'b\"r:1--", oracle.Output).RefCursor("3", columns, row), oracle.Commit())
 	jobs, err := q.Claim(ctx, 1)
-	check(t, err)
+	check.Err(t, err)
 	job := jobs[0]
-	want(t, []any{job.Select, *job.Größe, *job.X日本, *job.ItS, *job.X1, *job.V0, string(job.Type), job.KeyValue, job.NewLine, job.Err},
+	check.Equal(t, []any{job.Select, *job.Größe, *job.X日本, *job.ItS, *job.X1, *job.V0, string(job.Type), job.KeyValue, job.NewLine, job.Err},
 		[]any{int64(1), int64(-7), "日本", "it's", ":1", ":v0", `{"a": "é"}`, (*string)(nil), (*string)(nil), error(nil)})
 
 	args := []any{6, 7, "日本", "it's; --", nil, nil, nil, nil, `{"b": null}`, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, oracle.Output}
 	server.Expect(oracle.Exec(text("enqueue"), args...).Affected(1).Out("21", int64(8)).Autocommit())
-	key, err := q.Enqueue(ctx, hostileora19.NewJob{N: 6, Größe: pointer(int64(7)), X日本: pointer("日本"), ItS: pointer("it's; --"), Type: json.RawMessage(`{"b": null}`)})
-	check(t, err)
-	want(t, key, int64(8))
+	key, err := q.Enqueue(ctx, hostileora19.NewJob{N: 6, Größe: new(int64(7)), X日本: new("日本"), ItS: new("it's; --"), Type: json.RawMessage(`{"b": null}`)})
+	check.Err(t, err)
+	check.Equal(t, key, int64(8))
 }
 
 // TestResult sends answers with the jobs, of which the empty one is NULL.
@@ -424,7 +425,7 @@ func TestResult(t *testing.T) {
 	q := resultora19.New(db, resultora19.WithWorker("w1"))
 	one, two := resultora19.Job{ID: 1, Owner: "w1"}, resultora19.Job{ID: 2, Owner: "w1"}
 	server.Expect(settled(texts(t, "resultora19")("complete"), []any{[]int64{1, 2}, []string{"w1", "w1"}, []any{"yes", nil}}, "4", 1, 1).Autocommit())
-	check(t, q.Complete(t.Context(), one.Done(pointer("yes")), two.Done(nil)))
+	check.Err(t, q.Complete(t.Context(), one.Done(new("yes")), two.Done(nil)))
 }
 
 // TestTimesAreFences compares claims by their times, which travel as texts.
@@ -441,12 +442,12 @@ func TestTimesAreFences(t *testing.T) {
 		oracle.Commit(),
 	)
 	jobs, err := several.Claim(ctx, 1)
-	check(t, err)
-	check(t, several.Fail(ctx, jobs[0], errors.New("no")))
+	check.Err(t, err)
+	check.Err(t, several.Fail(ctx, jobs[0], errors.New("no")))
 	numbered, err := integer.Claim(ctx, 1)
-	check(t, err)
+	check.Err(t, err)
 	server.Expect(settled(utc("complete"), []any{[]int64{1}, []string{leaseText}, []string{"w1"}}, "4", 1).Autocommit())
-	check(t, integer.Complete(ctx, numbered...))
+	check.Err(t, integer.Complete(ctx, numbered...))
 }
 
 // TestTokenState claims by a state that is drawn.
@@ -459,10 +460,10 @@ func TestTokenState(t *testing.T) {
 		return []oracle.Row{{1, 10, token, enqueuedText}}
 	})
 	jobs, err := q.Claim(t.Context(), 1)
-	check(t, err)
+	check.Err(t, err)
 	drawn.random(t, 32)
 	server.Expect(settled(text("complete"), []any{[]int64{1}, []any{drawn.value}}, "3", 1).Autocommit())
-	check(t, q.Complete(t.Context(), jobs...))
+	check.Err(t, q.Complete(t.Context(), jobs...))
 }
 
 // TestTopic narrows claims.
@@ -477,10 +478,10 @@ func TestTopic(t *testing.T) {
 		oracle.Exec(text("peek"), "fax", 3).Rows(columns),
 	)
 	jobs, err := q.Claim(t.Context(), "mail", 2)
-	check(t, err)
-	want(t, jobs, []topicora19.Job{{ID: 1, N: 10, Kind: "mail", Tries: 1}})
+	check.Err(t, err)
+	check.Equal(t, jobs, []topicora19.Job{{ID: 1, N: 10, Kind: "mail", Tries: 1}})
 	_, err = q.Peek(t.Context(), "fax", 3)
-	check(t, err)
+	check.Err(t, err)
 }
 
 // TestPartition reads a share of the table.
@@ -493,9 +494,9 @@ func TestPartition(t *testing.T) {
 		settled(text("complete"), []any{[]int64{1, 2}}, "2", 1, 1).Autocommit(),
 	)
 	jobs, err := q.Claim(t.Context(), partitionora19.Shard{Index: 3, Count: 4}, 10)
-	check(t, err)
-	want(t, jobs, []partitionora19.Job{{ID: 1, N: 10}, {ID: 2, N: 20, HashCode: pointer(int64(3))}})
-	check(t, q.Complete(t.Context(), jobs...))
+	check.Err(t, err)
+	check.Equal(t, jobs, []partitionora19.Job{{ID: 1, N: 10}, {ID: 2, N: 20, HashCode: new(int64(3))}})
+	check.Err(t, q.Complete(t.Context(), jobs...))
 }
 
 var heldColumns = oracle.Columns("id NUMBER", "n NUMBER")
@@ -514,14 +515,14 @@ func TestHold(t *testing.T) {
 		oracle.Commit(),
 	)
 	tx, err := holdora19.New(db).Hold(ctx)
-	check(t, err)
+	check.Err(t, err)
 	defer tx.Close()
 	jobs, err := tx.Claim(ctx, 2)
-	check(t, err)
+	check.Err(t, err)
 	more, err := tx.Claim(ctx, 5)
-	check(t, err)
-	check(t, tx.Complete(ctx, append(jobs, more...)...))
-	check(t, tx.Commit(ctx))
+	check.Err(t, err)
+	check.Err(t, tx.Complete(ctx, append(jobs, more...)...))
+	check.Err(t, tx.Commit(ctx))
 }
 
 // TestHoldByPlace does the same by the places of rows.
@@ -538,13 +539,13 @@ func TestHoldByPlace(t *testing.T) {
 	)
 	q := rowidora19.New(db)
 	tx, err := q.Hold(ctx)
-	check(t, err)
+	check.Err(t, err)
 	defer tx.Close()
 	jobs, err := tx.Claim(ctx, 2)
-	check(t, err)
-	check(t, tx.Complete(ctx, jobs...))
-	check(t, tx.Commit(ctx))
-	check(t, q.Enqueue(ctx, rowidora19.NewJob{N: 30}))
+	check.Err(t, err)
+	check.Err(t, tx.Complete(ctx, jobs...))
+	check.Err(t, tx.Commit(ctx))
+	check.Err(t, q.Enqueue(ctx, rowidora19.NewJob{N: 30}))
 }
 
 // TestPop deletes what it locked.
@@ -560,11 +561,11 @@ func TestPop(t *testing.T) {
 	)
 	q := popora19.New(db)
 	jobs, err := q.Claim(t.Context(), 2)
-	check(t, err)
-	want(t, jobs, []popora19.Job{{ID: 1, N: 10}, {ID: 2, N: 20}})
+	check.Err(t, err)
+	check.Equal(t, jobs, []popora19.Job{{ID: 1, N: 10}, {ID: 2, N: 20}})
 	jobs, err = q.Claim(t.Context(), 2)
-	check(t, err)
-	want(t, len(jobs), 0)
+	check.Err(t, err)
+	check.Equal(t, len(jobs), 0)
 }
 
 // TestLockUpdate locks, writes and reads in one transaction.
@@ -578,7 +579,7 @@ func TestLockUpdate(t *testing.T) {
 		oracle.Commit(),
 	)
 	jobs, err := lockora19.New(db, lockora19.WithWorker("w1")).Claim(t.Context(), 2)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 2 || jobs[0].ID != 1 {
 		t.Errorf("claimed %+v", jobs)
 	}
@@ -599,7 +600,7 @@ func TestGuarded(t *testing.T) {
 		oracle.Exec(text("claim_pick"), 4).Rows(id),
 	)
 	jobs, err := guardedora19.New(db, guardedora19.WithWorker("w1")).Claim(t.Context(), 3)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 2 || jobs[1].ID != 3 {
 		t.Errorf("claimed %+v", jobs)
 	}
@@ -618,11 +619,11 @@ func TestToken(t *testing.T) {
 	)
 	q := tokenora19.New(db)
 	jobs, err := q.Claim(t.Context(), 2)
-	check(t, err)
+	check.Err(t, err)
 	if len(jobs) != 1 || jobs[0].ID != 1 || jobs[0].Err != nil {
 		t.Errorf("claimed %+v", jobs)
 	}
 	jobs, err = q.Claim(t.Context(), 2)
-	check(t, err)
-	want(t, len(jobs), 0)
+	check.Err(t, err)
+	check.Equal(t, len(jobs), 0)
 }

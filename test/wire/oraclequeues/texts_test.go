@@ -36,6 +36,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstateora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicora19"
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/oracle"
 )
 
@@ -70,7 +71,7 @@ var news = map[string]any{
 // of one of its files, with a bind for each placeholder, and each file is sent.
 func TestEveryFileIsSent(t *testing.T) {
 	dirs, err := filepath.Glob(filepath.Join("..", "..", "conformance", "gen", "*ora[0-9]*"))
-	check(t, err)
+	check.Err(t, err)
 	if len(dirs) != len(news) {
 		t.Errorf("there are %d packages for Oracle, and %d are tested", len(dirs), len(news))
 	}
@@ -79,7 +80,7 @@ func TestEveryFileIsSent(t *testing.T) {
 			server, db := start(t)
 			e := everyFile{t: t, left: map[string]string{}, known: map[string]bool{}}
 			files, err := filepath.Glob(filepath.Join("..", "..", "conformance", "gen", name, "sql", "*.sql"))
-			check(t, err)
+			check.Err(t, err)
 			for _, file := range files {
 				file = strings.TrimSuffix(filepath.Base(file), ".sql")
 				text := collapsed(texts(t, name)(file))

@@ -54,7 +54,6 @@ const (
 // What ends an answer before its end.
 var (
 	errAttention = errors.New("the client cancelled the request")
-	errGone      = errors.New("the connection is gone")
 	errBreak     = errors.New("the script ends the connection")
 	errFatal     = errors.New("an error ended the connection")
 )

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 // conn is a connection with a client.
@@ -15,7 +17,6 @@ type conn struct {
 	in     *bufio.Reader
 	out    writer
 	number int
-	done   chan struct{} // closed when it is over
 
 	transaction uint64 // its descriptor, or 0
 	began       uint64 // transactions so far
@@ -30,13 +31,6 @@ type pending struct {
 	err     error // why there is no message, and will be none
 }
 
-// gone is the context of requests that nobody waits for.
-var gone = func() context.Context {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(errGone)
-	return ctx
-}()
-
 func newConn(s *Server, client net.Conn, number int) *conn {
 	return &conn{
 		server: s,
@@ -44,36 +38,22 @@ func newConn(s *Server, client net.Conn, number int) *conn {
 		in:     bufio.NewReader(client),
 		out:    writer{to: client, size: 4096},
 		number: number,
-		done:   make(chan struct{}),
 	}
 }
 
-// serve talks until one side has enough. Only what a client says wrong fails the
-// test; that it goes away does not.
-func (c *conn) serve() {
-	defer close(c.done)
-	defer c.server.forget(c)
+// serve talks until one side has enough, and tells why that was.
+func (c *conn) serve() error {
 	err := c.talk()
 	if c.transaction != 0 {
 		c.server.lost(c.number)
 	}
-	var wrong malformed
-	if errors.As(err, &wrong) {
-		c.server.t.Errorf("tds: connection %d: %v", c.number, wrong)
-	}
-}
-
-// abrupt makes the end of the connection one that the client is told of at once.
-func (c *conn) abrupt() {
-	if tcp, ok := c.net.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // the client may have been faster
-	}
+	return err
 }
 
 func (c *conn) talk() error {
 	messages := make(chan pending, 2) // a request and its attention
-	c.server.running.Go(func() { c.listen(messages) })
-	// Let listen go where it waits to hand on a message.
+	go c.listen(messages)
+	// Wait for the end of listen, and let it go where it waits to hand on a message.
 	defer func() {
 		_ = c.net.Close() // the client may have been faster
 		for range messages {
@@ -114,7 +94,7 @@ func (c *conn) listen(messages chan<- pending) {
 		p := pending{message: m, err: err}
 		switch {
 		case err != nil:
-			last.cancel(errGone)
+			last.cancel(wire.ErrGone)
 		case m.kind == packetAttention:
 			last.cancel(errAttention)
 		default:
@@ -167,7 +147,7 @@ func (c *conn) welcome(messages <-chan pending) error {
 func expect(messages <-chan pending, kind byte) (pending, error) {
 	p := <-messages
 	if p.err == nil && p.message.kind != kind {
-		p.err = malformedf("a packet of type %d comes where one of type %d is due", p.message.kind, kind)
+		p.err = wire.Malformedf("a packet of type %d comes where one of type %d is due", p.message.kind, kind)
 	}
 	return p, p.err
 }
@@ -179,7 +159,7 @@ func (c *conn) reply(p pending) error {
 		return err
 	}
 	if r.Kind != KindBegin && transaction != c.transaction || r.Kind == KindBegin && c.transaction != 0 && !r.Reset {
-		return malformedf("%s names transaction %#x, the connection has %#x:\n%s", r.Kind, transaction, c.transaction, describe(r))
+		return wire.Malformedf("%s names transaction %#x, the connection has %#x:\n%s", r.Kind, transaction, c.transaction, r)
 	}
 	a := &answer{conn: c, ctx: p.ctx, call: p.message.kind == packetRPC}
 	if r.Reset {

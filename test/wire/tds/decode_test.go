@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 // unhex returns the bytes of hexadecimal digits, which spaces may part.
@@ -138,7 +140,7 @@ func TestMalformedRequests(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, _, err := decodeRequest(message{kind: test.kind, body: unhex(t, test.body)})
-		var wrong malformed
+		var wrong wire.MalformedError
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s:\ngot  %v\nwant %s", test.body, err, test.want)
 		}
@@ -243,7 +245,7 @@ func FuzzRequest(f *testing.F) {
 		for _, p := range r.Params {
 			same.args = append(same.args, p)
 		}
-		for _, difference := range same.differences(r) {
+		for _, difference := range same.Differences(r) {
 			if !strings.Contains(difference, "NaN") {
 				t.Errorf("the request is not like itself: %s", difference)
 			}
@@ -258,7 +260,7 @@ func FuzzConnection(f *testing.F) {
 		in := bytes.NewReader(sent)
 		for {
 			m, err := readMessage(in)
-			var wrong malformed
+			var wrong wire.MalformedError
 			if err != nil {
 				if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, &wrong) {
 					t.Errorf("an error of another kind: %v", err)

@@ -15,6 +15,7 @@ import (
 
 	mssql "github.com/microsoft/go-mssqldb"
 
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/tds"
 )
 
@@ -390,7 +391,7 @@ func (e *errorTest) begin() error {
 func (e *errorTest) tx() *sql.Tx {
 	e.Helper()
 	tx, err := e.db.BeginTx(e.ctx, nil)
-	check(e, err)
+	check.Err(e, err)
 	return tx
 }
 
@@ -456,7 +457,7 @@ func TestErrorInABatchHangs(t *testing.T) {
 		t.Errorf("a call gives %d and %v", got, err)
 	}
 	got, err := ids(t.Context(), whole, "SELECT 2")
-	check(t, err)
+	check.Err(t, err)
 	wantIDs(t, got, 2)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -2,10 +2,11 @@ package tds
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"net"
 	"unicode/utf16"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 // Types of packets.
@@ -40,16 +41,6 @@ type message struct {
 	body  []byte
 }
 
-// malformed is what a client must never say. Everything else that ends a
-// connection is its own affair.
-type malformed struct{ what string }
-
-func (m malformed) Error() string { return m.what }
-
-func malformedf(format string, args ...any) error {
-	return malformed{fmt.Sprintf(format, args...)}
-}
-
 // readMessage reads packets up to the last of a message.
 func readMessage(r io.Reader) (message, error) {
 	var m message
@@ -61,23 +52,23 @@ func readMessage(r io.Reader) (message, error) {
 		kind, status, size := header[0], header[1], int(binary.BigEndian.Uint16(header[2:]))
 		switch {
 		case status&^statusKnown != 0:
-			return m, malformedf("a packet has the status %#x", status)
+			return m, wire.Malformedf("a packet has the status %#x", status)
 		case size < headerSize || size > maxPacket:
-			return m, malformedf("a packet has %d bytes", size)
+			return m, wire.Malformedf("a packet has %d bytes", size)
 		case first:
 			m.kind, m.reset = kind, status&statusReset != 0
 		case kind != m.kind:
-			return m, malformedf("a packet of type %d follows one of type %d in the same message", kind, m.kind)
+			return m, wire.Malformedf("a packet of type %d follows one of type %d in the same message", kind, m.kind)
 		}
 		if status&statusResetKeep != 0 {
-			return m, malformedf("a packet resets the session and keeps its transaction")
+			return m, wire.Malformedf("a packet resets the session and keeps its transaction")
 		}
 		if m.reset && m.kind != packetBatch && m.kind != packetRPC && m.kind != packetTransaction {
-			return m, malformedf("a packet of type %d resets the session", m.kind)
+			return m, wire.Malformedf("a packet of type %d resets the session", m.kind)
 		}
 		have := len(m.body)
 		if have+size > maxMessage {
-			return m, malformedf("a message has more than %d bytes", maxMessage)
+			return m, wire.Malformedf("a message has more than %d bytes", maxMessage)
 		}
 		m.body = append(m.body, make([]byte, size-headerSize)...)
 		if _, err := io.ReadFull(r, m.body[have:]); err != nil {
@@ -130,7 +121,7 @@ type decoder struct {
 
 func (d *decoder) fail(format string, args ...any) {
 	if d.err == nil {
-		d.err = malformedf(format, args...)
+		d.err = wire.Malformedf(format, args...)
 	}
 }
 

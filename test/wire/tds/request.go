@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 // Kind tells requests apart.
@@ -74,6 +76,9 @@ type Request struct {
 // Context ends when the client no longer waits for the answer, because it cancelled
 // the request or the connection is gone.
 func (r Request) Context() context.Context { return r.ctx }
+
+// From returns the number of the connection.
+func (r Request) From() int { return r.Connection }
 
 // decodeRequest reads a message and which transaction it belongs to.
 func decodeRequest(m message) (r Request, transaction uint64, err error) {
@@ -177,7 +182,7 @@ func (d *decoder) parameter() Param {
 	p.sqlType = d.sqlType()
 	p.Value = d.value(p.sqlType)
 	if before == nil && d.err != nil {
-		d.err = malformedf("parameter %q: %v", p.Name, d.err)
+		d.err = wire.Malformedf("parameter %q: %v", p.Name, d.err)
 	}
 	return p
 }
@@ -187,17 +192,17 @@ func (d *decoder) parameter() Param {
 func declare(params []Param, declarations string) error {
 	declared := splitOutside(declarations)
 	if len(declared) != len(params) {
-		return malformedf("%d parameters are declared, %d come: %s", len(declared), len(params), declarations)
+		return wire.Malformedf("%d parameters are declared, %d come: %s", len(declared), len(params), declarations)
 	}
 	for i := range params {
 		p := &params[i]
 		name, text, _ := strings.Cut(strings.TrimSpace(declared[i]), " ")
 		t, err := parseType(text)
 		if err != nil {
-			return malformedf("parameter %s: %v", name, err)
+			return wire.Malformedf("parameter %s: %v", name, err)
 		}
 		if name != p.Name || t != p.sqlType && p.sqlType.token != tokenNull {
-			return malformedf("%q is declared, %s comes as %+v", declared[i], p.Name, p.sqlType)
+			return wire.Malformedf("%q is declared, %s comes as %+v", declared[i], p.Name, p.sqlType)
 		}
 		p.Type, p.sqlType = text, t
 	}
@@ -256,5 +261,5 @@ func (d *decoder) transaction(r *Request) {
 }
 
 func (p Param) String() string {
-	return fmt.Sprintf("%s %s = %s", p.Name, p.Type, show(p.Value))
+	return fmt.Sprintf("%s %s = %s", p.Name, p.Type, wire.Show(p.Value))
 }

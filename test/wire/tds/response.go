@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 // Response is what the server answers: its methods add one thing after the other.
@@ -141,7 +143,7 @@ func (r Response) Break() Response {
 func (r Response) Reset() Response {
 	r.ends = true
 	return r.then(func(a *answer) error {
-		a.conn.abrupt()
+		wire.Drop(a.conn.net)
 		return errBreak
 	})
 }

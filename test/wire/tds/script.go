@@ -3,10 +3,10 @@ package tds
 import (
 	"fmt"
 	"strings"
-	"testing"
-	"time"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/qgen-dev/qgen/test/wire"
 )
 
 // want is the request that a response of a script answers.
@@ -57,82 +57,42 @@ func (r Response) Elsewhere() Response {
 	return r
 }
 
-type anything struct{}
-
 // Any is an argument of which nothing is expected.
-var Any any = anything{}
+var Any = wire.Any
 
-// script is what a test expects.
-type script struct {
-	responses []Response
-	came      int
-	inside    int // transactions that are open at the end of it
-	failed    bool
-}
+// transactions is how many are open at the end of a script.
+type transactions int
 
-// add appends to the script and follows its transactions.
-func (s *script) add(r Response) error {
+// want returns the request that a response answers, inside of a transaction or not,
+// and follows the transactions.
+func (open *transactions) want(r Response) (wire.Want[Request], error) {
 	switch {
 	case r.want == nil:
-		return fmt.Errorf("a response without a request cannot be expected; it begins with Query, Begin, Commit or Rollback")
+		return nil, fmt.Errorf("a response without a request cannot be expected; it begins with Query, Begin, Commit or Rollback")
 	case r.err != nil:
-		return fmt.Errorf("the response to %s: %w", r.want.Kind, r.err)
+		return nil, fmt.Errorf("the response to %s: %w", r.want.Kind, r.err)
 	}
 	w := *r.want
 	switch w.Kind {
 	case KindQuery:
-		w.InTransaction = s.inside > 0 && !w.elsewhere
+		w.InTransaction = *open > 0 && !w.elsewhere
 		if r.ends && w.InTransaction {
-			s.inside--
+			*open--
 		}
 	case KindBegin:
 		if !r.ends && !r.fails {
-			s.inside++
+			*open++
 		}
 	default:
-		s.inside = max(0, s.inside-1)
+		*open = max(0, *open-1)
 	}
-	r.want = &w
-	s.responses = append(s.responses, r)
-	return nil
+	return &w, nil
 }
 
-func (s *script) empty() bool { return s.came == len(s.responses) && !s.failed }
-
-// next returns the response to a request, or a complaint about it. After the first
-// complaint nothing is known of what else should come.
-func (s *script) next(r Request) (response Response, complaint string) {
-	if s.failed {
-		return unexpected, ""
-	}
-	expected := s.responses[s.came]
-	s.came++
-	differences := expected.want.differences(r)
-	if len(differences) == 0 {
-		return expected, ""
-	}
-	s.failed = true
-	return unexpected, fmt.Sprintf("request %d of %d is not the one that is expected (connection %d):\n%s",
-		s.came, len(s.responses), r.Connection, strings.Join(differences, "\n"))
-}
-
-// complain fails the test for what did not come.
-func (s *script) complain(t testing.TB) {
-	t.Helper()
-	if s.failed || s.empty() {
-		return
-	}
-	var missing strings.Builder
-	for _, r := range s.responses[s.came:] {
-		missing.WriteString("\n" + indent(r.want.String()))
-	}
-	t.Errorf("tds: %d of %d requests did not come:%s", len(s.responses)-s.came, len(s.responses), missing.String())
-}
-
-// differences tells how a request is not the one that is wanted.
-func (w *want) differences(r Request) []string {
+// Differences tells how a request is not the one that is wanted.
+func (w *want) Differences(r Request) []string {
 	if w.Kind != r.Kind {
-		return []string{"want:", indent(w.String()), "got:", indent(describe(r))}
+		return []string{"want:", wire.Indent(w.String()), "got:", wire.Indent(r.String())}
 	}
 	var all []string
 	if w.Isolation != r.Isolation {
@@ -147,16 +107,9 @@ func (w *want) differences(r Request) []string {
 	if w.Text != r.Text {
 		all = append(all, udiff.Unified("want", "got", w.Text+"\n", r.Text+"\n"))
 	}
-	if len(w.args) != len(r.Params) {
-		all = append(all, fmt.Sprintf("%d arguments are expected, %d come", len(w.args), len(r.Params)))
-	}
-	for i, arg := range w.args[:min(len(w.args), len(r.Params))] {
-		if difference := r.Params[i].difference(arg); difference != "" {
-			all = append(all, difference)
-		}
-	}
+	all = append(all, wire.Differences(w.args, r.Params, Param.difference)...)
 	if len(all) > 0 && w.Text == r.Text {
-		all = append(all, "in:", indent(describe(r)))
+		all = append(all, "in:", wire.Indent(r.String()))
 	}
 	return all
 }
@@ -171,7 +124,7 @@ func (p Param) difference(arg any) string {
 	same := wanted.Value == Any
 	if !same {
 		sent, err := p.sqlType.sent(wanted.Value)
-		if same = err == nil && equal(sent, p.Value); err == nil {
+		if same = err == nil && wire.Equal(sent, p.Value); err == nil {
 			shown = sent
 		}
 	}
@@ -201,20 +154,8 @@ func (t sqlType) sent(v any) (any, error) {
 	return t.decode(b)
 }
 
-func equal(a, b any) bool {
-	if x, ok := a.(time.Time); ok {
-		y, ok := b.(time.Time)
-		return ok && x.Equal(y)
-	}
-	if x, ok := a.([]byte); ok {
-		y, ok := b.([]byte)
-		return ok && string(x) == string(y)
-	}
-	return a == b
-}
-
-// describe shows a request.
-func describe(r Request) string {
+// String shows the request as failures do.
+func (r Request) String() string {
 	var b strings.Builder
 	switch r.Kind {
 	case KindQuery:
@@ -231,34 +172,13 @@ func describe(r Request) string {
 }
 
 func (w *want) String() string {
-	s := describe(w.Request)
+	s := w.Request.String()
 	for i, arg := range w.args {
 		if p, ok := arg.(Param); ok {
 			s += fmt.Sprintf("\n%s", p)
 			continue
 		}
-		s += fmt.Sprintf("\nargument %d = %s", i+1, show(arg))
+		s += fmt.Sprintf("\nargument %d = %s", i+1, wire.Show(arg))
 	}
 	return s
-}
-
-// show writes a value so that its type can be seen.
-func show(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "NULL"
-	case anything:
-		return "anything"
-	case []byte:
-		return fmt.Sprintf("0x%x", v)
-	case string:
-		return fmt.Sprintf("%q", v)
-	case time.Time:
-		return v.Format(time.RFC3339Nano)
-	}
-	return fmt.Sprintf("%v (%T)", v, v)
-}
-
-func indent(s string) string {
-	return "\t" + strings.ReplaceAll(s, "\n", "\n\t")
 }

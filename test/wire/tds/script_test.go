@@ -4,65 +4,27 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	mssql "github.com/microsoft/go-mssqldb"
 
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/tds"
 )
 
-// recorder is a test whose failures are looked at.
-type recorder struct {
-	testing.TB
-	mu       sync.Mutex
-	failures []string
-	cleanups []func()
-}
-
-// record runs a test, with its cleanups.
-func record(t testing.TB, test func(*recorder)) *recorder {
-	r := &recorder{TB: t}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		test(r)
-	}()
-	<-ended
-	for i := len(r.cleanups) - 1; i >= 0; i-- {
-		r.cleanups[i]()
-	}
-	return r
-}
-
-func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
-
-func (r *recorder) Errorf(format string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failures = append(r.failures, fmt.Sprintf(format, args...))
-}
-
-func (r *recorder) Fatalf(format string, args ...any) {
-	r.Errorf(format, args...)
-	runtime.Goexit()
-}
-
-// want compares the failures, of which each has to contain its text.
-func (r *recorder) want(t testing.TB, failures ...string) {
+// wantFailures compares the failures, of which each has to contain its text.
+func wantFailures(t testing.TB, got []string, want ...string) {
 	t.Helper()
-	all := strings.Join(r.failures, "\n---\n")
-	if len(r.failures) != len(failures) {
-		t.Errorf("%d failures, want %d:\n%s", len(r.failures), len(failures), all)
+	all := strings.Join(got, "\n---\n")
+	if len(got) != len(want) {
+		t.Errorf("%d failures, want %d:\n%s", len(got), len(want), all)
 		return
 	}
-	for i, want := range failures {
-		if !strings.Contains(r.failures[i], want) {
-			t.Errorf("the failure is\n%s\nand should tell\n%s", r.failures[i], want)
+	for i, text := range want {
+		if !strings.Contains(got[i], text) {
+			t.Errorf("the failure is\n%s\nand should tell\n%s", got[i], text)
 		}
 	}
 }
@@ -195,18 +157,18 @@ func TestComplaints(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := record(t, func(r *recorder) {
+			failures := check.Failures(t, func(r testing.TB) {
 				s := tds.Start(r)
 				s.Expect(test.expect...)
 				test.run(t.Context(), open(t, s, ""))
 			})
-			r.want(t, test.want...)
+			wantFailures(t, failures, test.want...)
 		})
 	}
 }
 
 func TestWrongResponseOfAFunction(t *testing.T) {
-	r := record(t, func(r *recorder) {
+	failures := check.Failures(t, func(r testing.TB) {
 		s := tds.Start(r)
 		s.Handle(func(tds.Request) tds.Response { return tds.Answer().Rows(tds.Columns("a xml")) })
 		_, err := open(t, s, "").Exec("SELECT 1;")
@@ -215,7 +177,7 @@ func TestWrongResponseOfAFunction(t *testing.T) {
 			t.Errorf("the client gets %v", err)
 		}
 	})
-	r.want(t, `the response of a function: column "a": "xml" is no type that this server knows`)
+	wantFailures(t, failures, `the response of a function: column "a": "xml" is no type that this server knows`)
 }
 
 // TestScriptThenFunction lets the first requests be those of a script.

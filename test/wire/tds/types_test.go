@@ -13,6 +13,7 @@ import (
 	"github.com/golang-sql/civil"
 	mssql "github.com/microsoft/go-mssqldb"
 
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/tds"
 )
 
@@ -95,13 +96,13 @@ func TestColumns(t *testing.T) {
 			tds.Row{test.value, test.value}, tds.Row{test.value, nil}))
 		t.Run(test.column, func(t *testing.T) {
 			rows, err := db.Query("SELECT a, b FROM t")
-			check(t, err)
+			check.Err(t, err)
 			defer rows.Close()
 			wantColumn(t, rows, test.column)
 			for first := true; rows.Next(); first = false {
 				kind := reflect.TypeOf(test.want)
 				a, b := reflect.New(kind), reflect.New(reflect.PointerTo(kind))
-				check(t, rows.Scan(a.Interface(), b.Interface()))
+				check.Err(t, rows.Scan(a.Interface(), b.Interface()))
 				if !same(a.Elem().Interface(), test.want) {
 					t.Errorf("%v comes as %v, want %v", test.value, a.Elem(), test.want)
 				}
@@ -111,7 +112,7 @@ func TestColumns(t *testing.T) {
 					t.Errorf("%v comes as %v, want %v", test.value, b.Elem().Elem(), test.want)
 				}
 			}
-			check(t, rows.Err())
+			check.Err(t, rows.Err())
 		})
 	}
 }
@@ -131,7 +132,7 @@ func same(a, b any) bool {
 func wantColumn(t *testing.T, rows *sql.Rows, declared string) {
 	t.Helper()
 	columns, err := rows.ColumnTypes()
-	check(t, err)
+	check.Err(t, err)
 	name, inside, _ := strings.Cut(strings.TrimSuffix(declared, ")"), "(")
 	name = strings.ToUpper(strings.Replace(name, "numeric", "decimal", 1))
 	if got := columns[0].DatabaseTypeName(); got != name {
@@ -166,7 +167,7 @@ func TestNullTypes(t *testing.T) {
 		tds.Columns("a int", "b nvarchar(5)", "c bit", "d float", "e datetime2(7)", "f uniqueidentifier", "g varbinary(5)", "h date", "i bigint"),
 		tds.Row{1, "b", true, 0.5, exact, uuid, []byte("g"), exact, 9}, make(tds.Row, 9)))
 	rows, err := open(t, s, "").Query("SELECT nulls")
-	check(t, err)
+	check.Err(t, err)
 	defer rows.Close()
 	for want := true; rows.Next(); want = false {
 		var a sql.NullInt32
@@ -178,7 +179,7 @@ func TestNullTypes(t *testing.T) {
 		var g sql.Null[[]byte]
 		var h mssql.NullDate
 		var i sql.NullInt64
-		check(t, rows.Scan(&a, &b, &c, &d, &e, &f, &g, &h, &i))
+		check.Err(t, rows.Scan(&a, &b, &c, &d, &e, &f, &g, &h, &i))
 		for n, valid := range []bool{a.Valid, b.Valid, c.Valid, d.Valid, e.Valid, f.Valid, g.Valid, h.Valid, i.Valid} {
 			if valid != want {
 				t.Errorf("column %d: valid is %v", n+1, valid)
@@ -189,7 +190,7 @@ func TestNullTypes(t *testing.T) {
 			t.Error(a, b, c, d, e, f, g, h, i)
 		}
 	}
-	check(t, rows.Err())
+	check.Err(t, rows.Err())
 }
 
 // TestParams lets the driver send a value of each Go type that it knows.
@@ -261,7 +262,7 @@ func TestParams(t *testing.T) {
 		}
 		s.Expect(tds.Query("SELECT @p1, @q", expected, tds.Param{Name: "@q", Type: "nvarchar(1)", Value: "q"}))
 		_, err := db.Exec("SELECT @p1, @q", test.arg, sql.Named("q", "q"))
-		check(t, err)
+		check.Err(t, err)
 
 		var got tds.Request
 		s.Handle(func(r tds.Request) tds.Response {
@@ -269,7 +270,7 @@ func TestParams(t *testing.T) {
 			return tds.Answer()
 		})
 		_, err = db.Exec("SELECT @p1, @q", test.arg, sql.Named("q", "q"))
-		check(t, err)
+		check.Err(t, err)
 		if p := got.Params[0]; p.Name != "@p1" || p.Type != test.wantType || !sameParam(p.Value, test.want) {
 			t.Errorf("%T %v: got %s, want %s %v", test.arg, test.arg, p, test.wantType, test.want)
 		}
@@ -323,13 +324,13 @@ func TestWrongRows(t *testing.T) {
 		{"", 1, `"" is no type that this server knows`},
 	}
 	for _, test := range tests {
-		r := record(t, func(r *recorder) {
+		failures := check.Failures(t, func(r testing.TB) {
 			tds.Start(r).Expect(tds.Query("SELECT").Rows(tds.Columns("a "+test.column), tds.Row{test.value}))
 		})
-		r.want(t, test.want)
+		wantFailures(t, failures, test.want)
 	}
-	r := record(t, func(r *recorder) {
+	failures := check.Failures(t, func(r testing.TB) {
 		tds.Start(r).Expect(tds.Query("SELECT").Rows(tds.Columns("a int", "b int"), tds.Row{1, 2}, tds.Row{1}))
 	})
-	r.want(t, "row 2 has 1 values for 2 columns")
+	wantFailures(t, failures, "row 2 has 1 values for 2 columns")
 }

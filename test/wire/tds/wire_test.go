@@ -15,6 +15,7 @@ import (
 
 	mssql "github.com/microsoft/go-mssqldb"
 
+	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/tds"
 )
 
@@ -27,23 +28,13 @@ func TestMain(m *testing.M) {
 // open returns a pool over the server.
 func open(t testing.TB, s *tds.Server, options string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlserver", s.DSN()+options)
-	check(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	return check.Open(t, "sqlserver", s.DSN()+options)
 }
 
 func begin(t testing.TB, db *sql.DB, level sql.IsolationLevel) *sql.Tx {
 	t.Helper()
 	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
-	check(t, err)
+	check.Err(t, err)
 	return tx
 }
 
@@ -89,12 +80,12 @@ func TestScript(t *testing.T) {
 		tds.Query("SELECT id FROM job").Rows(id),
 	)
 	ctx := t.Context()
-	check(t, db.PingContext(ctx))
+	check.Err(t, db.PingContext(ctx))
 	got, err := ids(ctx, db, "SELECT id FROM job")
-	check(t, err)
+	check.Err(t, err)
 	wantIDs(t, got, 1, 2)
 	result, err := db.ExecContext(ctx, "DELETE FROM job WHERE id = @p1", 7)
-	check(t, err)
+	check.Err(t, err)
 	if n, err := result.RowsAffected(); n != 3 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
 	}
@@ -127,16 +118,16 @@ func TestTransactions(t *testing.T) {
 		)
 		tx := begin(t, db, level)
 		got, err := ids(t.Context(), tx, "SELECT 1")
-		check(t, err)
+		check.Err(t, err)
 		wantIDs(t, got, 1)
 		got, err = ids(t.Context(), db, "SELECT 2")
-		check(t, err)
+		check.Err(t, err)
 		wantIDs(t, got, 2)
-		check(t, tx.Commit())
+		check.Err(t, tx.Commit())
 		got, err = ids(t.Context(), db, "SELECT 3")
-		check(t, err)
+		check.Err(t, err)
 		wantIDs(t, got, 3)
-		check(t, begin(t, db, level).Rollback())
+		check.Err(t, begin(t, db, level).Rollback())
 	}
 }
 
@@ -155,7 +146,7 @@ func TestSeveralResults(t *testing.T) {
 	for _, args := range [][]any{nil, {0}} {
 		text := batch + strings.Repeat(" WHERE id > @p1", len(args))
 		got, err := ids(ctx, db, text, args...)
-		check(t, err)
+		check.Err(t, err)
 		wantIDs(t, got, 1, 2)
 		// What was selected is counted too.
 		wantAffected(t, db, 4, text, args...)
@@ -165,17 +156,17 @@ func TestSeveralResults(t *testing.T) {
 	wantAffected(t, db, 5, "DECLARE; UPDATE; DECLARE")
 
 	rows, err := db.QueryContext(ctx, "SELECT two")
-	check(t, err)
+	check.Err(t, err)
 	defer rows.Close()
 	var got []string
 	for more := true; more; more = rows.NextResultSet() {
 		for rows.Next() {
 			var v string
-			check(t, rows.Scan(&v))
+			check.Err(t, rows.Scan(&v))
 			got = append(got, v)
 		}
 	}
-	if check(t, rows.Err()); !slices.Equal(got, []string{"1", "a"}) {
+	if check.Err(t, rows.Err()); !slices.Equal(got, []string{"1", "a"}) {
 		t.Errorf("two results give %q", got)
 	}
 }
@@ -183,7 +174,7 @@ func TestSeveralResults(t *testing.T) {
 func wantAffected(t testing.TB, db querier, want int64, text string, args ...any) {
 	t.Helper()
 	result, err := db.ExecContext(t.Context(), text, args...)
-	check(t, err)
+	check.Err(t, err)
 	if n, err := result.RowsAffected(); n != want || err != nil {
 		t.Errorf("%d rows, want %d; %v", n, want, err)
 	}
@@ -199,7 +190,7 @@ func TestPackets(t *testing.T) {
 			Rows(tds.Columns("text nvarchar(max)", "bytes varbinary(max)"), tds.Row{long, []byte(long)}))
 		var gotText, gotBytes string
 		row := open(t, s, fmt.Sprintf("&packet+size=%d", size)).QueryRow(text, long, []byte(long))
-		if check(t, row.Scan(&gotText, &gotBytes)); gotText != long || gotBytes != long {
+		if check.Err(t, row.Scan(&gotText, &gotBytes)); gotText != long || gotBytes != long {
 			t.Errorf("packets of %d bytes: %d and %d bytes come", size, len(gotText), len(gotBytes))
 		}
 	}
@@ -300,7 +291,7 @@ func TestCancel(t *testing.T) {
 	})
 	canceled(func(ctx context.Context, cancel func()) error {
 		rows, err := db.QueryContext(ctx, "SELECT @p1", 2)
-		check(t, err)
+		check.Err(t, err)
 		defer rows.Close()
 		if !rows.Next() {
 			t.Error("the row before the delay does not come")
@@ -315,17 +306,17 @@ func TestCancel(t *testing.T) {
 		tx := begin(t, db, sql.LevelDefault)
 		soon(cancel)
 		_, err := tx.ExecContext(ctx, "SELECT 3")
-		check(t, tx.Rollback())
+		check.Err(t, tx.Rollback())
 		return err
 	})
 	canceled(func(ctx context.Context, cancel func()) error {
 		tx, err := db.BeginTx(ctx, nil)
-		check(t, err)
+		check.Err(t, err)
 		soon(cancel)
 		return tx.Commit()
 	})
 	got, err := ids(t.Context(), db, "SELECT 4")
-	check(t, err)
+	check.Err(t, err)
 	wantIDs(t, got, 4)
 }
 
@@ -342,7 +333,7 @@ func TestCloseEarly(t *testing.T) {
 	s.Handle(func(tds.Request) tds.Response { return tds.Answer().Rows(id, many...) })
 	for range 50 {
 		var first int64
-		check(t, db.QueryRowContext(t.Context(), "SELECT id FROM job WHERE id > @p1", 0).Scan(&first))
+		check.Err(t, db.QueryRowContext(t.Context(), "SELECT id FROM job WHERE id > @p1", 0).Scan(&first))
 		if first != 0 {
 			t.Errorf("the first row is %d", first)
 		}
@@ -407,7 +398,7 @@ func TestLostTransactions(t *testing.T) {
 		t.Errorf("COMMIT gives %v", err)
 	}
 	_, err := db.Exec("SELECT 1;")
-	check(t, err)
+	check.Err(t, err)
 	if n := <-lost; n != 2 {
 		t.Errorf("connection %d lost its transaction", n)
 	}
@@ -421,14 +412,14 @@ func TestLogin(t *testing.T) {
 		return tds.Answer()
 	})
 	s.Expect(tds.Ping(), tds.Ping())
-	check(t, open(t, s, "&app+name=worker&workstation+id=here").PingContext(t.Context()))
+	check.Err(t, open(t, s, "&app+name=worker&workstation+id=here").PingContext(t.Context()))
 	if got.User != "sa" || got.Password != "Secret1" || got.Database != "qgen" || got.App != "worker" || got.Host != "here" {
 		t.Errorf("the login says %+v", got)
 	}
 	db, err := sql.Open("sqlserver", strings.Replace(s.DSN(), "database=qgen&", "", 1))
-	check(t, err)
+	check.Err(t, err)
 	defer db.Close()
-	if check(t, db.PingContext(t.Context())); got.Database != "" {
+	if check.Err(t, db.PingContext(t.Context())); got.Database != "" {
 		t.Errorf("the login says %+v", got)
 	}
 }
