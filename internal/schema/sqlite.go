@@ -302,6 +302,9 @@ func (s *sqlite) column(t *draft, def *ast.ColumnDef) *Column {
 			c.NotNull = true
 		case ast.ColumnDefault:
 			c.HasDefault, c.Default = true, s.written(k.Expr)
+			if lit, ok := k.Expr.(*ast.Literal); ok && lit.Kind == ast.LitString && c.Type.Class == Bytes {
+				c.Type.Class = Text // no blob equals a text, and rows with the default hold a text
+			}
 		case ast.ColumnGenerated:
 			c.Generated = true
 		case ast.ColumnCheck:
