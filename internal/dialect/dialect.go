@@ -36,6 +36,7 @@ const (
 	DomainArrays  Capability = "domain_arrays"  // an array may hold values of a domain
 	JSONAppend    Capability = "json_append"    // a value can be added to a JSON array
 	NullsOrder    Capability = "nulls_order"    // ORDER BY … NULLS FIRST and NULLS LAST
+	IndexNulls    Capability = "index_nulls"    // an index can say so too
 	DescIndex     Capability = "desc_index"     // an index can hold a column in falling order
 	LastInsertID  Capability = "last_insert_id" // the driver tells the number that a new row was given
 	ReturningOld  Capability = "returning_old"  // RETURNING gives a column as it was
@@ -57,7 +58,7 @@ const (
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
-	NullsOrder, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
+	NullsOrder, IndexNulls, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts,
 }
 

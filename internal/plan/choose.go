@@ -86,6 +86,8 @@ var strategies = []strategy{
 		switch {
 		case b.can(dialect.OpenCursors) && b.spec.Table.NoRowIdentity:
 			return false, "rows of the table have no place by which a block could write them", ""
+		case b.can(dialect.OpenCursors) && b.moves(queue.Claim):
+			return false, "a claim moves the row to another partition, where its place, by which a block reads it back, is another", ""
 		case !b.can(dialect.OpenCursors) && b.spec.Token == nil:
 			return false, "no column can hold the key of a batch, by which a block reads it back", "Mark a column with qgen:token, or say running=token on qgen:status."
 		case !b.can(dialect.OpenCursors) && len(b.spec.Key) == 0:
@@ -311,11 +313,11 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 		return true, "", ""
 	}
 	unsorted := func(o queue.OrderTerm) bool {
-		return o.Random || o.Column == nil || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
+		return o.Random || o.Column == nil || b.against(o) && !b.can(dialect.IndexNulls) || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
 	}
 	if slices.ContainsFunc(b.spec.Order, unsorted) {
 		return false, "no index can give this order, and rows that are sorted are all locked first",
-			"Order by columns, all rising or all falling."
+			"Order by columns, all rising or all falling, with nulls where the server has them."
 	}
 	return true, "", ""
 }
@@ -347,4 +349,12 @@ func (b *builder) shard() {
 	if b.spec.Shard != nil && b.hasRunning() {
 		b.pkg.Notes = append(b.pkg.Notes, "the shard narrows every claim to the rows of one instance")
 	}
+}
+
+// moves reports whether a transition writes what decides in which partition a row
+// stands.
+func (b *builder) moves(name queue.TransitionName) bool {
+	return slices.ContainsFunc(b.spec.Table.PartitionBy, func(column string) bool {
+		return b.writes(name, b.spec.Table.Column(column))
+	})
 }

@@ -110,6 +110,10 @@ func (b *builder) field(c *queue.Column) *Field {
 		Null:    !c.NotNull,
 		Cast:    b.castType(c.Type),
 		Payload: c.Payload,
+		Unique: slices.ContainsFunc(b.spec.Table.Uniques, func(k *schema.Key) bool {
+			return len(k.Columns) == 1 && k.Columns[0] == c.Column
+		}),
+		Digits: c.Type.Class == schema.Decimal && rule.Go == "string",
 	}
 	switch {
 	case strings.HasPrefix(c.As, "text:"):

@@ -16,6 +16,7 @@ import (
 type wanted struct {
 	name    string
 	columns []indexKey
+	fixed   int          // so many of the first columns are compared with one value
 	where   []queue.Test // constant tests only
 	why     string
 }
@@ -40,8 +41,10 @@ func (b *builder) claimIndex() wanted {
 			w.columns = append(w.columns, indexKey{column: p.Column})
 		}
 	}
+	w.fixed = len(w.columns)
 	for i, o := range b.spec.Order {
-		if o.Random {
+		if o.Random || b.against(o) && !b.can(dialect.IndexNulls) {
+			w.why = "serves Claim: ready rows, which are then sorted: no index gives their order"
 			break
 		}
 		if o.Column != nil && slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == o.Column }) {
@@ -248,28 +251,38 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 	}
 	conditions := predicates(ix.Where)
 	tests := b.newScope().tests(w.where)
-	have := ix.Columns
 	for _, condition := range conditions {
 		if !slices.ContainsFunc(tests, func(t string) bool { return normal(t) == condition }) {
 			return false // the index leaves out rows that the statement needs
 		}
 	}
-	if len(conditions) < len(tests) {
-		// What the predicate does not hold must lead the index as an equality.
-		for _, t := range w.where {
-			if slices.Contains(conditions, normal(b.newScope().test(t))) || t.Op == queue.NotNull && t.Column == w.columns[0].column {
-				continue
-			}
-			if len(have) == 0 || have[0].Column != t.Column || !equality(t) {
-				return false
-			}
-			have = have[1:]
-		}
+	// What is compared with one value leads the index, in whatever order; so does what
+	// the predicate of another index would hold.
+	var fixed []*schema.Column
+	for _, k := range w.columns[:w.fixed] {
+		fixed = append(fixed, k.column)
 	}
-	if len(have) < len(w.columns) {
+	ordered := w.columns[w.fixed:]
+	for _, t := range w.where {
+		if slices.Contains(conditions, normal(b.newScope().test(t))) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
+			continue
+		}
+		if !equality(t) {
+			return false
+		}
+		fixed = append(fixed, t.Column)
+	}
+	have := ix.Columns
+	if len(have) < len(fixed)+len(ordered) {
 		return false
 	}
-	for i, k := range w.columns {
+	leads, have := have[:len(fixed)], have[len(fixed):]
+	for _, c := range fixed {
+		if !slices.ContainsFunc(leads, func(l schema.IndexColumn) bool { return l.Column == c && l.Length == 0 }) {
+			return false
+		}
+	}
+	for i, k := range ordered {
 		first := b.d.NullsLow != k.desc
 		if k.nulls != "" {
 			first = k.nulls == "first"

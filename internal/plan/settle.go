@@ -593,6 +593,9 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		})
 	}
 	check("verify_settings", "see the message; claims need it", func(*scope, *values) {})
+	if slices.ContainsFunc(queue.TransitionNames, b.moves) {
+		check("verify_movement", "a job's state decides in which partition its row stands, so rows must be able to move", func(*scope, *values) {})
+	}
 	if b.cluster && b.d.Has("verify_prepared") {
 		// How a statement travels shows only in one that has an argument.
 		check("verify_prepared", "otherwise a job can be given out twice", func(s *scope, v *values) { s.limit(v, 0) })

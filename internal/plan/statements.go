@@ -315,7 +315,8 @@ func (s *scope) assigned(w queue.Write) string {
 		return s.settle.result // written out with the values in it
 	case v.Kind == queue.Arg && v.Name == queue.ArgResult:
 		return s.batchValue(s.fields[w.Column], s.settle.result)
-	case s.settle.delay && v.Kind == queue.Now && v.Shift != nil && v.Shift.Arg == queue.ArgDelay:
+	case s.settle.delay && v.Kind == queue.Now && v.Shift != nil && v.Shift.Arg == queue.ArgDelay && !s.writes(queue.Claim, w.Column):
+		// Without a delay the row stays due; where the claim has moved the time, it is due now.
 		return "CASE WHEN " + s.arg(Arg{Kind: ArgDelay}) + " > 0.0 THEN " + s.value(w.Column, v) + " ELSE " + s.column(w.Column) + " END"
 	}
 	return s.value(w.Column, v)
@@ -332,15 +333,18 @@ func (s *scope) order() []string {
 		case o.Column != nil:
 			text = s.column(o.Column)
 		}
+		if s.against(o) && !s.can(dialect.NullsOrder) {
+			when := "0 ELSE 1"
+			if o.Nulls == "last" {
+				when = "1 ELSE 0"
+			}
+			texts = append(texts, "CASE WHEN "+text+" IS NULL THEN "+when+" END")
+		}
 		if o.Desc {
 			text += " DESC"
 		}
 		switch {
-		case o.Nulls != "" && !s.can(dialect.NullsOrder):
-			if o.Column == nil || !o.Column.NotNull && (o.Nulls == "first") != (s.d.NullsLow != o.Desc) {
-				s.fail(fmt.Errorf("%s cannot put nulls %s in this order; leave nulls= out", s.d.Title, o.Nulls))
-			}
-		case o.Nulls != "":
+		case o.Nulls != "" && s.can(dialect.NullsOrder):
 			text += " NULLS " + strings.ToUpper(o.Nulls)
 		case i == 0 && s.nullsFirst:
 			text += " NULLS FIRST"
@@ -348,6 +352,12 @@ func (s *scope) order() []string {
 		texts = append(texts, text)
 	}
 	return texts
+}
+
+// against reports whether a term of the order puts nulls where the server would not
+// put them by itself.
+func (b *builder) against(o queue.OrderTerm) bool {
+	return o.Nulls != "" && (o.Column == nil || !o.Column.NotNull) && (o.Nulls == "first") != (b.d.NullsLow != o.Desc)
 }
 
 // passed returns the index of the primary key where the order begins like it
