@@ -151,24 +151,27 @@ func (w *writer) conformanceJob(f *code.File) {
 // sample is a value for a field of NewJob; nil when the field may be left out
 // and nothing depends on it.
 func (w *writer) sample(f *plan.Field) *code.Statement {
-	inKey := slices.Contains(w.Key, f) && !f.Optional
+	inKey := slices.Contains(w.Key, f)
 	inOrder := slices.ContainsFunc(w.Claim.Order, func(t plan.SortTerm) bool { return t.Field == f })
-	narrows := slices.ContainsFunc(w.Claim.Params, func(p *plan.Param) bool { return p.Field == f })
-	needed := inKey || narrows || inOrder && isNumber(f)
+	narrows := w.narrows(f)
+	distinct := f.Unique || inKey && (!narrows || !slices.ContainsFunc(w.Key, func(k *plan.Field) bool { return !w.narrows(k) }))
+	needed := distinct && !f.Optional || narrows || inOrder && isNumber(f) && !inKey
 	if (f.Optional || f.Null) && !needed {
 		return nil
 	}
 	typ := func() *code.Statement { return w.valueType(f) }
 	switch {
-	case isNumber(f) && inKey:
+	case isNumber(f) && distinct:
 		return typ().Call(code.Id("i").Op("+").Lit(1))
 	case isNumber(f) && inOrder && !narrows:
 		return typ().Call(code.Id("i").Op("%").Lit(3))
-	case inKey && f.Cast == "uuid":
+	case distinct && f.Cast == "uuid":
 		return code.Qual("fmt", "Sprintf").Call(code.Lit("00000000-0000-4000-8000-%012x"), code.Id("i"))
-	case inKey && f.GoType == "string":
+	case distinct && f.Digits:
+		return code.Qual("strconv", "Itoa").Call(code.Id("i").Op("+").Lit(1))
+	case distinct && f.GoType == "string":
 		return code.Qual("fmt", "Sprintf").Call(code.Lit("job %d"), code.Id("i"))
-	case inKey && f.GoType == "[]byte":
+	case distinct && f.GoType == "[]byte":
 		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("job %d"), code.Id("i"))
 	case f.GoType == "time.Time":
 		return code.Qual("time", "Unix").Call(code.Int64().Call(code.Id("i")), code.Lit(0))
@@ -179,6 +182,11 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 // isNumber reports whether the field's Go type is a number.
 func isNumber(f *plan.Field) bool {
 	return strings.HasPrefix(f.GoType, "int") || strings.HasPrefix(f.GoType, "float")
+}
+
+// narrows reports whether an argument of Claim asks for one value of a field.
+func (w *writer) narrows(f *plan.Field) bool {
+	return slices.ContainsFunc(w.Claim.Params, func(p *plan.Param) bool { return p.Field == f })
 }
 
 // constantSample is the value that a field has in all jobs, and that a claim
@@ -200,7 +208,7 @@ func (w *writer) constantSample(f *plan.Field) *code.Statement {
 		return code.Lit("{}")
 	case f.GoType == "string" && f.Cast == "uuid":
 		return code.Lit("00000000-0000-4000-8000-000000000000")
-	case f.GoType == "string" && (strings.HasPrefix(kind, "numeric") || strings.HasPrefix(kind, "decimal")):
+	case f.Digits:
 		return code.Lit("1")
 	case f.GoType == "string":
 		return w.textSample(f)
