@@ -18,9 +18,10 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: generate
-generate: ## write example/gen and the packages of the conformance suite
+generate: ## write example/gen and the packages of the conformance suite and the corpus
 	go run ./cmd/qgen generate
 	cd test/conformance && go run ../../cmd/qgen generate
+	cd test/corpus && go run ../../cmd/qgen generate
 
 .PHONY: test
 test: ## run every test, with the servers that test/servers/with starts

@@ -17,10 +17,13 @@ import (
 // oracle holds the goldens of Oracle, by case.
 const oracle = "../../internal/plan/testdata/oracle"
 
+// corpus holds the statements of packages for tables of public projects.
+const corpus = "../corpus/gen/*ora/sql"
+
 // TestGrammar parses all statements that are emitted for Oracle, and samples that
 // show that the grammar tells good from bad and where.
 func TestGrammar(t *testing.T) {
-	goldens := glob(t, oracle+"/*/*.golden.sql")
+	goldens := append(glob(t, oracle+"/*/*.golden.sql"), glob(t, corpus+"/*.sql")...)
 	if _, err := os.Stat(oracle); err == nil && len(goldens) == 0 {
 		t.Errorf("%s holds no golden; the test looks in the wrong place", oracle)
 	}

@@ -1,0 +1,3 @@
+package goqitelite
+
+import _ "modernc.org/sqlite" // runs the conformance test

@@ -1,0 +1,3 @@
+package kombulite
+
+import _ "modernc.org/sqlite" // runs the conformance test

@@ -1,0 +1,3 @@
+package mediawikilite
+
+import _ "modernc.org/sqlite" // runs the conformance test

@@ -1,0 +1,3 @@
+package wolverinelite
+
+import _ "modernc.org/sqlite" // runs the conformance test
