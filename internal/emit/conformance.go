@@ -154,7 +154,7 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 	inKey := slices.Contains(w.Key, f)
 	inOrder := slices.ContainsFunc(w.Claim.Order, func(t plan.SortTerm) bool { return t.Field == f })
 	narrows := w.narrows(f)
-	distinct := f.Unique || inKey && (!narrows || !slices.ContainsFunc(w.Key, func(k *plan.Field) bool { return !w.narrows(k) }))
+	distinct := !narrows && (f.Unique || inKey) || inKey && !slices.ContainsFunc(w.Key, func(k *plan.Field) bool { return !w.narrows(k) })
 	needed := distinct && !f.Optional || narrows || inOrder && isNumber(f) && !inKey
 	if (f.Optional || f.Null) && !needed {
 		return nil
@@ -164,7 +164,7 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 	case isNumber(f) && distinct:
 		return typ().Call(code.Id("i").Op("+").Lit(1))
 	case isNumber(f) && inOrder && !narrows:
-		return typ().Call(code.Id("i").Op("%").Lit(3))
+		return typ().Call(code.Lit(1).Op("+").Id("i").Op("%").Lit(3))
 	case distinct && f.Cast == "uuid":
 		return code.Qual("fmt", "Sprintf").Call(code.Lit("00000000-0000-4000-8000-%012x"), code.Id("i"))
 	case distinct && f.Digits:
@@ -181,7 +181,7 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 
 // isNumber reports whether the field's Go type is a number.
 func isNumber(f *plan.Field) bool {
-	return strings.HasPrefix(f.GoType, "int") || strings.HasPrefix(f.GoType, "float")
+	return strings.HasPrefix(f.GoType, "int") || strings.HasPrefix(f.GoType, "uint") || strings.HasPrefix(f.GoType, "float")
 }
 
 // narrows reports whether an argument of Claim asks for one value of a field.
@@ -698,6 +698,9 @@ func (w *writer) proveFence(g *code.Group) {
 		g.Add(w.giveBack("late"))
 		g.Add(isLost("late", "that was given back"))
 		if w.Guarantee > queue.FenceStatus && !w.triesFence() {
+			if w.Guarantee == queue.FenceClaimed {
+				g.Qual("time", "Sleep").Call(code.Lit(1100).Op("*").Qual("time", "Millisecond")).Comment("the time of a claim may be kept in whole seconds")
+			}
 			g.Id("mine").Op(":=").Add(step("take", on(), code.Lit(1)))
 			g.Add(isLost("late", "that another holds by now"))
 			g.Add(step("finish", on(), code.Id("mine")))

@@ -111,7 +111,7 @@ func (b *builder) field(c *queue.Column) *Field {
 		Cast:    b.castType(c.Type),
 		Payload: c.Payload,
 		Unique: slices.ContainsFunc(b.spec.Table.Uniques, func(k *schema.Key) bool {
-			return len(k.Columns) == 1 && k.Columns[0] == c.Column
+			return slices.Contains(k.Columns, c.Column)
 		}),
 		Digits: c.Type.Class == schema.Decimal && rule.Go == "string",
 	}

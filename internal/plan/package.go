@@ -136,7 +136,8 @@ type Field struct {
 	// New says whether Enqueue takes it, and Optional whether it may be left
 	// out so that the column's default applies (its NewJob field is a pointer).
 	New, Optional bool
-	// Unique: no two rows have the same value. Digits: a number that travels as text.
+	// Unique: it is in a unique key besides the primary one. Digits: a number that travels
+	// as text.
 	Unique, Digits bool
 }
 

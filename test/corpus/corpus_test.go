@@ -20,20 +20,18 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
-	"go.yaml.in/yaml/v3"
 	_ "modernc.org/sqlite"
 
+	"github.com/qgen-dev/qgen/internal/generate"
+	"github.com/qgen-dev/qgen/internal/source"
 	"github.com/qgen-dev/qgen/test/servers"
 )
 
-// entry is a queue of qgen.yaml.
+// entry is an emitted package: its engine and name, its folder, and the DDL of its
+// table.
 type entry struct {
-	Schema []string
-	Engine string
-	Server string
-	Gen    struct {
-		Go struct{ Package, Out string }
-	}
+	engine, name, folder string
+	schema               []string
 }
 
 // live are the servers on which packages of an engine run; the others are read by a
@@ -47,29 +45,51 @@ var live = map[string][]string{
 
 // TestCorpus runs each package's own conformance test on the servers of its engine.
 func TestCorpus(t *testing.T) {
-	text, err := os.ReadFile("qgen.yaml")
+	proveAll(t, ".", plan(t, "."))
+}
+
+// plan returns what the qgen.yaml of a folder makes.
+func plan(t *testing.T, folder string) []*generate.Package {
+	t.Helper()
+	var errs source.ErrorList
+	project, err := generate.Load(folder, "qgen.yaml", &errs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var config struct{ Queues []entry }
-	if err := yaml.Unmarshal(text, &config); err != nil {
+	packages, err := project.Plan(nil, &errs)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if len(config.Queues) == 0 {
-		t.Fatal("qgen.yaml lists no queue")
+	for _, e := range errs.All() {
+		t.Error(e)
+	}
+	if t.Failed() || len(packages) == 0 {
+		t.Fatalf("%s gives %d packages", folder, len(packages))
+	}
+	return packages
+}
+
+// proveAll runs the packages that lie in a folder.
+func proveAll(t *testing.T, folder string, packages []*generate.Package) {
+	if testing.Short() {
+		t.Skip("it compiles a program for each package")
 	}
 	bin := t.TempDir()
-	for _, e := range config.Queues {
-		if live[e.Engine] == nil {
+	for _, p := range packages {
+		e := &entry{engine: p.Queue.Engine.Value, name: p.Plan.Name, folder: filepath.Join(folder, p.Plan.Out)}
+		for _, file := range p.Queue.Schema {
+			e.schema = append(e.schema, filepath.Join(folder, file.Value))
+		}
+		if live[e.engine] == nil {
 			continue
 		}
-		t.Run(e.Gen.Go.Package, func(t *testing.T) {
+		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			program := filepath.Join(bin, e.Gen.Go.Package)
-			if out, err := exec.Command("go", "test", "-c", "-o", program, "./"+e.Gen.Go.Out).CombinedOutput(); err != nil {
+			program := filepath.Join(bin, e.name)
+			if out, err := exec.Command("go", "test", "-c", "-o", program, "./"+e.folder).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			for _, server := range live[e.Engine] {
+			for _, server := range live[e.engine] {
 				t.Run(server, func(t *testing.T) { e.prove(t, program, server) })
 			}
 		})
@@ -78,13 +98,13 @@ func TestCorpus(t *testing.T) {
 
 // prove creates the table in a place of its own and runs the package's test there.
 func (e *entry) prove(t *testing.T, program, server string) {
-	dsn := place(t, e.Engine, server)
-	db := open(t, e.Engine, dsn)
-	ddl := e.Schema
-	if advice := filepath.Join(e.Gen.Go.Out, "schema", "indexes.sql"); exists(advice) {
+	dsn := place(t, e.engine, server)
+	db := open(t, e.engine, dsn)
+	ddl := e.schema
+	if advice := filepath.Join(e.folder, "schema", "indexes.sql"); exists(advice) {
 		ddl = append(slices.Clone(ddl), advice)
 	}
-	if seed := filepath.Join(filepath.Dir(e.Schema[0]), "seed.sql"); exists(seed) {
+	if seed := filepath.Join(filepath.Dir(e.schema[0]), "seed.sql"); exists(seed) {
 		ddl = append(slices.Clone(ddl), seed) // the rows that foreign keys ask for
 	}
 	for _, file := range ddl {
@@ -95,8 +115,8 @@ func (e *entry) prove(t *testing.T, program, server string) {
 		}
 	}
 	test := exec.Command(program, "-test.v", "-test.run", "^TestConformance$")
-	test.Dir = e.Gen.Go.Out
-	test.Env = append(os.Environ(), strings.ToUpper(e.Gen.Go.Package)+"_TEST_DSN="+dsn)
+	test.Dir = e.folder
+	test.Env = append(os.Environ(), strings.ToUpper(e.name)+"_TEST_DSN="+dsn)
 	out, err := test.CombinedOutput()
 	if err != nil || !regexp.MustCompile(`(?m)^--- PASS: TestConformance `).Match(out) {
 		t.Errorf("%v\n%s", err, out)

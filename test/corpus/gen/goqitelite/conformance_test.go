@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 
 // conformanceJob makes the job number i; no number comes twice.
 var conformanceJob = func(i int) NewJob {
-	priorityValue := int64(i % 3)
+	priorityValue := int64(1 + i%3)
 	return NewJob{Queue: "a", Body: []byte("a"), Priority: &priorityValue}
 }
 

@@ -36,7 +36,7 @@ func TestConformance(t *testing.T) {
 
 // conformanceJob makes the job number i; no number comes twice.
 var conformanceJob = func(i int) NewJob {
-	priorityValue := int32(i % 3)
+	priorityValue := int32(1 + i%3)
 	return NewJob{Queue: "a", Body: []byte("a"), Priority: &priorityValue}
 }
 

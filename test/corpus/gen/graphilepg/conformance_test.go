@@ -37,7 +37,7 @@ func TestConformance(t *testing.T) {
 
 // conformanceJob makes the job number i; no number comes twice.
 var conformanceJob = func(i int) NewJob {
-	priorityValue := int16(i % 3)
+	priorityValue := int16(1 + i%3)
 	return NewJob{TaskID: int32(1), Priority: &priorityValue}
 }
 

@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 
 // conformanceJob makes the job number i; no number comes twice.
 var conformanceJob = func(i int) NewJob {
-	messagePriorityValue := int64(i % 3)
+	messagePriorityValue := int64(1 + i%3)
 	return NewJob{MessageID: "a", GroupKey: "a", MessagePriority: &messagePriorityValue, Region: "a"}
 }
 

@@ -1,0 +1,22 @@
+-- Huey's task table in SQLite
+-- qgen:queue huey strategy=pop
+create table task (
+  id integer not null primary key,
+  queue text not null,                           -- qgen:topic
+  data blob not null,                            -- qgen:payload
+  priority real not null default 0.0             -- qgen:priority desc
+);
+create index if not exists task_priority_id on task (priority desc, id asc);
+
+-- litequeue: times in nanoseconds
+-- qgen:queue litequeue
+CREATE TABLE Queue (
+  data TEXT NOT NULL,                            -- qgen:payload
+  message_id TEXT NOT NULL,                      -- qgen:id
+  status INTEGER NOT NULL,                       -- qgen:status ready=0 running=1 done=2 failed=3
+  in_time INTEGER NOT NULL,
+  lock_time INTEGER,
+  done_time INTEGER
+);
+CREATE INDEX TIdx ON Queue(message_id);
+CREATE INDEX SIdx ON Queue(status);
