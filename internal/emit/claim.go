@@ -82,7 +82,7 @@ func (w *writer) claimStatements() []*plan.Statement {
 	for _, r := range w.Claim.Ladder {
 		all = append(all, r.Statement)
 	}
-	return all
+	return append(all, w.Claim.With...)
 }
 
 // looksTwice reports whether a claim may run its statement again from the
@@ -195,7 +195,7 @@ func (w *writer) claimMethod(f *code.File) {
 // limited reports whether a claim takes a limited number of jobs: because it names
 // them in the text of a statement, or because the server locks more than it takes.
 func (w *writer) limited() bool {
-	return w.MostTaken > 0 || slices.ContainsFunc(w.Claim.Statement.Args, func(a plan.Arg) bool { return a.Kind == plan.ArgList })
+	return w.MostTaken > 0 || slices.ContainsFunc(append([]*plan.Statement{w.Claim.Statement}, w.Claim.With...), func(s *plan.Statement) bool { return s.Has(plan.ArgList) })
 }
 
 // checkShard emits
@@ -305,22 +305,25 @@ func (w *writer) look(g *code.Group, op string) {
 	how := "transact"
 	w.token(g)
 	if c.Flow == plan.LockTake {
-		g.Add(attempt(w.queue(), how, code.Lit(op), w.lockTake()...))
+		g.Add(w.taking(how, "jobs", w.lockTake()...))
 		w.orNone(g)
 		w.sort(g)
 		return
 	}
 	text := w.claimText(g, op)
 	if c.Flow == plan.MarkRead {
-		g.Add(attempt(w.queue(), how, code.Lit(op), w.markRead(text, op)...))
+		g.Add(w.taking(how, "jobs", w.markRead(text, op)...))
 	} else {
 		how = "retry"
 		if c.Flow == plan.OneBlock || c.Statement.Has(plan.ArgCursor) {
 			how = "transact" // what a block locks is free again without; a cursor lives on the connection of its block
 		}
-		g.Add(attempt(w.queue(), how, code.Lit(op),
+		g.Add(w.taking(how, "jobs",
 			code.List(code.Id("jobs"), code.Err()).Op("=").Add(readCall(reader(c.Statement), "scanJob", text...)),
 			code.Return(code.Err())))
+		if len(c.With) > 0 {
+			how = "transact"
+		}
 	}
 	if how == "transact" {
 		w.orNone(g)
@@ -556,7 +559,7 @@ func (w *writer) pickTake(g *code.Group) {
 			)),
 		)
 		g.Id("tried").Op(":=").Id("found").Index(code.Op(":").Id("min").Call(code.Id("missing"), code.Len(code.Id("found"))))
-		g.Add(attempt(w.queue(), try, code.Lit("claim"), take...))
+		g.Add(w.taking(try, "taken", take...))
 		g.If(code.Err().Op("!=").Nil()).Block(code.Break())
 		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("taken").Op("..."))
 		g.If(code.Len(code.Id("taken")).Op("==").Len(code.Id("found")).Op("&&").Len(code.Id("found")).Op("<").Id("fetch")).Block(
