@@ -55,7 +55,7 @@ type CompanionValue struct {
 }
 
 // GaveUp is the text of the error of a job that fails because its claim ran out.
-const GaveUp = "the claim ran out, and no tries are left"
+const GaveUp = "the claim ran out"
 
 // moves reports whether rows that enter a state go to another table, and how.
 func (b *binding) moves(name TransitionName) *config.Move {

@@ -115,7 +115,7 @@ func (t *table) whole(ctx context.Context, total int) error {
 func (t *table) endSome(ctx context.Context, q queue, worker int) (left int, err error) {
 	jobs, err := q.claim(ctx, 10)
 	if err != nil {
-		return 1, err
+		return 1, ignoreRetryable(t, err)
 	}
 	if len(jobs) == 0 {
 		// What others abandoned comes back.
@@ -125,7 +125,7 @@ func (t *table) endSome(ctx context.Context, q queue, worker int) (left int, err
 			}
 		}
 		if _, err := q.sweep(ctx, "Recover", 7); err != nil {
-			return 1, err
+			return 1, ignoreRetryable(t, err)
 		}
 		return left, t.db.QueryRowContext(ctx, "SELECT count(*) FROM jobs").Scan(&left)
 	}
@@ -151,7 +151,7 @@ func (t *table) endSome(ctx context.Context, q queue, worker int) (left int, err
 				return err
 			}
 			err = q.withTx(x.any).complete(ctx, jobs...)
-			return errors.Join(ignoreRetryable(t, err), x.rollback())
+			return errors.Join(err, x.rollback())
 		case 4: // twice in one call
 			return q.complete(ctx, append(jobs, jobs...)...)
 		}
@@ -164,10 +164,10 @@ func (t *table) endSome(ctx context.Context, q queue, worker int) (left int, err
 	if errors.Is(err, t.pkg.lost) {
 		err = nil // recovered meanwhile
 	}
-	return 1, err
+	return 1, ignoreRetryable(t, err)
 }
 
-// ignoreRetryable leaves out what only says that it may be tried again.
+// ignoreRetryable leaves out what says that nothing was done, and may be tried again.
 func ignoreRetryable(t *table, err error) error {
 	if err == nil || t.pkg.retryable(err) {
 		return nil

@@ -558,8 +558,7 @@ WHERE  (held.priority > 5);
 -- arguments: 1: batch_all ID
 INSERT /* smsq.Recover */ INTO sentitems
        (id, sent_at, number_to, status, cause)
-SELECT held.id, SYSDATETIMEOFFSET(), held.number_to, 'SendingError',
-       'the claim ran out, and no tries are left'
+SELECT held.id, SYSDATETIMEOFFSET(), held.number_to, 'SendingError', 'the claim ran out'
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]'
        ) AS job

@@ -473,8 +473,7 @@ AND    (held.priority > 5);
 -- arguments: 1: list ID
 INSERT /* smsq.Recover */ INTO sentitems
        (id, sent_at, number_to, status, cause)
-SELECT held.id, UTC_TIMESTAMP(6), held.number_to, 'SendingError',
-       'the claim ran out, and no tries are left'
+SELECT held.id, UTC_TIMESTAMP(6), held.number_to, 'SendingError', 'the claim ran out'
 FROM   outbox AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id = ?);
 

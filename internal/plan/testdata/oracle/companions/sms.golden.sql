@@ -503,8 +503,7 @@ AND    (held.priority > 5);
 -- arguments: 1: list ID
 INSERT /* smsq.Recover */ INTO SENTITEMS
        (ID, SENT_AT, NUMBER_TO, STATUS, CAUSE)
-SELECT held.ID, SYSTIMESTAMP, held.NUMBER_TO, 'SendingError',
-       'the claim ran out, and no tries are left'
+SELECT held.ID, SYSTIMESTAMP, held.NUMBER_TO, 'SendingError', 'the claim ran out'
 FROM   OUTBOX held
 WHERE  (held.ID = :v0);
 

@@ -480,8 +480,7 @@ AND    CASE WHEN (held.priority > 5) THEN true END;
 -- arguments: 1: batch ID
 INSERT /* smsq.Recover */ INTO sentitems
        (id, sent_at, number_to, status, cause)
-SELECT held.id, now(), held.number_to, 'SendingError',
-       'the claim ran out, and no tries are left'
+SELECT held.id, now(), held.number_to, 'SendingError', 'the claim ran out'
 FROM   outbox AS held
 WHERE  held.id = ANY ($1::bigint[]);
 

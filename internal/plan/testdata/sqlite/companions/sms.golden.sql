@@ -495,7 +495,7 @@ AND    +((held.priority > 5));
 INSERT /* smsq.Recover */ INTO sentitems
        (id, sent_at, number_to, status, cause)
 SELECT held.id, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), held.number_to,
-       'SendingError', 'the claim ran out, and no tries are left'
+       'SendingError', 'the claim ran out'
 FROM   outbox AS held
 WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 
