@@ -178,7 +178,11 @@ func (w *writer) stillHeldFunc(f *code.File) {
 func (w *writer) claimTextMethod(f *code.File) {
 	parts := []*code.Statement{code.Id("j").Dot("Key").Call()}
 	for _, field := range w.Fence {
-		parts = append(parts, code.Id("j").Dot(field.Name))
+		part := code.Id("j").Dot(field.Name)
+		if isSlice(field) {
+			part = code.String().Call(part)
+		}
+		parts = append(parts, part)
 	}
 	decl(f, []string{"claimText tells the claims of jobs apart."},
 		code.Func().Add(jobReceiver()).Id("claimText").Params().String().Add(inline(code.Return(code.Qual("fmt", "Sprint").Call(parts...)))))

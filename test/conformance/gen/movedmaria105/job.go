@@ -90,7 +90,7 @@ func scanEach(r row, dest []any) error {
 }
 
 // claimText tells the claims of jobs apart.
-func (j Job) claimText() string { return fmt.Sprint(j.Key(), j.Token) }
+func (j Job) claimText() string { return fmt.Sprint(j.Key(), string(j.Token)) }
 
 // scanKey reads a key.
 func scanKey(r row) (Key, error) {
