@@ -204,6 +204,14 @@ func (b *builder) reserve() {
 
 // also says in the comment of an operation which other tables it writes.
 func (b *builder) also(name queue.TransitionName) string {
+	if text := b.alsoDoes(name); text != "" {
+		return " In the same transaction it " + text + "."
+	}
+	return ""
+}
+
+// alsoDoes says what a transition does to other tables, "" when it does nothing.
+func (b *builder) alsoDoes(name queue.TransitionName) string {
 	t := b.spec.Transitions[name]
 	if t == nil {
 		return ""
@@ -219,14 +227,10 @@ func (b *builder) also(name queue.TransitionName) string {
 			parts = append(parts, text)
 		}
 	}
-	switch n := len(parts); n {
-	case 0:
-		return ""
-	case 1:
-		return " In the same transaction it " + parts[0] + "."
-	default:
-		return " In the same transaction it " + strings.Join(parts[:n-1], ", ") + " and " + parts[n-1] + "."
+	if n := len(parts); n > 1 {
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
 	}
+	return strings.Join(parts, "")
 }
 
 // operations are the methods that carry out transitions.

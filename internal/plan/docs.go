@@ -27,7 +27,7 @@ func (b *builder) docClaim(c *Claim) {
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
 		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
 	}
-	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash)
+	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash+b.rollBack(queue.Claim))
 }
 
 // locksAndCrash says what a claim locks and what a dead worker leaves.
@@ -94,7 +94,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 			if t := b.spec.Transitions[queue.Fail]; t.Delete && (t.With == nil || !t.With[0].Move) {
 				text += " Its row is deleted then."
 			}
-			text += b.also(queue.Fail)
+			text += strings.Replace(b.also(queue.Fail), "it ", "it then ", 1)
 		}
 		s.Doc = append(s.Doc, text)
 	case queue.Release:
@@ -111,7 +111,15 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		return
 	}
 	s.Doc = append(s.Doc, "It acts only on the claim that a job came from: when jobs were claimed by others since, or are settled already, it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys.",
-		b.locksOfWrite("It locks the rows it changes until it commits.")+" "+whole+" After an error it may be called again.")
+		b.locksOfWrite("It locks the rows it changes until it commits.")+" "+whole+" After an error it may be called again."+b.rollBack(name))
+}
+
+// rollBack says what the caller of an operation of several statements has to do.
+func (b *builder) rollBack(names ...queue.TransitionName) string {
+	if slices.ContainsFunc(names, b.hasCompanions) {
+		return " In the caller's transaction an error may leave a part of it: roll back."
+	}
+	return ""
 }
 
 // whole says what a crash leaves of one statement.
@@ -144,9 +152,11 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		if len(s.Statements) > 1 {
 			s.Doc[0] += " Those without tries left become failed."
 		}
-		s.Doc[0] += b.also(queue.Recover)
-		if b.hasCompanions(queue.GiveUp) {
-			s.Doc[0] += strings.Replace(b.also(queue.GiveUp), "it ", "it, for each that failed, ", 1)
+		if text := b.alsoDoes(queue.Recover); text != "" {
+			s.Doc[0] += " For rows that become ready it " + text + " in the same transaction."
+		}
+		if text := b.alsoDoes(queue.GiveUp); text != "" {
+			s.Doc[0] += " For rows that become failed it " + text + " in the same transaction."
 		}
 		s.Doc[0] += " It returns how many rows it changed. Any number of processes may call it; once per lease is often enough."
 	case "Redrive":
@@ -160,6 +170,9 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	crash := whole
 	if len(s.Statements) > 1 {
 		crash = "A crash leaves each of its statements done as a whole or not at all."
+		if b.hasCompanions(queue.Recover) || b.hasCompanions(queue.GiveUp) {
+			crash = "A crash leaves each of its two parts done as a whole or not at all."
+		}
 	}
 	locks := "It locks the rows it changes until it commits and passes over rows that others hold."
 	switch {
@@ -168,7 +181,14 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	case !b.can(dialect.SkipLocked):
 		locks = "It locks the rows it changes until it commits and waits for rows that others hold."
 	}
-	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash)
+	end := ""
+	switch op {
+	case "Recover":
+		end = b.rollBack(queue.Recover, queue.GiveUp)
+	case "Redrive":
+		end = b.rollBack(queue.Redrive)
+	}
+	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+end)
 }
 
 func (b *builder) docEnqueue(e *Enqueue) {

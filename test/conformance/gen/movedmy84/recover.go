@@ -38,13 +38,14 @@ var (
 )
 
 // Recover makes up to limit jobs of dead workers ready again: rows whose claim has expired.
-// Those without tries left become failed. In the same transaction it updates rows of taken. In
-// the same transaction it, for each that failed, moves the row to dead and deletes rows of
-// parts. It returns how many rows it changed. Any number of processes may call it; once per
-// lease is often enough.
+// Those without tries left become failed. For rows that become ready it updates rows of taken in
+// the same transaction. For rows that become failed it moves the row to dead and deletes rows of
+// parts in the same transaction. It returns how many rows it changed. Any number of processes
+// may call it; once per lease is often enough.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its statements done as a whole or not at all.
+// leaves each of its two parts done as a whole or not at all. In the caller's transaction an
+// error may leave a part of it: roll back.
 //
 // It touches 4,096 rows at most: the server takes 65,535 values.
 //

@@ -37,7 +37,8 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// all. After an error it may be called again. In the caller's transaction an error may leave a
+// part of it: roll back.
 //
 // Its SQL is sql/complete_lock.sql, sql/complete_move.sql, sql/complete_delete_parts.sql,
 // sql/complete_update_taken.sql and sql/complete.sql.

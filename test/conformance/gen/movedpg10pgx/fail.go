@@ -40,14 +40,15 @@ var (
 
 // Fail makes a job ready again at once and records the cause in cause. In the same transaction
 // it updates rows of taken. When no tries are left, it fails for good. In the same transaction
-// it moves the row to dead and deletes rows of parts.
+// it then moves the row to dead and deletes rows of parts.
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// all. After an error it may be called again. In the caller's transaction an error may leave a
+// part of it: roll back.
 //
 // Its SQL is sql/retry_lock.sql, sql/retry_update_taken.sql, sql/retry.sql, sql/fail_lock.sql,
 // sql/fail_move.sql, sql/fail_delete_parts.sql and sql/fail.sql.

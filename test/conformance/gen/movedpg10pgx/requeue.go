@@ -29,7 +29,8 @@ var (
 // names their keys.
 //
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// all. After an error it may be called again. In the caller's transaction an error may leave a
+// part of it: roll back.
 //
 // Its SQL is sql/requeue_lock.sql, sql/requeue_delete_taken.sql and sql/requeue.sql.
 func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {

@@ -30,7 +30,8 @@ var (
 // names their keys.
 //
 // It locks the database for writing while it runs. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// all. After an error it may be called again. In the caller's transaction an error may leave a
+// part of it: roll back.
 //
 // It writes what the database holds now into the jobs: LeaseTill.
 //
