@@ -3,6 +3,7 @@ package code
 import (
 	"bytes"
 	"go/format"
+	"slices"
 	"strings"
 )
 
@@ -30,8 +31,16 @@ func NewFile(name string, names map[string]Name) *File {
 // Anon imports packages that no code names.
 func (f *File) Anon(paths ...string) { f.anon = append(f.anon, paths...) }
 
-// Append adds all of another file's declarations.
-func (f *File) Append(from *File) { f.items = append(f.items, from.items...) }
+// Append adds all of another file's declarations, and what is imported for them without
+// a name.
+func (f *File) Append(from *File) {
+	f.items = append(f.items, from.items...)
+	for _, path := range from.anon {
+		if !slices.Contains(f.anon, path) {
+			f.anon = append(f.anon, path)
+		}
+	}
+}
 
 // Uses calls visit with every name in the declarations, some of them repeatedly.
 func (f *File) Uses(formatter *Formatter, visit func(name string)) error {

@@ -73,8 +73,12 @@ type Queue struct {
 	Backoff *Backoff
 	Gen     Gen
 
+	Also       []Also // companions by transition, in file order
+	DoneMove   *Move  // done: the row of a finished job goes to another table
+	FailedMove *Move  // failed: that of a job that failed for good
+
 	// Later lists keys of the language that are known and not yet carried out
-	// (also, payload_from, states, …), so that the queue stage can refuse them.
+	// (payload_from, states, …), so that the queue stage can refuse them.
 	Later []String // Value is the key, "gen.sqlc" below another
 }
 
@@ -90,6 +94,36 @@ type Backoff struct {
 	Base, Max Length
 	Factor    Number
 	Jitter    Number
+}
+
+// Also lists what is written to other tables in the transaction of a transition.
+type Also struct {
+	Transition String
+	Companions []Companion
+}
+
+// Companion is a change of another table. One of Insert, Update and Delete is set.
+type Companion struct {
+	Pos                    source.Pos
+	Insert, Update, Delete String  // the table, as name or schema.name
+	Values                 []Value // of Insert
+	Set                    []Value // of Update
+	Where                  []Value // of Update and Delete
+	When                   String  // an SQL condition over the row
+}
+
+// Value is what a column gets or must have.
+type Value struct {
+	Column String
+	Value  String // text, a number, true, false or null, as it is written
+}
+
+// Move takes the row of a job that has ended to another table.
+type Move struct {
+	Pos     source.Pos
+	To      String
+	Columns []Value
+	Same    bool // columns: same
 }
 
 // Gen says what to write.

@@ -22,7 +22,7 @@ var (
 	clocks       = []string{"utc", "local"}
 	sqlPackages  = []string{"database/sql", "pgx/v5"}
 	codecs       = []string{"json"}
-	laterQueue   = []string{"params", "payload_from", "also", "done", "failed", "outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times"}
+	laterQueue   = []string{"params", "payload_from", "outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times"}
 	laterGen     = []string{"sqlc", "review", "indexes"}
 	laterBackoff = []string{"expr"}
 )
@@ -104,6 +104,9 @@ func queueKeys(p *parser, q *Queue) []key {
 			}
 			q.Backoff = b
 		}},
+		{name: "also", read: func(name string, v *yaml.Node) { q.Also = p.also(v, name) }},
+		{name: "done", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.DoneMove)) }},
+		{name: "failed", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.FailedMove)) }},
 		{name: "gen", required: "Say what to write: gen: {go: {out: internal/emailq}}.", read: func(name string, v *yaml.Node) {
 			p.mapping(v, name, genKeys(p, &q.Gen))
 		}},

@@ -21,7 +21,11 @@ type source struct {
 	done  bool            // the elements are Done, jobs with a result
 	delay *code.Statement // the expression for a delay
 	limit *code.Statement // the expression for what is left to take; limit when nil
-	lists bool            // lists that travel as JSON are so already, see prepareLists
+	named string          // what a batch in JSON is called, "batch" when empty
+	// batches are the names of batches in JSON that stand there already, by what they
+	// hold, for statements that follow each other; nil for a single one.
+	batches map[string]string
+	lists   bool // lists that travel as JSON are so already, see prepareLists
 }
 
 // arguments returns the expressions for the arguments of s, and the lines that
@@ -33,7 +37,19 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 		// A JSON text is made by a function that may fail.
 		json := func(name string, rows *code.Statement) *code.Statement {
 			if name == "batch" {
-				if names++; names > 1 {
+				if from.named != "" {
+					name = from.named
+				}
+				known := rows.Text()
+				if have := from.batches[known]; have != "" {
+					return code.Id(have)
+				}
+				if from.batches != nil {
+					if names = len(from.batches); names > 0 {
+						name += strconv.Itoa(names + 1)
+					}
+					from.batches[known] = name
+				} else if names++; names > 1 {
 					name += strconv.Itoa(names)
 				}
 			}

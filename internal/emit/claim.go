@@ -77,7 +77,7 @@ func (w *writer) claimStatements() []*plan.Statement {
 	for _, r := range w.Claim.Ladder {
 		all = append(all, r.Statement)
 	}
-	return all
+	return append(all, w.Claim.With...)
 }
 
 // narrowing are the parameters of Claim before the limit.
@@ -176,7 +176,7 @@ func (w *writer) claimMethod(f *code.File) {
 // limited reports whether a claim takes a limited number of jobs: because it names
 // them in the text of a statement, or because the server locks more than it takes.
 func (w *writer) limited() bool {
-	return w.MostTaken > 0 || slices.ContainsFunc(w.Claim.Statement.Args, func(a plan.Arg) bool { return a.Kind == plan.ArgList })
+	return w.MostTaken > 0 || slices.ContainsFunc(append([]*plan.Statement{w.Claim.Statement}, w.Claim.With...), func(s *plan.Statement) bool { return s.Has(plan.ArgList) })
 }
 
 // checkShard emits
@@ -280,8 +280,11 @@ func (w *writer) look(g *code.Group) {
 		how, body = "transact", w.readJobs(g)
 	default:
 		how, body = "retry", w.readJobs(g)
+		if len(c.With) > 0 {
+			how = "transact"
+		}
 	}
-	g.Add(attempt(w.queue(), how, code.Lit("claim"), body...))
+	g.Add(w.taking(how, "jobs", body...))
 	if how == "transact" {
 		g.Add(ifErr(code.Nil())) // the jobs that were read are not the claim's own when its commit failed
 	}
@@ -523,7 +526,7 @@ func (w *writer) pickTake(g *code.Group) {
 			)),
 		)
 		g.Id("tried").Op(":=").Id("found").Index(code.Op(":").Id("min").Call(code.Id("missing"), code.Len(code.Id("found"))))
-		g.Add(attempt(w.queue(), try, code.Lit("claim"), take...))
+		g.Add(w.taking(try, "taken", take...))
 		g.If(code.Err().Op("!=").Nil()).Block(code.Break())
 		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("taken").Op("..."))
 		g.If(code.Len(code.Id("taken")).Op("==").Len(code.Id("found")).Op("&&").Len(code.Id("found")).Op("<").Id("fetch")).Block(

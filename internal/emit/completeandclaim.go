@@ -17,8 +17,11 @@ func (w *writer) fuses() bool {
 // batches reports whether both statements of CompleteAndClaim travel in one
 // round trip.
 func (w *writer) batches() bool {
-	return w.isPgx() && w.fuses() && (w.Claim.Flow == plan.OneStatement || w.Claim.Flow == plan.ReadOnly)
+	return w.isPgx() && w.fuses() && !w.writesOthers() && (w.Claim.Flow == plan.OneStatement || w.Claim.Flow == plan.ReadOnly)
 }
+
+// writesOthers reports whether completing or claiming jobs writes other tables.
+func (w *writer) writesOthers() bool { return len(w.Complete.With) > 0 || len(w.Claim.With) > 0 }
 
 // completeAndClaimFile emits
 //
@@ -79,7 +82,7 @@ func (w *writer) fused(g *code.Group, op string) {
 		w.fusedInTurn(g)
 		return
 	}
-	if w.Complete.Lock != nil || w.Claim.Flow == plan.LockTake || w.Most > 0 {
+	if w.Complete.Lock != nil || w.Claim.Flow == plan.LockTake || w.Most > 0 || w.writesOthers() {
 		w.fusedWithin(g, op)
 		return
 	}

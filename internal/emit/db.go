@@ -30,7 +30,9 @@ func (w *writer) dbFile() *code.File {
 }
 
 // settles reports whether any operation compares a fence.
-func (w *writer) settles() bool { return w.anySettle() != nil }
+func (w *writer) settles() bool {
+	return cmp.Or(w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend) != nil
+}
 
 // lostError emits
 //
@@ -946,9 +948,15 @@ func (w *writer) countsChanged() bool {
 	return s != nil && s.Statement.Has(plan.ArgCounts)
 }
 
-// anySettle is one of the operations over claimed jobs, nil when there is none.
+// anySettle is one of the operations over claimed jobs that write nothing else, nil
+// when there is none.
 func (w *writer) anySettle() *plan.Settle {
-	return cmp.Or(w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend)
+	for _, s := range []*plan.Settle{w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend} {
+		if s != nil && len(s.With) == 0 {
+			return s
+		}
+	}
+	return nil
 }
 
 // lostFunc emits

@@ -24,7 +24,8 @@ func overDone() source {
 // settleStatements lists the statements of an operation in the order in which
 // they run.
 func settleStatements(s *plan.Settle) []*plan.Statement {
-	return present(s.Lock, s.Statement, s.Read)
+	all := append([]*plan.Statement{s.Lock}, s.With...)
+	return present(append(all, s.Statement, s.Read)...)
 }
 
 // completeFile emits
@@ -46,9 +47,9 @@ func (w *writer) completeFile() *code.File {
 	}
 	w.settleOperation(f, "Complete", s, func(g *code.Group) {
 		from, jobs := w.doneSource()
-		before, args := w.arguments(s.Statement, from, "complete")
+		before, call := w.settled("complete", jobs, s, from)
 		addAll(g, before)
-		g.Return(w.settleCall("complete", jobs, s, args))
+		g.Return(call)
 	})
 	return f
 }
@@ -256,9 +257,8 @@ func (w *writer) requeueFile() *code.File {
 	w.settleOperation(f, "Requeue", s, func(g *code.Group) {
 		from := overJobs()
 		from.delay = code.Id("delay")
-		before, args := w.arguments(s.Statement, from, "requeue")
+		before, call := w.settled("requeue", code.Id("jobs"), s, from)
 		addAll(g, before)
-		call := w.settleCall("requeue", code.Id("jobs"), s, args)
 		if !w.hasLow() {
 			g.Return(call)
 			return
@@ -317,8 +317,9 @@ func (w *writer) failFile() *code.File {
 				w.failWith(g, w.Retry, true, false)
 				return
 			}
-			before := w.failArguments(w.Retry).before
-			shared := slices.EqualFunc(before, w.failArguments(w.Fail).before, (*code.Statement).Equal)
+			before, _ := w.failCall(w.Retry)
+			other, _ := w.failCall(w.Fail)
+			shared := slices.EqualFunc(before, other, (*code.Statement).Equal)
 			if shared {
 				addAll(g, before)
 			}
@@ -328,29 +329,27 @@ func (w *writer) failFile() *code.File {
 	return f
 }
 
-// failArguments are the arguments of one of the statements of Fail, and what
-// stands before their use.
-func (w *writer) failArguments(s *plan.Settle) (a struct{ before, args []*code.Statement }) {
+// failCall is the call that carries out Fail by one of its statements, and what
+// stands before it.
+func (w *writer) failCall(s *plan.Settle) (before []*code.Statement, call *code.Statement) {
 	from := overJobs()
 	from.delay = code.Id("backoff").Call(code.Id("failures"))
-	a.before, a.args = w.arguments(s.Statement, from, "fail")
-	return a
+	return w.settled("fail", code.Id("jobs"), s, from)
 }
 
 // failWith emits the return of Fail by one of its statements. again says that
 // the job is ready afterwards; prepared, that what its arguments need stands
 // there already.
 func (w *writer) failWith(g *code.Group, s *plan.Settle, again, prepared bool) {
-	a := w.failArguments(s)
+	before, call := w.failCall(s)
 	if !prepared {
-		addAll(g, a.before)
+		addAll(g, before)
 	}
-	call := w.settleCall("fail", code.Id("jobs"), s, a.args)
 	if !again || !w.hasLow() {
 		g.Return(call)
 		return
 	}
-	g.Add(assignErr(len(a.before) > 0)).Add(call)
+	g.Add(assignErr(len(before) > 0)).Add(call)
 	g.Add(w.lower(code.Id("job")))
 	g.Return(code.Err())
 }
@@ -545,9 +544,9 @@ func (w *writer) extendFile() *code.File {
 		return f
 	}
 	w.settleOperation(f, "Extend", s, func(g *code.Group) {
-		before, args := w.arguments(s.Statement, overJobs(), "extend")
+		before, call := w.settled("extend", code.Id("jobs"), s, overJobs())
 		addAll(g, before)
-		g.Return(w.settleCall("extend", code.Id("jobs"), s, args))
+		g.Return(call)
 	})
 	return f
 }
@@ -587,6 +586,9 @@ func (w *writer) refreshingExtend(f *code.File) {
 	doc := append(slices.Clone(s.Doc), "It writes what the database holds now into the jobs: "+strings.Join(names, ", ")+".")
 	from := source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}
 	before, args := w.arguments(s.Statement, from, "extend")
+	if len(s.With) > 0 {
+		before = nil // within the attempt
+	}
 	decl(f, docOf(doc, settleStatements(s)...),
 		code.Func().Add(w.receiver()).Id("Extend").Params(settleParams(s, code.Id("jobs").Op("...").Op("*").Id("Job"))...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Nil()))
@@ -594,9 +596,12 @@ func (w *writer) refreshingExtend(f *code.File) {
 			g.Var().Id("fresh").Index().Id("Job")
 			g.Add(observe(w.queue(), code.Lit("extend"), code.Len(code.Id("fresh"))))
 			addAll(g, before)
-			if s.Read == nil {
+			switch {
+			case len(s.With) > 0:
+				w.extendWith(g, s, from)
+			case s.Read == nil:
 				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", bound(s.Statement, args)...)))
-			} else {
+			default:
 				w.extendTwice(g, s, from, args)
 			}
 			g.Add(ifErr())
@@ -648,4 +653,34 @@ func (w *writer) extendTwice(g *code.Group, s *plan.Settle, from source, args []
 	_, readArgs := w.arguments(s.Read, held, "")
 	body = append(body, queryInto("fresh", "scanExtended", bound(s.Read, readArgs)...))
 	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), body...))
+}
+
+// extendWith emits an Extend that writes other tables, too:
+//
+//	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
+//		fresh = nil
+//		found, err := query(ctx, db, scanKey, extendLockSQL, …)
+//		if err != nil || len(found) == 0 {
+//			return err
+//		}
+//		held := stillHeld(jobs, found)
+//		if _, err := exec(ctx, db, extendUpdateFiredSQL, …); err != nil {
+//			return err
+//		}
+//		fresh, err = query(ctx, db, scanExtended, extendSQL, …)
+//		return err
+//	})
+func (w *writer) extendWith(g *code.Group, s *plan.Settle, from source) {
+	before := s.With
+	last := s.Statement
+	if s.Read != nil {
+		before, last = append(slices.Clone(s.With), s.Statement), s.Read
+	}
+	lines := append([]*code.Statement{code.Id("fresh").Op("=").Nil()}, w.lockedKeys(s, from)...)
+	held := heldOf(from)
+	held.batches = map[string]string{}
+	lines = append(lines, w.inTurn(before, held)...)
+	made, args := w.arguments(last, held, "")
+	lines = append(append(lines, made...), queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(last.Var)}, args...)...))
+	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), lines...))
 }

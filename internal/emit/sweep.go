@@ -4,7 +4,6 @@ package emit
 // redrive.go, purge.go and peek.go.
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/qgen-dev/qgen/internal/code"
@@ -35,28 +34,25 @@ func (w *writer) purgeFile() *code.File   { return w.sweepFile("Purge", "purge",
 // left of limit. ready says that the rows are ready afterwards.
 func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.File {
 	f := w.newFile()
-	embed(f, s.Statements...)
+	embed(f, sweepStatements(s)...)
 	params := []*code.Statement{ctxParam()}
 	if s.OlderThan {
 		params = append(params, code.Id("olderThan").Qual("time", "Duration"))
 	}
 	params = append(params, code.Id("limit").Int())
 	doc := s.Doc
-	if w.MostTaken > 0 {
-		doc = append(doc[:len(doc):len(doc)], fmt.Sprintf("It touches %s rows at most: %s.", thousands(w.Most), w.WhyMost))
+	limited := w.MostTaken > 0 || w.sweepNamesRows(s)
+	if limited {
+		doc = append(doc[:len(doc):len(doc)], w.mostDoc())
 	}
-	decl(f, docOf(doc, s.Statements...),
+	decl(f, docOf(doc, sweepStatements(s)...),
 		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("n").Int(), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Lit(0), code.Nil()))
-			if w.MostTaken > 0 {
+			if limited {
 				g.Id("limit").Op("=").Id("min").Call(code.Id("limit"), code.Id("mostJobs"))
 			}
 			g.Add(observe(code.Id("q"), code.Lit(op), code.Id("n")))
-			if len(s.Statements) == 1 {
-				w.sweepOnce(g, op, s.Statements[0], "n", code.Id("limit"))
-			} else {
-				w.sweepEach(g, op, s.Statements)
-			}
+			w.sweepEach(g, op, s)
 			if ready && w.hasLow() {
 				g.If(code.Id("n").Op(">").Lit(0)).Block(code.Id("q").Dot("low").Dot("reset").Call())
 			}
@@ -96,17 +92,24 @@ func (w *writer) sweepOnce(g *code.Group, op string, s *plan.Statement, count st
 //		err = q.retry(… more, err = exec(ctx, db, giveUpSQL, limit-n) …)
 //		n += more
 //	}
-func (w *writer) sweepEach(g *code.Group, op string, statements []*plan.Statement) {
-	for i, s := range statements {
+func (w *writer) sweepEach(g *code.Group, op string, sweep *plan.Sweep) {
+	once := func(g *code.Group, i int, count string, left *code.Statement) {
+		if with := sweepWith(sweep, i); with != nil {
+			w.sweepLocked(g, op, with, count, left)
+		} else {
+			w.sweepOnce(g, op, sweep.Statements[i], count, left)
+		}
+	}
+	for i := range sweep.Statements {
 		if i > 0 {
 			g.If(code.Err().Op("==").Nil().Op("&&").Id("n").Op("<").Id("limit")).BlockFunc(func(g *code.Group) {
 				g.Var().Id("more").Int()
-				w.sweepOnce(g, op, s, "more", code.Id("limit").Op("-").Id("n"))
+				once(g, i, "more", code.Id("limit").Op("-").Id("n"))
 				g.Id("n").Op("+=").Id("more")
 			})
 			continue
 		}
-		w.sweepOnce(g, op, s, "n", code.Id("limit"))
+		once(g, i, "n", code.Id("limit"))
 	}
 }
 

@@ -58,6 +58,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.buildClaim()
 	b.buildSettles()
 	b.buildSweeps()
+	b.checkCompanions(errs)
 	b.buildEnqueue()
 	b.buildStats()
 	b.buildPeek()
@@ -181,6 +182,7 @@ func (b *builder) packageFacts(q *config.Queue, errs *source.ErrorList) {
 		return
 	}
 	p.Out = path.Clean(strings.ReplaceAll(g.Out.Value, `\`, "/"))
+	b.conformancePos = g.Conformance.Pos
 	p.WorkLoop, p.Conformance = g.Worker.Value, g.Conformance.Value
 	if g.Package.IsSet() {
 		p.Name = g.Package.Value
@@ -451,10 +453,16 @@ func (b *builder) buildExplain() {
 		m.From, m.To = ends[0], ends[1]
 		if t.Delete {
 			m.Writes = "the row is deleted"
+			if len(t.With) > 0 && t.With[0].Move {
+				m.Writes = ""
+			}
 		} else {
 			e := b.newScope()
 			e.settle.result = "{result}"
 			m.Writes = e.readable(e.sets(t.Writes), ", ")
+		}
+		if len(t.With) > 0 {
+			m.Writes = strings.TrimPrefix(m.Writes+"; "+b.explainCompanions(t), "; ")
 		}
 		p.Moves = append(p.Moves, m)
 	}

@@ -88,6 +88,9 @@ func (b *builder) buildClaim() {
 	default:
 		b.fail(fmt.Errorf("strategy %q has no statements", b.pkg.Strategy))
 	}
+	if b.hasCompanions(queue.Claim) && b.pkg.Strategy != "pop" && b.pkg.Strategy != "partition" {
+		c.With = b.companions(queue.Claim, "claim", "Claim", nil)
+	}
 	b.docClaim(c)
 }
 

@@ -24,11 +24,11 @@ func (b *builder) docClaim(c *Claim) {
 	case "partition":
 		what = "Claim reads up to limit ready jobs of one shard and writes nothing: the shard keeps workers apart, so two workers with the same shard get the same jobs. They come in queue order; when nothing is ready it returns no jobs and a nil error."
 	}
-	c.Doc = []string{what}
+	c.Doc = []string{what + b.also(queue.Claim)}
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
 		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
 	}
-	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash)
+	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash+b.rollBack(queue.Claim))
 }
 
 // locksAndCrash says what a claim locks and what a dead worker leaves.
@@ -75,22 +75,27 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	gone := ""
 	if t := b.spec.Transitions[name]; t != nil && t.Delete {
 		gone = " Their rows are deleted."
+		if t.With != nil && t.With[0].Move {
+			gone = ""
+		}
 	}
 	switch name {
 	case queue.Finish:
-		s.Doc = append(s.Doc, "Complete marks jobs as done."+gone)
+		s.Doc = append(s.Doc, "Complete marks jobs as done."+gone+b.also(name))
 	case queue.Fail:
-		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+gone)
+		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+gone+b.also(name))
 	case queue.Retry:
 		text := "Fail makes a job ready again, after a wait that grows with every failure" + b.causeText() + "."
 		if b.spec.Due == nil {
 			text = "Fail makes a job ready again at once" + b.causeText() + "."
 		}
+		text += b.also(name)
 		if b.spec.Transitions[queue.Fail] != nil && b.spec.Attempts.Limited() {
 			text += " When no tries are left, it fails for good."
-			if t := b.spec.Transitions[queue.Fail]; t.Delete {
+			if t := b.spec.Transitions[queue.Fail]; t.Delete && (t.With == nil || !t.With[0].Move) {
 				text += " Its row is deleted then."
 			}
+			text += strings.Replace(b.also(queue.Fail), "it ", "it then ", 1)
 		}
 		s.Doc = append(s.Doc, text)
 	case queue.Release:
@@ -98,16 +103,24 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		if s.Delay {
 			text += " A delay above zero keeps them from being due until it has passed."
 		}
-		s.Doc = append(s.Doc, text)
+		s.Doc = append(s.Doc, text+b.also(name))
 	case queue.Renew:
-		s.Doc = append(s.Doc, "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease.")
+		s.Doc = append(s.Doc, "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease."+b.also(name))
 	}
 	if b.pkg.Hold {
 		s.Doc = append(s.Doc, "It takes effect when the transaction commits, and needs no locks but those of Claim. A crash before that undoes it and gives the jobs back.")
 		return
 	}
 	s.Doc = append(s.Doc, "It acts only on the claim that a job came from: when jobs were claimed by others since, or are settled already, it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys.",
-		b.locksOfWrite("It locks the rows it changes until it commits.")+" "+whole+" After an error it may be called again.")
+		b.locksOfWrite("It locks the rows it changes until it commits.")+" "+whole+" After an error it may be called again."+b.rollBack(name))
+}
+
+// rollBack says what the caller of an operation of several statements has to do.
+func (b *builder) rollBack(names ...queue.TransitionName) string {
+	if slices.ContainsFunc(names, b.hasCompanions) {
+		return " In the caller's transaction an error may leave a part of it: roll back."
+	}
+	return ""
 }
 
 // whole says what a crash leaves of one statement.
@@ -140,9 +153,15 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		if len(s.Statements) > 1 {
 			s.Doc[0] += " Those without tries left become failed."
 		}
+		if text := b.alsoDoes(queue.Recover); text != "" {
+			s.Doc[0] += " For rows that become ready it " + text + " in the same transaction."
+		}
+		if text := b.alsoDoes(queue.GiveUp); text != "" {
+			s.Doc[0] += " For rows that become failed it " + text + " in the same transaction."
+		}
 		s.Doc[0] += " It returns how many rows it changed. Any number of processes may call it; once per lease is often enough."
 	case "Redrive":
-		s.Doc = []string{"Redrive makes up to limit failed jobs ready again, as if they had never been tried, and returns how many."}
+		s.Doc = []string{"Redrive makes up to limit failed jobs ready again, as if they had never been tried, and returns how many." + b.also(queue.Redrive)}
 	case "Purge":
 		s.Doc = []string{"Purge deletes up to limit finished rows and returns how many. Call it in batches of some thousand until it returns less than limit."}
 		if s.OlderThan {
@@ -152,6 +171,9 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	crash := whole
 	if len(s.Statements) > 1 {
 		crash = "A crash leaves each of its statements done as a whole or not at all."
+		if b.hasCompanions(queue.Recover) || b.hasCompanions(queue.GiveUp) {
+			crash = "A crash leaves each of its two parts done as a whole or not at all."
+		}
 	}
 	locks := "It locks the rows it changes until it commits and passes over rows that others hold."
 	switch {
@@ -160,7 +182,14 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	case !b.can(dialect.SkipLocked):
 		locks = "It locks the rows it changes until it commits and waits for rows that others hold."
 	}
-	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash)
+	end := ""
+	switch op {
+	case "Recover":
+		end = b.rollBack(queue.Recover, queue.GiveUp)
+	case "Redrive":
+		end = b.rollBack(queue.Redrive)
+	}
+	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+end)
 }
 
 func (b *builder) docEnqueue(e *Enqueue) {
@@ -187,6 +216,9 @@ func (b *builder) buildDoc() {
 		p.Locks+" "+p.Crash)
 	if b.cluster {
 		p.Doc = append(p.Doc, b.clusterRules())
+	}
+	if text := b.besideTables(); text != "" {
+		p.Doc = append(p.Doc, text)
 	}
 	if p.Hold {
 		p.Doc = append(p.Doc, "The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.")
@@ -272,12 +304,15 @@ func (b *builder) diagram() string {
 		lines = append(lines, "\t"+pad(from, 8)+"--"+op+strings.Repeat("-", max(0, 16-len(op)))+"> "+to)
 	}
 	done, failed := "done", "failed"
-	if b.spec.DoneDeletes {
-		done = "(deleted)"
+	end := func(deletes bool, name queue.TransitionName, state *string) {
+		if t := b.spec.Transitions[name]; deletes && t != nil && t.With != nil && t.With[0].Move {
+			*state = "(" + plainText(t.With[0].QualifiedName()) + ")"
+		} else if deletes {
+			*state = "(deleted)"
+		}
 	}
-	if b.spec.FailedDeletes {
-		failed = "(deleted)"
-	}
+	end(b.spec.DoneDeletes, queue.Finish, &done)
+	end(b.spec.FailedDeletes, queue.Fail, &failed)
 	running := "running"
 	if p.Strategy == "pop" {
 		running = "(deleted)"

@@ -15,6 +15,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // builder builds the package of one queue.
@@ -33,8 +34,10 @@ type builder struct {
 	nullsFirst bool
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
-	cluster   bool    // several nodes lock rows each for itself
-	shared    *values // what the statements have in common
+	cluster   bool // several nodes lock rows each for itself
+	// conformancePos is where the test of the package was asked for.
+	conformancePos source.Pos
+	shared         *values // what the statements have in common
 	// complain reports what the user asks of a column and the server cannot do.
 	complain func(c *schema.Column, hint, format string, args ...any)
 	// fail reports a contradiction within the generator.
@@ -50,6 +53,8 @@ type scope struct {
 	listed bool   // the batch is a list in the text, where it might travel otherwise
 	args   []Arg
 	settle settleScope
+	// beside is the companion that the statement is for, nil for most.
+	beside *queue.Companion
 }
 
 // arg records an argument and returns its mark.

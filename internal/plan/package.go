@@ -58,6 +58,9 @@ type Package struct {
 	Hold             bool   // operations exist on a transaction only
 	Conformance      bool   // emit conformance_test.go
 
+	// Reserve takes the lock for writing: what reads first and writes later runs it
+	// before; nil where the rows that were read stay locked.
+	Reserve *Statement
 	// Most is how many jobs one statement names, and MostTaken how many it takes, 0 for
 	// any number; WhyMost is the reason as a clause.
 	Most, MostTaken int
@@ -287,8 +290,11 @@ type Claim struct {
 	LeaseArg bool // Claim takes lease time.Duration
 	Low      *Low
 	Order    []SortTerm // of the returned rows
-	Token    string     // Go kind of the token: "uuid", "text", "int", "bytes"; "" when none is stamped
-	TokenLen int        // of "bytes": how many
+	// With is what is written to other tables for the jobs, behind everything else in
+	// the same transaction.
+	With     []*Statement
+	Token    string // Go kind of the token: "uuid", "text", "int", "bytes"; "" when none is stamped
+	TokenLen int    // of "bytes": how many
 }
 
 // Rung is the claim for one fixed size, with the size as a literal.
@@ -320,6 +326,9 @@ type Settle struct {
 	// one transaction; nil when Statement returns them itself, or counts them for each
 	// job (ArgCounts).
 	Lock *Statement
+	// With is what is written to other tables, between Lock and Statement in one
+	// transaction, for the jobs whose rows Lock found.
+	With []*Statement
 	// Read reads Refreshes back by the key, behind Lock and Statement.
 	Read      *Statement
 	Delay     bool     // takes a delay (Requeue)
@@ -332,7 +341,19 @@ type Settle struct {
 type Sweep struct {
 	Doc        []string
 	Statements []*Statement // run in order until limit rows were touched; each takes what is left of limit
-	OlderThan  bool
+	// With says of a statement that finds its rows by their keys how these are found, and
+	// what is written to other tables before it; nil of one that finds rows itself.
+	With      []*SweepWith
+	OlderThan bool
+}
+
+// SweepWith is a statement over rows that nobody holds, and what runs before it in the
+// same transaction: Lock locks at most limit rows and returns their keys, With writes
+// other tables.
+type SweepWith struct {
+	Lock      *Statement
+	With      []*Statement
+	Statement *Statement
 }
 
 // Enqueue adds jobs.

@@ -59,9 +59,8 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 			st.LeaseArg = true
 		}
 	}
-	moved := slices.ContainsFunc(b.pkg.Key, func(f *Field) bool {
-		return !f.RowID && b.writes(name, b.spec.Table.Column(f.Column))
-	})
+	beside := len(t.With) > 0
+	moved := b.movesKey(name)
 	// What names the row changes, and what named it is what has to come back.
 	was := ""
 	if b.can(dialect.ReturningOld) {
@@ -87,11 +86,20 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		st.Refreshes = b.refreshed(t)
 	}
 	var rows []*Field
-	if b.can(dialect.Returning) || b.updatesReturn() {
+	switch {
+	case beside && (len(st.Refreshes) == 0 || !b.canReturnFresh()):
+		st.Lock = b.lockClaimed(t, held, file, op)
+		if len(st.Refreshes) > 0 {
+			st.Read = b.readByKey(file+"_read", op, slices.Concat(b.pkg.Key, st.Refreshes), file+": reads back what it wrote")
+		}
+	case b.canReturnFresh():
+		if beside {
+			st.Lock = b.lockClaimed(t, held, file, op)
+		}
 		rows = slices.Concat(b.pkg.Key, st.Refreshes)
 		s.moved = moved && was != ""
 		s.returns(&v, event(template), rows)
-	} else {
+	default:
 		if b.batches("forall") {
 			v.Counts = s.arg(Arg{Kind: ArgCounts})
 		} else {
@@ -112,6 +120,15 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	}
 	st.Statement = s.statement(file, template, v, rows,
 		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v))
+	if beside {
+		b.reserve()
+		st.With = b.companions(name, file, op, held)
+		for _, c := range t.With {
+			if c.Takes(queue.ArgResult) {
+				st.Result = b.fields[b.spec.Result]
+			}
+		}
+	}
 	b.docSettle(st, name)
 	return st
 }
@@ -137,6 +154,7 @@ func (b *builder) refreshed(t *queue.Transition) []*Field {
 // statement that writes cannot return what it wrote.
 func (b *builder) lockClaimed(t *queue.Transition, held []*Field, file, op string) *Statement {
 	s, v := b.newScope(), b.base(op)
+	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
 	v.Where = s.tests(b.leaving(t))
 	v.Returning = s.read(b.pkg.Key)
@@ -184,20 +202,31 @@ func (b *builder) buildSweeps() {
 	if (t != nil || g != nil) && p.Strategy != "pop" && !p.Hold && b.hasRunning() {
 		p.Recover = &Sweep{}
 		if t != nil {
-			p.Recover.Statements = append(p.Recover.Statements, b.sweep(t, b.spec.Expired, "recover", "Recover", "running with an expired claim to ready"))
+			b.addSweep(p.Recover, t, b.spec.Expired, "recover", "Recover", "running with an expired claim to ready")
 		}
 		if g != nil {
-			p.Recover.Statements = append(p.Recover.Statements, b.sweep(g, b.spec.Expired, "recover_failed", "Recover", "running with an expired claim and no tries left to failed"))
+			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", "running with an expired claim and no tries left to failed")
 		}
 		b.docSweep(p.Recover, "Recover")
 	}
 	if t := b.spec.Transitions[queue.Redrive]; t != nil && p.Strategy != "pop" {
-		p.Redrive = &Sweep{Statements: []*Statement{b.sweep(t, nil, "redrive", "Redrive", "failed to ready")}}
+		p.Redrive = &Sweep{}
+		b.addSweep(p.Redrive, t, nil, "redrive", "Redrive", "failed to ready")
 		b.docSweep(p.Redrive, "Redrive")
 	}
 	if b.spec.Transitions[queue.Purge] != nil && p.Strategy != "pop" {
 		b.buildPurge()
 	}
+}
+
+// addSweep adds the statement of a transition to a sweep.
+func (b *builder) addSweep(to *Sweep, t *queue.Transition, more []queue.Test, file, op, moves string) {
+	if len(t.With) == 0 {
+		to.Statements, to.With = append(to.Statements, b.sweep(t, more, file, op, moves)), append(to.With, nil)
+		return
+	}
+	with := b.sweepWith(t, more, file, op, moves)
+	to.Statements, to.With = append(to.Statements, with.Statement), append(to.With, with)
 }
 
 // sweep writes a statement over a limited number of rows that nobody holds.

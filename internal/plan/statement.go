@@ -16,17 +16,28 @@ func (p *Package) Statements() []*Statement {
 		for _, r := range c.Ladder {
 			add(r.Statement)
 		}
+		add(c.With...)
 	}
 	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
 		if s != nil {
-			add(s.Lock, s.Statement, s.Read)
+			add(s.Lock)
+			add(s.With...)
+			add(s.Statement, s.Read)
 		}
 	}
 	for _, s := range []*Sweep{p.Recover, p.Redrive, p.Purge} {
-		if s != nil {
-			add(s.Statements...)
+		if s == nil {
+			continue
+		}
+		for i, one := range s.Statements {
+			if i < len(s.With) && s.With[i] != nil {
+				add(s.With[i].Lock)
+				add(s.With[i].With...)
+			}
+			add(one)
 		}
 	}
+	add(p.Reserve)
 	if p.Enqueue != nil {
 		add(p.Enqueue.One, p.Enqueue.Many, p.Enqueue.Step)
 	}

@@ -50,6 +50,8 @@ type values struct {
 	Passed    string     // the index that looks like the order and is not the queue's, where the server must be told
 	Variables []string   // of a block, that hold Pick
 	Marked    []string   // conditions that rows meet when a claim has marked them
+	Beside    beside     // the other table of a companion
+	Carries   bool       // the batch brings values to be written, so it is joined
 	Held      *batch     // rows that the transaction holds, to be left out
 	Batch     batch
 	Names     names
@@ -80,6 +82,7 @@ type values struct {
 type names struct {
 	Batch     string // those that one call is about
 	Picked    string // those that are taken
+	Row       string // those of the queue, in a statement over another table
 	Candidate string // those that may be taken
 	Each      string // the number of one of them, within a block
 	Changed   string // how many were changed, within a block
@@ -467,7 +470,7 @@ func (s *scope) batchNames(fields []*Field, suffix string) []string {
 	used := map[string]bool{}
 	for i, f := range fields {
 		name := f.Column + s.d.Fold(suffix)
-		for n := i + 1; name != s.d.Shorten(name) || s.spec.Table.Column(name) != nil || used[name]; n += len(fields) {
+		for n := i + 1; name != s.d.Shorten(name) || s.spec.Table.Column(name) != nil || s.besideHas(name) || used[name]; n += len(fields) {
 			name = s.d.Fold("c"+strconv.Itoa(n)) + s.d.Fold(suffix)
 		}
 		used[name] = true
@@ -476,12 +479,21 @@ func (s *scope) batchNames(fields []*Field, suffix string) []string {
 	return names
 }
 
+// besideHas reports whether the other table of a companion has a column.
+func (s *scope) besideHas(name string) bool {
+	return s.beside != nil && s.beside.Known != nil && s.beside.Known.Column(name) != nil
+}
+
 // own is the column of a field as it is written.
 func (s *scope) own(f *Field) string {
-	if f.RowID {
-		return f.Column
+	prefix := ""
+	if s.beside != nil {
+		prefix = s.prefix
 	}
-	return s.d.Ident(f.Column)
+	if f.RowID {
+		return prefix + f.Column
+	}
+	return prefix + s.d.Ident(f.Column)
 }
 
 // asForall lays out a batch as arrays of a block, of which a statement reads one

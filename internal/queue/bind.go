@@ -34,7 +34,7 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 	damaged := errs.Len() > start
 	var specs []*Spec
 	for _, one := range queues {
-		if spec := bindOne(t, q, fold, one, damaged, errs); spec != nil {
+		if spec := bindOne(cat, t, q, fold, one, damaged, errs); spec != nil {
 			specs = append(specs, spec)
 		}
 	}
@@ -48,9 +48,6 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 var meanwhile = map[string]string{
 	"params":       "Name one table for each queue entry.",
 	"payload_from": "Read the other table in the handler, by the key of the job.",
-	"also":         "Write the other rows in the handler's transaction, with WithTx.",
-	"done":         "Say done=delete or done=keep in queue:, and move the row in the handler's transaction, with WithTx.",
-	"failed":       "Say failed=delete or failed=keep in queue:, and move the row in the handler's transaction, with WithTx.",
 	"outcomes":     "Use Complete, Fail and Requeue.",
 	"states":       "Mark the state in a column with qgen:status.",
 	"offset":       "Mark finished rows with qgen:status.",

@@ -17,11 +17,12 @@ import (
 
 // binding is a queue while its Spec is made.
 type binding struct {
-	spec   *Spec
-	table  *schema.Table
-	config *config.Queue
-	fold   func(string) string
-	errs   *source.ErrorList
+	spec    *Spec
+	catalog *schema.Catalog
+	table   *schema.Table
+	config  *config.Queue
+	fold    func(string) string
+	errs    *source.ErrorList
 
 	queue   *annotation        // the words of the queue
 	roles   map[string][]*role // by verb, in table order
@@ -50,14 +51,14 @@ type condition struct {
 }
 
 // bindOne returns the Spec of one queue, nil after a complaint.
-func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, damaged bool, errs *source.ErrorList) *Spec {
+func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, damaged bool, errs *source.ErrorList) *Spec {
 	b := &binding{
 		spec: &Spec{
 			Name: one.name, Pos: one.pos, Table: t,
 			States: map[StateName]*State{}, Transitions: map[TransitionName]*Transition{},
 			Notes: one.notes,
 		},
-		table: t, config: q, fold: fold, errs: errs,
+		catalog: cat, table: t, config: q, fold: fold, errs: errs,
 		queue:   &annotation{verb: "queue", pos: one.pos, words: one.words},
 		roles:   map[string][]*role{},
 		columns: map[*schema.Column]*Column{},
@@ -83,6 +84,7 @@ func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *on
 	sound := !damaged && errs.Len() == before
 	b.buildStates(sound)
 	b.buildTransitions()
+	b.readCompanions()
 	if sound && errs.Len() == before {
 		b.judgeWrites()
 	}

@@ -227,6 +227,35 @@ func (t *Transition) describe(w *strings.Builder) {
 	case len(writes) > 0:
 		fmt.Fprintf(w, "    set   %s\n", strings.Join(writes, ", "))
 	}
+	for _, c := range t.With {
+		c.describe(w)
+	}
+}
+
+// describe says what becomes of another table.
+func (c *Companion) describe(w *strings.Builder) {
+	list := func(values []CompanionValue, between string) string {
+		var texts []string
+		for _, v := range values {
+			of := v.Of
+			if of == nil {
+				of = v.Column.Column
+			}
+			texts = append(texts, v.Column.Name+between+quote(v.Value, of))
+		}
+		return strings.Join(texts, ", ")
+	}
+	text := c.Verb + " " + c.QualifiedName()
+	if len(c.Set) > 0 {
+		text += ": " + list(c.Set, " := ")
+	}
+	if len(c.Where) > 0 {
+		text += " where " + list(c.Where, " = ")
+	}
+	if c.When != "" {
+		text += " when " + c.When
+	}
+	fmt.Fprintf(w, "    also  %s\n", text)
 }
 
 // text returns what the queue makes of a column, "" when it makes nothing.

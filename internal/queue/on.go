@@ -19,7 +19,7 @@ func (b *binding) writeExplicit() {
 			case name == Claim && !b.runs():
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")
-			case t.Delete:
+			case t.Delete && (b.moves(name) == nil || !b.moves(name).Same):
 				b.errorf(step.pos, "%s removes the row, so nothing is written to it", name).
 					WithHint("Leave it out, or keep such rows.")
 			default:

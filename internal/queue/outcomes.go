@@ -41,6 +41,11 @@ func (b *binding) readDone() {
 	value := b.queue.value("done")
 	marks := b.finished != nil && !b.finished.column.NotNull && !b.finished.has("also_failed")
 	switch {
+	case b.config.DoneMove != nil && value != "":
+		b.errorf(b.config.DoneMove.Pos, "finished rows are moved, but the queue says %s", said.pos.Text()).
+			WithHint("Leave one of the two out.")
+	case b.config.DoneMove != nil:
+		b.spec.DoneDeletes = true
 	case state != nil && value == "delete":
 		b.errorf(said.pos, "finished rows are deleted, but the status says %s", state.pos.Text()).
 			WithHint("Leave done=delete or the status value out. At %s stands the status.", state.pos)
@@ -66,6 +71,11 @@ func (b *binding) readFailed() {
 	said, state := b.queue.word("failed"), b.saysState(Failed)
 	value, a := b.queue.value("failed"), b.spec.Attempts
 	switch {
+	case b.config.FailedMove != nil && value != "":
+		b.errorf(b.config.FailedMove.Pos, "failed rows are moved, but the queue says %s", said.pos.Text()).
+			WithHint("Leave one of the two out.")
+	case b.config.FailedMove != nil:
+		b.spec.FailedDeletes = true
 	case state != nil && value == "delete":
 		b.errorf(said.pos, "failed rows are deleted, but the status says %s", state.pos.Text()).
 			WithHint("Leave failed=delete or the status value out. At %s stands the status.", state.pos)
@@ -102,9 +112,9 @@ func (b *binding) readResult() {
 	b.spec.Result = r.column
 	column := b.columns[r.column]
 	column.JSON, column.GoType = r.has("json"), r.value("type")
-	if b.spec.DoneDeletes {
+	if b.spec.DoneDeletes && !b.keepsResult() {
 		b.errorf(r.pos, "column %q keeps the result, but finished rows are deleted", r.column.Name).
-			WithHint("Leave qgen:result out, or keep finished rows: done=keep, or a status with done=….")
+			WithHint("Leave qgen:result out, or keep finished rows: done=keep, or a status with done=…. In another table it is kept by done: move: or also: done: of qgen.yaml.")
 	}
 }
 

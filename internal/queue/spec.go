@@ -132,6 +132,8 @@ type Transition struct {
 	Tests  []Test
 	Writes []Write // in table order, each column once
 	Delete bool    // the row goes away instead of being written
+	// With is written to other tables in the same transaction.
+	With []*Companion
 }
 
 // Op compares a column.

@@ -39,6 +39,9 @@ func (b *binding) buildStates(sound bool) {
 		if len(b.core[name]) == 0 && (name != Ready || len(b.narrow) == 0) {
 			continue
 		}
+		if name == Done && b.spec.DoneDeletes || name == Failed && b.spec.FailedDeletes {
+			continue // such rows are in another table
+		}
 		state := &State{Name: name, Tests: b.all(name)}
 		if name == Ready {
 			state.Tests = append(state.Tests, b.narrow...)

@@ -294,7 +294,7 @@ func (b *binding) writeOutcomes() {
 	}
 	if r := b.finished; r != nil {
 		b.write(r, r.column, now, Finish)
-		if b.spec.DoneDeletes && !r.has("also_failed") {
+		if b.spec.DoneDeletes && !r.has("also_failed") && b.config.DoneMove == nil {
 			b.note("column %q is never written, because finished rows are deleted", r.column.Name)
 		}
 		if r.has("also_failed") {

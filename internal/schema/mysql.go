@@ -235,6 +235,12 @@ func mariadbCheckName(t *draft) string {
 	return fmt.Sprintf("CONSTRAINT_%d", n)
 }
 
+// Untransacted reports whether a change of the table stays when its transaction is
+// undone, as far as the DDL tells.
+func (t *Table) Untransacted() bool {
+	return slicesContainsFold([]string{"myisam", "aria", "memory", "heap", "csv", "archive", "merge", "mrg_myisam"}, t.Engine)
+}
+
 // mysqlMethod tells how an index is built: HASH is what MEMORY and NDB do, and
 // other engines do not, whatever is written.
 func mysqlMethod(t *Table, ix *Index) string {

@@ -112,5 +112,8 @@ func plansByStatistics(s *subject) bool { return plansAlone(s) && hasStatistics(
 // settlesByKey: running rows are found by their key, whatever the plan could be.
 func settlesByKey(s *subject) bool { return plansAlone(s) && marksRunning(s) }
 
+// movesRows: jobs that have ended go to other tables, and their parts go away.
+func movesRows(s *subject) bool { return s.pkg.shape == "moved" }
+
 // settlesBeside: jobs are settled while other rows are held.
 func settlesBeside(s *subject) bool { return hasRowLocks(s) && canComplete(s) }

@@ -77,6 +77,8 @@ var properties = []property{
 	{"requeue", canRequeue, proveRequeue},
 	{"extend and recover", canExtend, proveExtendAndRecover},
 	{"recover gives up", givesUp, proveRecoverGivesUp},
+	{"moves rows", movesRows, proveMovesRows},
+	{"late worker moves nothing", movesRows, proveLateWorkerMovesNothing},
 	{"enqueue", nil, proveEnqueue},
 	{"complete and claim", canComplete, proveCompleteAndClaim},
 	{"stats and peek", nil, proveStatsAndPeek},

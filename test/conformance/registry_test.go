@@ -98,6 +98,11 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemy84"
@@ -376,4 +381,9 @@ var registry = []emitted{
 	{name: "partitionora19", new: partitionora19.New, lost: partitionora19.ErrLost, retryable: partitionora19.IsRetryable},
 	{name: "partitionrunora19", new: partitionrunora19.New, lost: partitionrunora19.ErrLost, retryable: partitionrunora19.IsRetryable},
 	{name: "hostileora19", new: hostileora19.New, worker: hostileora19.WithWorker, lost: hostileora19.ErrLost, retryable: hostileora19.IsRetryable},
+	{name: "movedpg10pgx", new: movedpg10pgx.New, lost: movedpg10pgx.ErrLost, retryable: movedpg10pgx.IsRetryable},
+	{name: "movedsqlite", new: movedsqlite.New, lost: movedsqlite.ErrLost, retryable: movedsqlite.IsRetryable},
+	{name: "movedmy56", new: movedmy56.New, lost: movedmy56.ErrLost, retryable: movedmy56.IsRetryable},
+	{name: "movedmy84", new: movedmy84.New, lost: movedmy84.ErrLost, retryable: movedmy84.IsRetryable},
+	{name: "movedmaria105", new: movedmaria105.New, lost: movedmaria105.ErrLost, retryable: movedmaria105.IsRetryable},
 }

@@ -138,6 +138,11 @@ var shapes = map[string]*shape{
 		ready: `"State of it" = 'ready'`, running: `"State of it" = 'running'`, done: `"State of it" = 'done'`, failed: `"State of it" = 'failed'`,
 		finish: `"State of it" = 'done'`, lease: `"order"`, fence: "attempt", tries: byClaim,
 	},
+	"moved": {
+		ready: statusReady, running: statusRunning,
+		lease: "lease_till", fence: "token", tries: byClaim,
+		absent: []string{"Redrive", "Purge"},
+	},
 	"hold": {
 		ready: everyRow, strategy: "hold", fence: "none",
 		absent: []string{"Redrive", "Purge"},

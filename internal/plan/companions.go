@@ -1,0 +1,347 @@
+package plan
+
+// This file writes the statements that change other tables in the transaction of
+// a transition.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// beside is the other table of a statement, and what is done to it.
+type beside struct {
+	Table   string   // qualified
+	Bare    string   // as its columns are qualified
+	Columns []string // that are written
+	Values  []string // what they get
+	Own     []string // the columns that find rows by values of the job's row
+	Match   []string // and those values
+	Fixed   []string // conditions on rows of the table alone
+}
+
+// Sets are the assignments.
+func (b beside) Sets() []string { return pairs("", b.Columns, b.Values) }
+
+// OwnSets are the assignments with qualified columns.
+func (b beside) OwnSets() []string { return pairs(b.Bare+".", b.Columns, b.Values) }
+
+// Matches are the conditions that tie rows to the row of the job.
+func (b beside) Matches() []string { return pairs(b.Bare+".", b.Own, b.Match) }
+
+// Joined are the conditions that find rows.
+func (b beside) Joined() []string { return slices.Concat(b.Matches(), b.Fixed) }
+
+func pairs(prefix string, columns, values []string) []string {
+	var list []string
+	for i, c := range columns {
+		list = append(list, prefix+c+" = "+values[i])
+	}
+	return list
+}
+
+// companions writes what a transition does to other tables, for the rows of a batch
+// whose columns held are as they came with it. The statements are called file and the
+// table's name.
+func (b *builder) companions(name queue.TransitionName, file, op string, held []*Field) []*Statement {
+	var list []*Statement
+	used := map[string]int{}
+	for _, c := range b.spec.Transitions[name].With {
+		word := map[string]string{"insert": "into", "update": "of", "delete": "from"}[c.Verb]
+		called := file + "_" + c.Verb + "_" + snake(exported(c.Table))
+		if c.Move {
+			called = file + "_move"
+		}
+		if used[called]++; used[called] > 1 {
+			called += fmt.Sprint("_", used[called])
+		}
+		s, v := b.newScope(), b.base(op)
+		s.beside, s.listed = c, true
+		v.Names.Row = b.alias("held")
+		if strings.EqualFold(v.Names.Row, c.Table) {
+			v.Names.Row = b.alias("held_rows")
+		}
+		s.prefix = v.Names.Row + "."
+		var extra []*Field
+		if c.Takes(queue.ArgResult) {
+			extra = []*Field{b.fields[b.spec.Result]}
+		}
+		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
+		if len(extra) > 0 && s.settle.result == "" {
+			s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
+		}
+		v.Carries = len(extra) > 0
+		v.Beside = s.besideOf(c)
+		if c.When != "" {
+			v.Where = []string{s.raw(c.When)}
+		}
+		head := file + ": " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that " + file + "_lock.sql locked, before " + file + ".sql"
+		switch {
+		case name == queue.Claim:
+			head = "claim: " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that were taken"
+		case c.Move:
+			head = file + ": the rows that " + file + "_lock.sql locked go to " + plainText(c.QualifiedName()) + " before " + file + ".sql deletes them"
+		}
+		list = append(list, s.statement(called, "companion_"+c.Verb, v, nil, head,
+			"locks: the rows it writes, until commit", "index: the key"+b.findsText(c)))
+	}
+	return list
+}
+
+// findsText says in a head comment which columns of another table should be indexed.
+func (b *builder) findsText(c *queue.Companion) string {
+	var names []string
+	for _, w := range c.Where {
+		names = append(names, plainText(w.Column.Name))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; of " + plainText(c.QualifiedName()) + " one that begins with " + strings.Join(names, ", ")
+}
+
+// besideOf fills what a companion does to its table.
+func (s *scope) besideOf(c *queue.Companion) beside {
+	t := beside{Table: s.d.Qualified(c.Schema, c.Table), Bare: s.d.Ident(c.Table)}
+	for _, v := range c.Set {
+		t.Columns = append(t.Columns, s.d.Ident(v.Column.Name))
+		t.Values = append(t.Values, s.besideValue(c, v))
+	}
+	for _, v := range c.Where {
+		column := s.d.Ident(v.Column.Name)
+		switch v.Value.Kind {
+		case queue.Null:
+			t.Fixed = append(t.Fixed, t.Bare+"."+column+" IS NULL")
+		case queue.Literal:
+			t.Fixed = append(t.Fixed, t.Bare+"."+column+" = "+s.besideValue(c, v))
+		default:
+			t.Own = append(t.Own, column)
+			t.Match = append(t.Match, s.besideValue(c, v))
+		}
+	}
+	return t
+}
+
+// besideValue is the value of a column of another table.
+func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
+	column := v.Of
+	if column == nil {
+		column = v.Column.Column
+		if s.roles[column] == nil {
+			s.roles[column] = v.Column // how it keeps time
+		}
+	}
+	switch {
+	case v.Value.Kind == queue.Now && c.Known == nil && v.Of == nil:
+		return s.raw("{now}")
+	case v.Value.Kind == queue.Arg && v.Value.Name == queue.ArgResult && s.travel() == "lists":
+		return s.settle.result
+	case v.Value.Kind == queue.Arg && v.Value.Name == queue.ArgResult:
+		return s.batchValue(s.fields[s.spec.Result], s.settle.result)
+	case v.Value.Kind == queue.Arg && v.Value.Name == queue.ArgError && v.Of == nil:
+		most := column.Type.Length
+		if limit := s.d.MostText; limit > 0 && (most == 0 || most > limit) {
+			most = limit
+		}
+		return s.arg(Arg{Kind: ArgError, Max: most})
+	}
+	return s.value(column, v.Value)
+}
+
+// checkCompanions complains about companions of steps that have no statement.
+func (b *builder) checkCompanions(errs *source.ErrorList) {
+	p := b.pkg
+	pop := p.Strategy == "pop"
+	missing := map[queue.TransitionName]bool{
+		queue.Claim:  pop || p.Strategy == "partition",
+		queue.Finish: p.Complete == nil, queue.Retry: p.Retry == nil, queue.Fail: p.Fail == nil, queue.Release: p.Requeue == nil,
+		queue.Renew: p.Extend == nil, queue.Redrive: p.Redrive == nil,
+		queue.Recover: p.Recover == nil, queue.GiveUp: false,
+	}
+	said := false
+	for _, name := range queue.TransitionNames {
+		t := b.spec.Transitions[name]
+		if t == nil || len(t.With) == 0 {
+			continue
+		}
+		said = true
+		why := "has no statement for " + string(name)
+		switch {
+		case !missing[name]:
+			continue
+		case pop:
+			why = "deletes a row when it is claimed, and nothing comes after"
+		case p.Strategy == "partition" && name == queue.Claim:
+			why = "reads when it claims, and may give a job out twice"
+		}
+		errs.Errorf(t.With[0].Pos, "this queue %s (strategy %s), so nothing can be written with it", why, p.Strategy).
+			WithHint("Leave it out, or write the other rows in the handler's transaction, with WithTx.")
+	}
+	if said && p.Conformance {
+		errs.Errorf(b.conformancePos, "conformance: true is not possible where other tables are written").
+			WithHint("The test makes a copy of the queue's table alone. Leave conformance out.")
+	}
+}
+
+// hasCompanions reports whether a transition writes other tables.
+func (b *builder) hasCompanions(name queue.TransitionName) bool {
+	t := b.spec.Transitions[name]
+	return t != nil && len(t.With) > 0
+}
+
+// reserve plans what a transaction runs first that reads rows before it writes.
+func (b *builder) reserve() {
+	if !b.d.SingleWriter || b.pkg.Reserve != nil {
+		return
+	}
+	b.pkg.Reserve = b.newScope().statement("reserve", "reserve", b.base("Reserve"), nil,
+		"reserve: takes the lock for writing at the beginning of a transaction that reads first", "locks: the database for writing, until commit", "index: none; it reads nothing")
+}
+
+// also says in the comment of an operation which other tables it writes.
+func (b *builder) also(name queue.TransitionName) string {
+	if text := b.alsoDoes(name); text != "" {
+		return " In the same transaction it " + text + "."
+	}
+	return ""
+}
+
+// alsoDoes says what a transition does to other tables, "" when it does nothing.
+func (b *builder) alsoDoes(name queue.TransitionName) string {
+	t := b.spec.Transitions[name]
+	if t == nil {
+		return ""
+	}
+	var parts []string
+	for _, c := range t.With {
+		table := plainText(c.QualifiedName())
+		text := map[string]string{"insert": "adds rows to ", "update": "updates rows of ", "delete": "deletes rows of "}[c.Verb] + table
+		if c.Move {
+			text = "moves the row to " + table
+		}
+		if !slices.Contains(parts, text) {
+			parts = append(parts, text)
+		}
+	}
+	if n := len(parts); n > 1 {
+		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
+	}
+	return strings.Join(parts, "")
+}
+
+// operations are the methods that carry out transitions.
+var operations = map[queue.TransitionName]string{
+	queue.Claim: "Claim", queue.Finish: "Complete", queue.Retry: "Fail", queue.Fail: "Fail", queue.Release: "Requeue",
+	queue.Renew: "Extend", queue.Recover: "Recover", queue.GiveUp: "Recover", queue.Redrive: "Redrive",
+}
+
+// besideTables says in the package comment which operations write which other tables,
+// "" when none does.
+func (b *builder) besideTables() string {
+	var tables []string
+	by := map[string][]string{}
+	for _, name := range queue.TransitionNames {
+		t := b.spec.Transitions[name]
+		if t == nil {
+			continue
+		}
+		for _, c := range t.With {
+			table := plainText(c.QualifiedName())
+			if by[table] == nil {
+				tables = append(tables, table)
+			}
+			if op := operations[name]; !slices.Contains(by[table], op) {
+				by[table] = append(by[table], op)
+			}
+		}
+	}
+	if len(tables) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, table := range tables {
+		parts = append(parts, table+" ("+strings.Join(by[table], ", ")+")")
+	}
+	text := "Besides the queue's own rows it writes " + strings.Join(parts, "; ") + ", each in the transaction of the operation. A job whose claim was lost writes nothing there."
+	if b.pkg.Purge != nil {
+		text += " Purge removes nothing from other tables."
+	}
+	return text
+}
+
+// explainCompanions tells for explain what a transition does to other tables.
+func (b *builder) explainCompanions(t *queue.Transition) string {
+	var texts []string
+	for _, c := range t.With {
+		s := b.newScope()
+		s.beside, s.settle.result = c, "{result}"
+		s.prefix = s.row() + "."
+		o := s.besideOf(c)
+		text := c.Verb + " "
+		if c.Move {
+			text = "move to "
+		}
+		text += plainText(c.QualifiedName())
+		if len(o.Columns) > 0 {
+			text += ": " + s.readable(o.Sets(), ", ")
+		}
+		if len(c.Where) > 0 {
+			text += " where " + s.readable(slices.Concat(pairs("", o.Own, o.Match), o.Fixed), " and ")
+		}
+		if c.When != "" {
+			text += " when " + s.readable([]string{s.raw(c.When)}, "")
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// sweepWith writes a sweep whose rows are locked first, so that other tables can be
+// written for them.
+func (b *builder) sweepWith(t *queue.Transition, more []queue.Test, file, op, moves string) *SweepWith {
+	with := &SweepWith{}
+	s, v := b.newScope(), b.base(op)
+	v.Where = s.tests(slices.Concat(t.Tests, more))
+	s.limit(&v, 0)
+	v.Returning = s.read(b.pkg.Key)
+	s.cursor(&v)
+	template := "select_lock"
+	if b.d.SingleWriter {
+		template = "select"
+	}
+	index := "index: none; it reads the table until it has found enough"
+	if w, ok := b.expiredIndex(); ok && len(more) > 0 {
+		index = "index: " + b.indexText(w)
+	}
+	with.Lock = s.statement(file+"_lock", template, v, b.pkg.Key, file+": locks rows, which "+file+".sql then writes",
+		"locks: the rows it returns, until commit; passes over rows that are locked", index)
+	b.reserve()
+	with.With = b.companions(t.Name, file, op, nil)
+	s, v = b.newScope(), b.base(op)
+	s.settle.joined = b.movesKey(t.Name)
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
+	v.Where = s.tests(t.Tests)
+	template = "update_batch"
+	if t.Delete {
+		template = "delete_batch"
+	} else {
+		v.Set = s.sets(t.Writes)
+	}
+	with.Statement = s.statement(file, template, v, nil, file+": "+moves+", of the rows that "+file+"_lock.sql locked",
+		"locks: the rows it writes, until commit", b.keyHead(v))
+	return with
+}
+
+// movesKey reports whether a transition writes a part of the key.
+func (b *builder) movesKey(name queue.TransitionName) bool {
+	return slices.ContainsFunc(b.pkg.Key, func(f *Field) bool {
+		return !f.RowID && b.writes(name, b.spec.Table.Column(f.Column))
+	})
+}
+
+// canReturnFresh reports whether an update returns what it wrote.
+func (b *builder) canReturnFresh() bool { return b.can(dialect.Returning) || b.updatesReturn() }

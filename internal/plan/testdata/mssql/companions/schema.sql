@@ -1,0 +1,56 @@
+-- Short messages that go to another table when they are sent, after Gammu's outbox.
+-- qgen:queue sms
+CREATE TABLE outbox (
+    id           bigint IDENTITY NOT NULL PRIMARY KEY,
+    inserted_at  datetimeoffset DEFAULT SYSDATETIMEOFFSET() NOT NULL,  -- qgen:enqueued; order 2
+    due_at       datetimeoffset DEFAULT SYSDATETIMEOFFSET() NOT NULL,  -- qgen:due
+    lease_till   datetimeoffset,                         -- qgen:lease length=5m expired=recover
+    state        varchar(8) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=sent failed=error
+    token        uniqueidentifier,                       -- qgen:token
+    sender       varchar(40),                     -- qgen:worker
+    retries      int DEFAULT 0 NOT NULL,    -- qgen:attempts up on=claim max=3
+    priority     int DEFAULT 0 NOT NULL,    -- qgen:priority desc
+    number_to    varchar(20) NOT NULL,
+    last_error   varchar(200),                    -- qgen:error
+    answer       nvarchar(max),                        -- qgen:result
+    body         nvarchar(max)
+);
+
+CREATE TABLE outbox_multipart (
+    outbox_id bigint NOT NULL,
+    place     int NOT NULL,
+    body      nvarchar(max),
+    PRIMARY KEY (outbox_id, place)
+);
+
+CREATE TABLE sentitems (
+    id        bigint NOT NULL PRIMARY KEY,
+    sent_at   datetimeoffset NOT NULL,
+    number_to varchar(20) NOT NULL,
+    status    varchar(16) NOT NULL,
+    answer    nvarchar(max),
+    cause     varchar(50)
+);
+
+CREATE TABLE fired (
+    token     uniqueidentifier NOT NULL,
+    outbox_id bigint NOT NULL,
+    sender    varchar(40),
+    at        datetimeoffset NOT NULL
+);
+
+CREATE TABLE totals (
+    number_to varchar(20) NOT NULL PRIMARY KEY,
+    sent      int DEFAULT 0 NOT NULL,
+    state     varchar(8) DEFAULT 'open' NOT NULL,
+    sent_at   datetimeoffset
+);
+
+CREATE TABLE dead (
+    id         bigint NOT NULL PRIMARY KEY,
+    state      varchar(8) NOT NULL,
+    retries    int NOT NULL,
+    number_to  varchar(20) NOT NULL,
+    last_error varchar(200),
+    body       nvarchar(max)
+);

@@ -1,0 +1,500 @@
+package queue
+
+// This file reads what is written to other tables in the transaction of a
+// transition: also, done.move and failed.move of qgen.yaml.
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Companion is a change of another table in the transaction of a transition, for
+// each of its rows. It sees a row as the transition finds it; that of a claim, as
+// the claim leaves it.
+type Companion struct {
+	Pos    source.Pos
+	Verb   string // insert, update or delete
+	Schema string // "" when nobody names one
+	Table  string
+	// Known is the table in the DDL, nil when it is not there.
+	Known *schema.Table
+	Move  bool // the row itself goes there
+	Set   []CompanionValue
+	Where []CompanionValue // of update and delete: which rows
+	When  string           // an expression: of which rows of the queue; "" for all
+}
+
+// QualifiedName returns schema.name, or name alone.
+func (c *Companion) QualifiedName() string {
+	if c.Schema == "" {
+		return c.Table
+	}
+	return c.Schema + "." + c.Table
+}
+
+// Takes reports whether the argument of a transition is among what is written.
+func (c *Companion) Takes(arg string) bool {
+	return slices.ContainsFunc(slices.Concat(c.Set, c.Where), func(v CompanionValue) bool {
+		return v.Value.Kind == Arg && v.Value.Name == arg
+	})
+}
+
+// CompanionValue is a column of another table and what it gets or must have.
+type CompanionValue struct {
+	Column *Column
+	Value  Value
+	// Of is the column of the queue that would get the value if the row stayed, nil
+	// when the value is for Column itself.
+	Of *schema.Column
+}
+
+// GaveUp is the text of the error of a job that fails because its claim ran out.
+const GaveUp = "the claim ran out"
+
+// moves reports whether rows that enter a state go to another table, and how.
+func (b *binding) moves(name TransitionName) *config.Move {
+	switch name {
+	case Finish:
+		return b.config.DoneMove
+	case Fail, GiveUp:
+		return b.config.FailedMove
+	}
+	return nil
+}
+
+// keepsResult reports whether another table gets the result of a finished job.
+func (b *binding) keepsResult() bool {
+	is := func(v config.Value) bool { return v.Value.Value == ArgResult }
+	if m := b.config.DoneMove; m != nil && (m.Same || slices.ContainsFunc(m.Columns, is)) {
+		return true
+	}
+	for _, a := range b.config.Also {
+		for _, c := range a.Companions {
+			if a.Transition.Value == string(Finish) && (slices.ContainsFunc(c.Values, is) || slices.ContainsFunc(c.Set, is)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readCompanions adds to the transitions what else they write.
+func (b *binding) readCompanions() {
+	for _, name := range []TransitionName{Finish, Fail, GiveUp} {
+		if t, m := b.spec.Transitions[name], b.moves(name); t != nil && m != nil {
+			b.move(t, m)
+		}
+	}
+	var known []string
+	for _, name := range TransitionNames {
+		if name != Start && name != Purge {
+			known = append(known, string(name))
+		}
+	}
+	for _, a := range b.config.Also {
+		name := TransitionName(a.Transition.Value)
+		if !slices.Contains(known, string(name)) {
+			b.errorf(a.Transition.Pos, "%q is no step of a job that could write other tables", name).
+				WithHint("%s", suggest(string(name), known, "The steps are"))
+			continue
+		}
+		if name == Enqueue {
+			refuse(b.errs, a.Transition.Pos, "a companion of enqueue", "Add the other rows in the transaction that adds the job, with WithTx.")
+			continue
+		}
+		t := b.spec.Transitions[name]
+		if t == nil {
+			b.errorf(a.Transition.Pos, "this queue has no %s", name).WithHint("%s", absent[name])
+			continue
+		}
+		for _, c := range a.Companions {
+			b.companion(t, c)
+		}
+		// A job fails for good by Fail and by Recover alike.
+		if g := b.spec.Transitions[GiveUp]; name == Fail && g != nil {
+			for _, c := range a.Companions {
+				b.companion(g, c)
+			}
+		}
+	}
+	b.noteEngines()
+}
+
+// noteEngines warns of tables that take no part in transactions.
+func (b *binding) noteEngines() {
+	for _, name := range TransitionNames {
+		t := b.spec.Transitions[name]
+		if t == nil {
+			continue
+		}
+		for _, c := range t.With {
+			for _, table := range []*schema.Table{b.table, c.Known} {
+				if table != nil && table.Untransacted() {
+					b.note("warning: %s is a table of %s, which has no transactions: a crash can leave a change of %s made and that of %s not",
+						table.QualifiedName(), table.Engine, c.QualifiedName(), b.table.QualifiedName())
+				}
+			}
+		}
+	}
+}
+
+// other returns a companion over the table of that name; nil after a complaint.
+func (b *binding) other(verb string, table config.String) *Companion {
+	c := &Companion{Verb: verb, Pos: table.Pos}
+	found := b.catalog.Lookup(table.Value, b.fold)
+	if table.Value == "self" {
+		found = []*schema.Table{b.table}
+	}
+	switch len(found) {
+	case 0:
+		c.Table = b.fold(table.Value)
+		if before, after, ok := strings.Cut(c.Table, "."); ok {
+			c.Schema, c.Table = before, after
+		}
+		b.note("the DDL has no table %q, so its columns are not checked", c.QualifiedName())
+	case 1:
+		c.Known, c.Schema, c.Table = found[0], found[0].Schema, found[0].Name
+		b.errs.Add(c.Known.Gaps...)
+	default:
+		b.errorf(table.Pos, "%q means several tables: %s", table.Value, list(found)).
+			WithHint("Write the schema before the name: %s.", found[0].QualifiedName())
+		return nil
+	}
+	switch {
+	case c.Known == b.table && verb != "insert":
+		b.errorf(table.Pos, "%s is the table of the queue", table.Value).
+			WithHint("What a step writes to its own row is said by qgen:on; rows of other jobs are not its business.")
+		return nil
+	case c.Known != nil && c.Known.View && verb == "insert":
+		b.errorf(table.Pos, "%s is a view", table.Value).WithHint("Name the table behind it.")
+		return nil
+	}
+	return c
+}
+
+// move adds the companion that takes rows to another table.
+func (b *binding) move(t *Transition, m *config.Move) {
+	c := b.other("insert", m.To)
+	if c == nil {
+		return
+	}
+	c.Move = true
+	switch {
+	case c.Known == b.table:
+		b.errorf(m.To.Pos, "the row is in %s already", m.To.Value).WithHint("Name another table, or say done=keep or failed=keep in queue:.")
+		return
+	case m.Same:
+		b.same(t, c)
+	default:
+		c.Set = b.values(t.Name, c, m.Columns, true)
+	}
+	b.complete(c, m.To)
+	t.With = append([]*Companion{c}, t.With...)
+}
+
+// same has the other table keep the row as it would be if it stayed: the columns
+// that both tables have.
+func (b *binding) same(t *Transition, c *Companion) {
+	written := map[*schema.Column]Value{}
+	for _, w := range b.resolve(t.Name) {
+		written[w.Column] = w.Value
+	}
+	for _, from := range b.table.Columns {
+		to := from
+		if c.Known != nil {
+			if to = c.Known.Column(from.Name); to == nil || to.Generated || to.Always {
+				continue
+			}
+		}
+		v, ok := written[from]
+		if !ok {
+			v = Value{Kind: ColumnOf, Other: from}
+		}
+		c.Set = append(c.Set, CompanionValue{Column: &Column{Column: to}, Value: v, Of: from})
+	}
+}
+
+// companion adds an entry of also.
+func (b *binding) companion(t *Transition, from config.Companion) {
+	verb, table := "insert", from.Insert
+	switch {
+	case from.Update.IsSet():
+		verb, table = "update", from.Update
+	case from.Delete.IsSet():
+		verb, table = "delete", from.Delete
+	}
+	c := b.other(verb, table)
+	if c == nil {
+		return
+	}
+	c.Set = b.values(t.Name, c, slices.Concat(from.Values, from.Set), false)
+	c.Where = b.values(t.Name, c, from.Where, false)
+	if from.When.IsSet() {
+		c.When, _ = b.expression(asLiteral(from.When), false)
+	}
+	tied := func(v CompanionValue) bool { return v.Value.Kind != Literal && v.Value.Kind != Null }
+	switch {
+	case verb == "insert":
+		b.complete(c, table)
+	case len(c.Where) > 0 && !slices.ContainsFunc(c.Where, tied):
+		b.errorf(from.Where[0].Column.Pos, "nothing ties rows of %s to a job", c.QualifiedName()).
+			WithHint("Say which column holds a value of the job's row: where: {job_id: key.id}.")
+	}
+	t.With = append(t.With, c)
+}
+
+// complete complains about columns without which no row can be added.
+func (b *binding) complete(c *Companion, table config.String) {
+	if c.Known == nil {
+		return
+	}
+	var missing []string
+	for _, column := range c.Known.Columns {
+		given := slices.ContainsFunc(c.Set, func(v CompanionValue) bool { return v.Column.Column == column })
+		if column.NotNull && !given && !column.HasDefault && !column.Identity && !column.Generated {
+			missing = append(missing, column.Name)
+		}
+	}
+	if len(missing) > 0 {
+		b.errorf(table.Pos, "a new row of %s needs %s, which is NOT NULL and has no default", c.QualifiedName(), strings.Join(missing, ", ")).
+			WithHint("Say what it gets, for example {%s: row.%s}.", missing[0], b.table.Columns[0].Name)
+	}
+}
+
+// values reads columns of another table and their values.
+func (b *binding) values(step TransitionName, c *Companion, from []config.Value, move bool) []CompanionValue {
+	var all []CompanionValue
+	for _, f := range from {
+		column := b.columnBeside(c, f, all)
+		if column == nil {
+			continue
+		}
+		if v, ok := b.valueBeside(step, c, column, f.Value, move); ok {
+			all = append(all, CompanionValue{Column: column, Value: v})
+		}
+	}
+	return all
+}
+
+// columnBeside returns the column of another table that is written or compared; nil
+// after a complaint.
+func (b *binding) columnBeside(c *Companion, f config.Value, seen []CompanionValue) *Column {
+	name := f.Column
+	column := &Column{Column: &schema.Column{Name: b.fold(name.Value), Pos: name.Pos, Type: schema.Type{Class: schema.Unknown}}}
+	if c.Known != nil {
+		known := columnOf(c.Known, name.Value, b.fold)
+		if known == nil {
+			b.errorf(name.Pos, "table %q has no column %q", c.QualifiedName(), name.Value).
+				WithHint("%s", suggest(name.Value, columnNames(c.Known), "Its columns are"))
+			return nil
+		}
+		column.Column = known
+		if known.Generated || known.Always {
+			b.errorf(name.Pos, "column %q of %s is filled by the database and cannot be written", known.Name, c.QualifiedName()).
+				WithHint("Leave it out.")
+			return nil
+		}
+	}
+	if slices.ContainsFunc(seen, func(v CompanionValue) bool { return v.Column.Name == column.Name }) {
+		b.errorf(name.Pos, "column %q is said twice", name.Value).WithHint("Keep one of the two.")
+		return nil
+	}
+	return column
+}
+
+var (
+	numberForm = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
+	textForm   = regexp.MustCompile(`^'(?:[^']|'')*'$`)
+	partForm   = regexp.MustCompile(`^(key|row)\.("[^"]+"|[\pL_][\pL\pN_$#]*)$`)
+	bareForm   = regexp.MustCompile(`^[\pL_][\pL\pN_$#]*$`)
+)
+
+// valueWords are the words that stand for values.
+var valueWords = []string{"now", "token", "worker", "error", "result", "null", "true", "false"}
+
+// valueBeside reads the value of a column of another table.
+func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column, s config.String, move bool) (Value, bool) {
+	text := s.Value
+	wrong := func(hint, format string, args ...any) (Value, bool) {
+		b.errorf(s.Pos, format, args...).WithHint("%s", hint)
+		return Value{}, false
+	}
+	switch {
+	case text == "now":
+		return Value{Kind: Now, Pos: s.Pos}, b.present(c, column, s)
+	case text == "null" && column.NotNull:
+		return wrong("Write another value, or leave the column out.", "column %q of %s is NOT NULL", column.Name, c.QualifiedName())
+	case text == "null":
+		return Value{Kind: Null, Pos: s.Pos}, true
+	case text == "token" && b.spec.Token == nil:
+		return wrong("Mark the column that holds a fresh value for each claim with qgen:token.", "claims of this queue leave no token")
+	case text == "token":
+		return b.taken(c, column, s, b.spec.Token)
+	case text == "worker" && b.spec.Worker == nil:
+		return wrong("Mark the column that tells who holds a row with qgen:worker.", "claims of this queue do not record who holds a row")
+	case text == "worker":
+		return b.taken(c, column, s, b.spec.Worker)
+	case text == ArgError && step != Retry && step != Fail && step != GiveUp:
+		return wrong("It can stand under retry: and fail:.", "%s has no error", step)
+	case text == ArgError && !slices.Contains([]schema.Class{schema.Text, schema.Unknown}, column.Type.Class):
+		return wrong("An error is a text.", "column %q of %s is %s, which holds no text of an error", column.Name, c.QualifiedName(), column.Type.Raw)
+	case text == ArgError && step == GiveUp:
+		gaveUp := GaveUp
+		if n := column.Type.Length; n > 0 && n < len(gaveUp) {
+			gaveUp = gaveUp[:n]
+		}
+		return Value{Kind: Literal, Text: gaveUp, Pos: s.Pos}, true
+	case text == ArgError:
+		return Value{Kind: Arg, Name: ArgError, Pos: s.Pos}, true
+	case text == ArgResult && step != Finish:
+		return wrong("It can stand under done:.", "%s has no result", step)
+	case text == ArgResult && b.spec.Result == nil:
+		return wrong("Mark the column that keeps it with qgen:result; its type is that of the argument of Complete.", "Complete takes no result")
+	case text == ArgResult:
+		return Value{Kind: Arg, Name: ArgResult, Pos: s.Pos}, true
+	case strings.HasPrefix(text, "arg:"):
+		refuse(b.errs, s.Pos, "an argument of a step", "Pass one text or number to Complete as its result, with qgen:result, or write the row in the handler's transaction, with WithTx.")
+		return Value{}, false
+	case text == "true" || text == "false" || numberForm.MatchString(text):
+		return b.constantBeside(c, column, s, text)
+	case textForm.MatchString(text):
+		return b.constantBeside(c, column, s, strings.ReplaceAll(text[1:len(text)-1], "''", "'"))
+	}
+	if m := partForm.FindStringSubmatch(text); m != nil {
+		return b.part(c, column, s, m[1], strings.Trim(m[2], `"`))
+	}
+	if bareForm.MatchString(text) {
+		if move {
+			return b.part(c, column, s, "row", text)
+		}
+		hint := "A column of the job's row is written row.name, a text 'in quotes'. Other words are " + strings.Join(valueWords, ", ") + "."
+		if columnOf(b.table, text, b.fold) != nil {
+			hint = "Write row." + text + " for the column of the job's row."
+		} else if near := meant(text, valueWords); near != "" {
+			hint = "Did you mean " + near + "? " + hint
+		}
+		return wrong(hint, "%q is no value", text)
+	}
+	sql, ok := b.expression(asLiteral(s), false)
+	return Value{Kind: SQLExpr, Text: sql, Pos: s.Pos}, ok
+}
+
+// constantBeside checks a constant against the column of another table.
+func (b *binding) constantBeside(c *Companion, column *Column, s config.String, text string) (Value, bool) {
+	if c.Known == nil {
+		switch {
+		case textForm.MatchString(s.Value):
+			column.Type.Class = schema.Text
+		case text == "true" || text == "false":
+			column.Type.Class = schema.Bool
+		case strings.Trim(text, "+-0123456789") == "":
+			column.Type.Class = schema.Int
+		default:
+			column.Type.Class = schema.Float
+		}
+		return Value{Kind: Literal, Text: text, Pos: s.Pos}, true
+	}
+	return b.literal(column.Column, literal{text: text, quote: quoted, pos: s.Pos})
+}
+
+// part is a column of the job's row as a value.
+func (b *binding) part(c *Companion, column *Column, s config.String, of, name string) (Value, bool) {
+	from := columnOf(b.table, name, b.fold)
+	switch {
+	case from == nil:
+		b.errorf(s.Pos, "table %q has no column %q", b.table.QualifiedName(), name).
+			WithHint("%s", suggest(name, columnNames(b.table), "Its columns are"))
+		return Value{}, false
+	case of == "key" && !slices.Contains(b.spec.Key, from):
+		hint := "Write row." + name + "."
+		if len(b.spec.Key) > 0 {
+			hint = "The key is " + names(b.spec.Key) + ". Write row." + name + " for another column of the row."
+		}
+		b.errorf(s.Pos, "column %q is no part of the key", from.Name).WithHint("%s", hint)
+		return Value{}, false
+	}
+	return b.taken(c, column, s, from)
+}
+
+// taken is the value of a column of the job's row for a column of another table.
+func (b *binding) taken(c *Companion, column *Column, s config.String, from *schema.Column) (Value, bool) {
+	if c.Known != nil && !alike(from.Type, column.Type) {
+		b.errorf(s.Pos, "column %q is %s, and column %q of %s is %s", from.Name, orWord(from.Type.Raw, string(from.Type.Class)),
+			column.Name, c.QualifiedName(), orWord(column.Type.Raw, string(column.Type.Class))).
+			WithHint("Write an SQL expression that turns one into the other, with {row}.%s for the column.", from.Name)
+		return Value{}, false
+	}
+	return Value{Kind: ColumnOf, Other: from, Pos: s.Pos}, true
+}
+
+// families are classes of types of which one takes the values of the others.
+var families = [][]schema.Class{
+	{schema.Int, schema.Float, schema.Decimal, schema.Bool},
+	{schema.Timestamp, schema.Date},
+	{schema.Bytes, schema.Text, schema.UUID},
+	{schema.Text, schema.JSON},
+	{schema.Text, schema.Timestamp, schema.Date, schema.TimeOfDay},
+}
+
+// alike reports whether a column of one type may take values of another, as far as
+// that is so in any database.
+func alike(from, to schema.Type) bool {
+	switch {
+	case from.Array != to.Array:
+		return false
+	case from.Class == to.Class, from.Loose, to.Loose, to.Class == schema.Text, from.Class == schema.Unknown, to.Class == schema.Unknown:
+		return true
+	}
+	return slices.ContainsFunc(families, func(f []schema.Class) bool { return slices.Contains(f, from.Class) && slices.Contains(f, to.Class) })
+}
+
+// present makes sure that it is known how a column of another table keeps time: as
+// the times of the queue do, where its type does not say it.
+func (b *binding) present(c *Companion, column *Column, s config.String) bool {
+	var clocks, forms []string
+	for _, own := range b.spec.Columns {
+		if own.Column == column.Column {
+			*column = *own // the table of the queue itself
+			if own.As != "" || own.Clock != "" || own.Type.Zone {
+				return true
+			}
+		}
+		if own.Clock != "" {
+			clocks = append(clocks, own.Clock)
+		}
+		if own.As != "" {
+			forms = append(forms, own.As)
+		}
+	}
+	slices.Sort(clocks)
+	slices.Sort(forms)
+	clocks, forms = slices.Compact(clocks), slices.Compact(forms)
+	class := column.Type.Class
+	switch {
+	case c.Known == nil, class == schema.Date, class == schema.Timestamp && column.Type.Zone:
+		return true
+	case class == schema.Timestamp && !column.Type.Loose:
+		column.Clock = b.clock
+		if column.Clock == "" && len(clocks) == 1 {
+			column.Clock = clocks[0]
+		}
+		if column.Clock == "" {
+			b.errorf(s.Pos, "column %q of %s is %s, which has no zone", column.Name, c.QualifiedName(), column.Type.Raw).
+				WithHint("Say clock: utc or clock: local in this entry.")
+			return false
+		}
+		return true
+	case len(forms) == 1 && keepsTime(class) && (class == schema.Text || class == schema.Bytes || class == schema.Timestamp) == strings.HasPrefix(forms[0], textTime):
+		column.As, column.Clock = forms[0], cmp.Or(b.clock, strings.Join(clocks, ""))
+		return true
+	}
+	b.errorf(s.Pos, "nothing tells how column %q of %s, which is %s, keeps time", column.Name, c.QualifiedName(), orWord(column.Type.Raw, "without type")).
+		WithHint("Write the present as an SQL expression in its place.")
+	return false
+}
