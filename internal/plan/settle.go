@@ -60,7 +60,10 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		}
 	}
 	moved := slices.ContainsFunc(b.pkg.Key, func(f *Field) bool {
-		return !f.RowID && b.writes(name, b.spec.Table.Column(f.Column))
+		if f.RowID {
+			return b.d.RowIdentity.Moves && !t.Delete
+		}
+		return b.writes(name, b.spec.Table.Column(f.Column))
 	})
 	// What names the row changes, and what named it is what has to come back.
 	was := ""
