@@ -152,6 +152,9 @@ type Dialect struct {
 		Read        string `yaml:"read"`        // how it is read as text, where it is none
 		Write       string `yaml:"write"`       // slot {arg}: the text as an identity
 	} `yaml:"row_identity"`
+	// BareBooleans: a partial index WHERE b serves b = true, and WHERE NOT b serves
+	// b = false.
+	BareBooleans bool `yaml:"bare_booleans"`
 	// TableLocks are storage engines that know neither row locks nor transactions.
 	TableLocks []string `yaml:"table_locks"`
 	// Returned are what stands before a column that a statement returns, as it is
