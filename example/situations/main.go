@@ -21,6 +21,13 @@ import (
 	lines "github.com/qgen-dev/qgen/example/situations/04-sequence-log"
 	jobs "github.com/qgen-dev/qgen/example/situations/05-ids-hard-delete"
 	requests "github.com/qgen-dev/qgen/example/situations/06-heap-hard-delete"
+	taskqueue "github.com/qgen-dev/qgen/example/situations/07-tsql-batches"
+	msgqueue "github.com/qgen-dev/qgen/example/situations/08-msgqueue"
+	items "github.com/qgen-dev/qgen/example/situations/09-items-available"
+	files "github.com/qgen-dev/qgen/example/situations/10-files-by-hash"
+	owned "github.com/qgen-dev/qgen/example/situations/11-connection-owner"
+	calculations "github.com/qgen-dev/qgen/example/situations/12-result-in-row"
+	work "github.com/qgen-dev/qgen/example/situations/13-integer-states"
 	"github.com/qgen-dev/qgen/example/situations/situation"
 )
 
@@ -32,6 +39,13 @@ var situations = []situation.Situation{
 	lines.Situation,
 	jobs.Situation,
 	requests.Situation,
+	taskqueue.Situation,
+	msgqueue.Situation,
+	items.Situation,
+	files.Situation,
+	owned.Situation,
+	calculations.Situation,
+	work.Situation,
 }
 
 func main() {
