@@ -18,8 +18,9 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: generate
-generate: ## write example/gen and the packages of the conformance suite and the corpus
+generate: ## write the packages of the examples, of the conformance suite and of the corpus
 	go run ./cmd/qgen generate
+	cd example/situations && go run ../../cmd/qgen generate
 	cd test/conformance && go run ../../cmd/qgen generate
 	cd test/corpus && go run ../../cmd/qgen generate
 

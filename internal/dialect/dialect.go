@@ -148,10 +148,16 @@ type Dialect struct {
 		Column      string `yaml:"column"`
 		Type        string `yaml:"type"`
 		Stable      bool   `yaml:"stable"`      // for the life of the row, not only of the transaction
+		Moves       bool   `yaml:"moves"`       // with every UPDATE of the row
 		Partitioned string `yaml:"partitioned"` // second column where a table has partitions
 		Read        string `yaml:"read"`        // how it is read as text, where it is none
 		Write       string `yaml:"write"`       // slot {arg}: the text as an identity
 	} `yaml:"row_identity"`
+	// BareBooleans: a partial index WHERE b serves b = true, and WHERE NOT b serves
+	// b = false.
+	BareBooleans bool `yaml:"bare_booleans"`
+	// TableLocks are storage engines that know neither row locks nor transactions.
+	TableLocks []string `yaml:"table_locks"`
 	// Returned are what stands before a column that a statement returns, as it is
 	// after (insert, update) or was before (delete), where the table's name does not.
 	Returned map[string]string `yaml:"returned"`

@@ -52,8 +52,12 @@ var strategies = []strategy{
 		case !b.tells(queue.Ready):
 			return false, "nothing tells finished rows from new ones", "Name the states with qgen:status ready=… done=…."
 		}
-		if len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "" {
+		switch {
+		case len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "":
 			return b.nameless()
+		case len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable:
+			return false, "rows have no key, and their physical identity does not outlive the transaction that reads them",
+				"Add a primary key, or mark unique columns with qgen:id."
 		}
 		return true, "no running state and a shard column: every worker reads its own share", ""
 	}},
@@ -84,10 +88,10 @@ var strategies = []strategy{
 			return b.cannotSkip(dialect.Blocks)
 		}
 		switch {
+		case b.can(dialect.OpenCursors) && b.movesRow(queue.Claim) != "":
+			return false, "a block finds rows by their place, and claiming writes " + b.movesRow(queue.Claim) + ", by which the table is partitioned: the row moves to another place", ""
 		case b.can(dialect.OpenCursors) && b.spec.Table.NoRowIdentity:
 			return false, "rows of the table have no place by which a block could write them", ""
-		case b.can(dialect.OpenCursors) && b.moves(queue.Claim):
-			return false, "a claim moves the row to another partition, where its place, by which a block reads it back, is another", ""
 		case !b.can(dialect.OpenCursors) && b.spec.Token == nil:
 			return false, "no column can hold the key of a batch, by which a block reads it back", "Mark a column with qgen:token, or say running=token on qgen:status."
 		case !b.can(dialect.OpenCursors) && len(b.spec.Key) == 0:
@@ -112,6 +116,8 @@ var strategies = []strategy{
 			return false, why, mend
 		}
 		switch {
+		case b.locksTable():
+			return b.lockless()
 		case !b.can(dialect.RowLocks):
 			return false, b.d.Title + " locks the whole database, not rows", ""
 		case !b.can(dialect.SkipLocked):
@@ -144,6 +150,9 @@ var strategies = []strategy{
 		return true, "the old state is compared when a row is taken", ""
 	}},
 	{name: "pop", asked: "a taken row is gone, so it must be asked for", possible: func(b *builder) (bool, string, string) {
+		if !b.can(dialect.Returning) && b.locksTable() {
+			return b.lockless()
+		}
 		if !b.can(dialect.Returning) && (!b.can(dialect.RowLocks) || len(b.spec.Key) == 0) {
 			return false, b.d.Title + " " + b.version.String() + " cannot return the rows of a DELETE", b.sinceMend(dialect.Returning)
 		}
@@ -243,6 +252,9 @@ func (b *builder) force(name string, errs *source.ErrorList) bool {
 // can reports whether the server has a capability, as a node of its cluster where it
 // is one.
 func (b *builder) can(c dialect.Capability) bool {
+	if b.locksTable() && slices.Contains([]dialect.Capability{dialect.RowLocks, dialect.SkipLocked, dialect.Blocks}, c) {
+		return false
+	}
 	if _, absent := b.d.ClusterAbsent[c]; absent && b.cluster {
 		return false
 	}
@@ -252,10 +264,39 @@ func (b *builder) can(c dialect.Capability) bool {
 // cannotSkip is why a claim cannot pass over locked rows, by a capability that the
 // server does not have or its cluster cannot bear.
 func (b *builder) cannotSkip(by dialect.Capability) (bool, string, string) {
+	if b.locksTable() {
+		return b.lockless()
+	}
 	if b.d.Can(by, b.version) {
 		return false, b.d.ClusterAbsent[by], "Leave strategy= out; the strategies that " + b.d.Cluster + " can bear wait for locked rows."
 	}
 	return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
+}
+
+// locksTable reports whether the storage engine of the table has neither row locks
+// nor transactions: it takes FOR UPDATE and locks nothing.
+func (b *builder) locksTable() bool {
+	return slices.ContainsFunc(b.d.TableLocks, func(engine string) bool { return strings.EqualFold(engine, b.spec.Table.Engine) })
+}
+
+// lockless is why no claim can lock rows of such a table.
+func (b *builder) lockless() (bool, string, string) {
+	return false, "the engine " + b.spec.Table.Engine + " has no transactions and locks no rows: FOR UPDATE would give every worker the same ones",
+		"Keep the queue in a table whose engine locks rows: ALTER TABLE … ENGINE=InnoDB."
+}
+
+// movesRow returns the column by which the table is partitioned and which a
+// transition writes, "" when there is none: the row then moves to another
+// partition, and its physical identity is another.
+func (b *builder) movesRow(names ...queue.TransitionName) string {
+	for _, name := range names {
+		for _, column := range b.spec.Table.PartitionBy {
+			if c := b.spec.Table.Column(column); c != nil && b.writes(name, c) {
+				return c.Name
+			}
+		}
+	}
+	return ""
 }
 
 // sinceMend says from which version on the server could do it.
@@ -325,7 +366,10 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 // canHold reports whether a row lock can be the claim.
 func (b *builder) canHold() (bool, string, string) {
 	inOrder, why, mend := b.canLockInOrder()
+	settles := []queue.TransitionName{queue.Finish, queue.Fail, queue.Retry, queue.Release}
 	switch {
+	case b.locksTable():
+		return b.lockless()
 	case !b.can(dialect.RowLocks):
 		return false, b.d.Title + " locks the whole database, not rows",
 			"Add a running state or a lease column, which a claim can write."
@@ -338,10 +382,25 @@ func (b *builder) canHold() (bool, string, string) {
 		return false, why, mend
 	case len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "":
 		return b.nameless()
+	case len(b.spec.Key) == 0 && b.movesRow(settles...) != "":
+		return false, "rows have no key, and " + b.movesRow(settles...) + " is what the table is partitioned by: writing it moves a row to another place, and only its place names it",
+			"Add a primary key, or mark unique columns with qgen:id; or say done=delete and failed=delete in place of the status."
+	case len(b.spec.Key) == 0 && b.d.RowIdentity.Moves && b.returnsRows():
+		return false, "rows have no key, and a job that is given back is written, which moves its row: the transaction would take it again as another",
+			"Add a primary key, or mark unique columns with qgen:id; or leave out what giving back writes (qgen:attempts, qgen:due, qgen:error): the row is then free as it was when the transaction ends."
 	case b.spec.Table.View:
 		return false, "a view has no rows of its own to lock", "Name the table behind it."
 	}
 	return true, "nothing is written while a job runs: the row lock is the claim", ""
+}
+
+// returnsRows reports whether Fail or Requeue write a row that is ready again.
+func (b *builder) returnsRows() bool {
+	writes := func(name queue.TransitionName) bool {
+		t := b.spec.Transitions[name]
+		return t != nil && len(t.Writes) > 0
+	}
+	return writes(queue.Release) || writes(queue.Retry) && (b.spec.Attempts != nil || !writes(queue.Fail))
 }
 
 // shard notes that a shard narrows whatever claims.
@@ -349,12 +408,4 @@ func (b *builder) shard() {
 	if b.spec.Shard != nil && b.hasRunning() {
 		b.pkg.Notes = append(b.pkg.Notes, "the shard narrows every claim to the rows of one instance")
 	}
-}
-
-// moves reports whether a transition writes what decides in which partition a row
-// stands.
-func (b *builder) moves(name queue.TransitionName) bool {
-	return slices.ContainsFunc(b.spec.Table.PartitionBy, func(column string) bool {
-		return b.writes(name, b.spec.Table.Column(column))
-	})
 }

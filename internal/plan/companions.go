@@ -336,10 +336,14 @@ func (b *builder) sweepWith(t *queue.Transition, more []queue.Test, file, op, mo
 	return with
 }
 
-// movesKey reports whether a transition writes a part of the key.
+// movesKey reports whether a transition writes a part of the key, or moves the row
+// that only its place names.
 func (b *builder) movesKey(name queue.TransitionName) bool {
 	return slices.ContainsFunc(b.pkg.Key, func(f *Field) bool {
-		return !f.RowID && b.writes(name, b.spec.Table.Column(f.Column))
+		if f.RowID {
+			return b.d.RowIdentity.Moves && !b.spec.Transitions[name].Delete
+		}
+		return b.writes(name, b.spec.Table.Column(f.Column))
 	})
 }
 

@@ -249,7 +249,7 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 	if ix.Method != "" && ix.Method != "btree" {
 		return false
 	}
-	conditions := predicates(ix.Where)
+	conditions := b.conditions(ix)
 	tests := b.newScope().tests(w.where)
 	for _, condition := range conditions {
 		if !slices.ContainsFunc(tests, func(t string) bool { return normal(t) == condition }) {
@@ -296,6 +296,28 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 		}
 	}
 	return true
+}
+
+// conditions returns the predicate of an index in parts; where the planner knows
+// that a boolean is its own condition, it stands as a comparison.
+func (b *builder) conditions(ix *schema.Index) []string {
+	parts := predicates(ix.Where)
+	if !b.d.BareBooleans {
+		return parts
+	}
+	for i, part := range parts {
+		name, negated := strings.CutPrefix(part, "not")
+		for _, c := range b.spec.Table.Columns {
+			switch column := normal(b.d.Ident(c.Name)); {
+			case c.Type.Class != schema.Bool || c.Type.Array:
+			case part == column:
+				parts[i] = part + "=" + b.d.Bool(true)
+			case negated && name == column && b.spec.Table.Column(part) == nil:
+				parts[i] = name + "=" + b.d.Bool(false)
+			}
+		}
+	}
+	return parts
 }
 
 // predicates splits the predicate of an index at AND, each part in a normal

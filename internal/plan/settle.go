@@ -622,7 +622,7 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		})
 	}
 	check("verify_settings", "see the message; claims need it", func(*scope, *values) {})
-	if slices.ContainsFunc(queue.TransitionNames, b.moves) {
+	if b.movesRow(queue.TransitionNames...) != "" {
 		check("verify_movement", "a job's state decides in which partition its row stands, so rows must be able to move", func(*scope, *values) {})
 	}
 	if b.cluster && b.d.Has("verify_prepared") {

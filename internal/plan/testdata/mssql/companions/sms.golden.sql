@@ -92,6 +92,8 @@ FROM   OPENJSON(@p1) WITH (
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
 WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'busy'
+WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 
 -- sql/complete_move.sql
@@ -183,6 +185,8 @@ FROM   OPENJSON(@p1) WITH (
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
 WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'busy'
+WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 
 -- sql/retry_insert_tries.sql
@@ -240,6 +244,8 @@ FROM   OPENJSON(@p1) WITH (
        ) AS job
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
+WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'busy'
 WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 
@@ -345,6 +351,8 @@ FROM   OPENJSON(@p1) WITH (
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
 WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'busy'
+WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 
 -- sql/requeue_insert_fired.sql
@@ -402,6 +410,8 @@ FROM   OPENJSON(@p1) WITH (
        ) AS job
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
+WHERE  token = CONVERT(uniqueidentifier, token_held)
+AND    state = 'busy'
 WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 

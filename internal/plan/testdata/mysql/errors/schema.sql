@@ -22,3 +22,11 @@ CREATE TABLE knot (
     b    int,                 -- qgen:on done set "a"
     note text                 -- qgen:payload
 );
+CREATE TABLE isam (
+    id bigint NOT NULL PRIMARY KEY,
+    st varchar(8) NOT NULL -- qgen:status ready=a done=c
+) ENGINE=MyISAM;
+CREATE TABLE isams (
+    id bigint NOT NULL PRIMARY KEY,
+    st varchar(8) NOT NULL -- qgen:status ready=a running=b done=c
+) ENGINE=MyISAM;

@@ -11,3 +11,11 @@ CREATE TABLE flat (
     status VARCHAR2(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=C
     CONSTRAINT flat_pk PRIMARY KEY (id)
 ) ORGANIZATION INDEX;
+CREATE TABLE subrequest (
+    id     NUMBER(9) PRIMARY KEY,
+    status NUMBER(2) DEFAULT 0 NOT NULL -- qgen:status ready=0 running=3 done=8
+) PARTITION BY LIST (status) (PARTITION p_start VALUES (0), PARTITION p_other VALUES (DEFAULT)) ENABLE ROW MOVEMENT;
+CREATE TABLE heap (
+    line   VARCHAR2(100),
+    status NUMBER(2) DEFAULT 0 NOT NULL -- qgen:status ready=0 done=8
+) PARTITION BY LIST (status) (PARTITION p_start VALUES (0), PARTITION p_other VALUES (DEFAULT)) ENABLE ROW MOVEMENT;

@@ -30,3 +30,13 @@ CREATE TABLE secrets (
     secret text NOT NULL -- qgen:ignore
 );
 CREATE VIEW open_tasks AS SELECT id, state FROM tasks;
+CREATE TABLE heap (
+    line  text NOT NULL,
+    host  int,
+    tries int NOT NULL DEFAULT 0,
+    state int NOT NULL DEFAULT 0 -- qgen:status ready=0 done=1 failed=2
+);
+CREATE TABLE split (
+    line  text NOT NULL,
+    state int NOT NULL DEFAULT 0 -- qgen:status ready=0 done=1 failed=2
+) PARTITION BY LIST (state);

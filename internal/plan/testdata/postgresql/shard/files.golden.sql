@@ -11,8 +11,6 @@
 --
 -- It takes no locks. A worker that dies leaves its jobs as they were; they are read again by whoever gets its shard.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates files_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       reading behind a mark is not carried out by this version yet
@@ -32,7 +30,7 @@
 -- sql/claim.sql
 -- claim: the ready rows of one shard; nothing is written
 -- locks: none; the shard keeps workers apart
--- index: (id NULLS FIRST) WHERE processed = false
+-- index: (id) WHERE processed = false
 -- isolation: read committed
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* filesq.Claim */
@@ -40,7 +38,7 @@ SELECT /* filesq.Claim */
 FROM   files
 WHERE  processed = false
 AND    mod(mod(coalesce(hash_code, 0), $1) + $1, $1) = $2
-ORDER  BY id NULLS FIRST
+ORDER  BY id
 LIMIT  $3;
 
 -- sql/complete.sql
@@ -101,7 +99,7 @@ FROM   files;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE processed = false
+-- index: (id) WHERE processed = false
 -- isolation: read committed
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* filesq.Peek */
@@ -109,7 +107,7 @@ SELECT /* filesq.Peek */
 FROM   files
 WHERE  processed = false
 AND    mod(mod(coalesce(hash_code, 0), $1) + $1, $1) = $2
-ORDER  BY id NULLS FIRST
+ORDER  BY id
 LIMIT  $3;
 
 -- sql/verify_version.sql
@@ -150,7 +148,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* filesq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('files_ready')) AS want (name)
+FROM   (VALUES ('files_open')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -159,6 +157,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY files_ready ON files (id NULLS FIRST)
-WHERE  processed = false;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: files_open serves already

@@ -13,8 +13,6 @@
 --
 -- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates files_held_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=hold is asked for
@@ -34,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE processed = false
+-- index: (id) WHERE processed = false
 -- isolation: read committed
 -- arguments: 1: shards, 2: shard, 3: held ID, 4: limit
 SELECT /* heldq.Claim */
@@ -43,7 +41,7 @@ FROM   files
 WHERE  processed = false
 AND    mod(mod(coalesce(hash_code, 0), $1) + $1, $1) = $2
 AND    id <> ALL ($3::bigint[])
-ORDER  BY id NULLS FIRST
+ORDER  BY id
 LIMIT  $4
 FOR    UPDATE SKIP LOCKED;
 
@@ -105,7 +103,7 @@ FROM   files;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE processed = false
+-- index: (id) WHERE processed = false
 -- isolation: read committed
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* heldq.Peek */
@@ -113,7 +111,7 @@ SELECT /* heldq.Peek */
 FROM   files
 WHERE  processed = false
 AND    mod(mod(coalesce(hash_code, 0), $1) + $1, $1) = $2
-ORDER  BY id NULLS FIRST
+ORDER  BY id
 LIMIT  $3;
 
 -- sql/verify_version.sql
@@ -154,7 +152,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* heldq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('files_held_ready')) AS want (name)
+FROM   (VALUES ('files_open')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -163,6 +161,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY files_held_ready ON files (id NULLS FIRST)
-WHERE  processed = false;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: files_open serves already

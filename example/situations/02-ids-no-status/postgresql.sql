@@ -1,0 +1,6 @@
+-- Rows with an id and nothing that says how far they are.
+-- qgen:queue done=delete failed=keep
+CREATE TABLE outbox (
+    id        bigserial PRIMARY KEY,
+    recipient text NOT NULL
+);
