@@ -92,8 +92,6 @@ FROM   OPENJSON(@p1) WITH (
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
 WHERE  token = CONVERT(uniqueidentifier, token_held)
-AND    state = 'busy'
-WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 
 -- sql/complete_move.sql
@@ -185,8 +183,6 @@ FROM   OPENJSON(@p1) WITH (
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
 WHERE  token = CONVERT(uniqueidentifier, token_held)
-AND    state = 'busy'
-WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 
 -- sql/retry_insert_tries.sql
@@ -244,8 +240,6 @@ FROM   OPENJSON(@p1) WITH (
        ) AS job
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
-WHERE  token = CONVERT(uniqueidentifier, token_held)
-AND    state = 'busy'
 WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 
@@ -351,8 +345,6 @@ FROM   OPENJSON(@p1) WITH (
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
 WHERE  token = CONVERT(uniqueidentifier, token_held)
-AND    state = 'busy'
-WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 
 -- sql/requeue_insert_fired.sql
@@ -410,8 +402,6 @@ FROM   OPENJSON(@p1) WITH (
        ) AS job
        INNER LOOP JOIN outbox WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held
-WHERE  token = CONVERT(uniqueidentifier, token_held)
-AND    state = 'busy'
 WHERE  token = CONVERT(uniqueidentifier, token_held)
 AND    state = 'busy';
 
