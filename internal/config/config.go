@@ -71,10 +71,11 @@ type Queue struct {
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
 	Backoff *Backoff
+	Payload []PayloadFrom // payload_from, in file order
 	Gen     Gen
 
 	// Later lists keys of the language that are known and not yet carried out
-	// (also, payload_from, states, …), so that the queue stage can refuse them.
+	// (also, states, …), so that the queue stage can refuse them.
 	Later []String // Value is the key, "gen.sqlc" below another
 }
 
@@ -82,6 +83,15 @@ type Queue struct {
 type ColumnWords struct {
 	Name  String
 	Words []String
+}
+
+// PayloadFrom is a table that holds columns of a job besides the queue's own.
+type PayloadFrom struct {
+	Pos     source.Pos
+	Table   String
+	As      String // what On calls it; default: its name
+	On      String // names its row, {row} being the queue's
+	Columns []String
 }
 
 // Backoff is the wait between tries.

@@ -85,6 +85,14 @@ func (w *writer) claimStatements() []*plan.Statement {
 	return all
 }
 
+// toldStatements are those of which the comment of a claim tells.
+func (w *writer) toldStatements() []*plan.Statement {
+	if w.Payload == nil {
+		return w.claimStatements()
+	}
+	return append(w.claimStatements(), w.Payload.Statement)
+}
+
 // looksTwice reports whether a claim may run its statement again from the
 // lowest key.
 func (w *writer) looksTwice() bool { return w.hasLow() }
@@ -171,7 +179,7 @@ func (w *writer) claimDoc(paragraphs []string, statements ...*plan.Statement) []
 func (w *writer) claimMethod(f *code.File) {
 	c := w.Claim
 	params := append(append([]*code.Statement{ctxParam()}, w.narrowing()...), code.Id("limit").Int())
-	decl(f, w.claimDoc(c.Doc, w.claimStatements()...),
+	decl(f, w.claimDoc(c.Doc, w.toldStatements()...),
 		code.Func().Add(w.receiver()).Id("Claim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
 			if w.limited() {
@@ -315,12 +323,12 @@ func (w *writer) look(g *code.Group, op string) {
 		g.Add(attempt(w.queue(), how, code.Lit(op), w.markRead(text, op)...))
 	} else {
 		how = "retry"
-		if c.Flow == plan.OneBlock || c.Statement.Has(plan.ArgCursor) {
-			how = "transact" // what a block locks is free again without; a cursor lives on the connection of its block
+		if c.Flow == plan.OneBlock || c.Statement.Has(plan.ArgCursor) || w.Payload != nil && c.Flow != plan.ReadOnly {
+			// What a block locks is free again without; a cursor lives on the connection of its
+			// block; and a claim stands only with all that belongs to its jobs.
+			how = "transact"
 		}
-		g.Add(attempt(w.queue(), how, code.Lit(op),
-			code.List(code.Id("jobs"), code.Err()).Op("=").Add(readCall(reader(c.Statement), "scanJob", text...)),
-			code.Return(code.Err())))
+		g.Add(attempt(w.queue(), how, code.Lit(op), w.jobsInto("jobs", readCall(reader(c.Statement), "scanJob", text...))...))
 	}
 	if how == "transact" {
 		w.orNone(g)
@@ -352,12 +360,11 @@ func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
 	if w.Claim.Statement.Rows != nil {
 		mark, marked = queryCall("scanKey", text...), code.Len(code.Id("marked"))
 	}
-	return []*code.Statement{
+	return append([]*code.Statement{
 		code.Id("jobs").Op("=").Nil(),
 		code.List(code.Id("marked"), code.Err()).Op(":=").Add(mark),
 		code.If(code.Err().Op("!=").Nil().Op("||").Add(marked).Op("==").Lit(0)).Block(code.Return(code.Err())),
-		queryInto("jobs", "scanJob", append([]*code.Statement{code.Id(w.Claim.Read.Var)}, args...)...),
-	}
+	}, w.jobsInto("jobs", queryCall("scanJob", append([]*code.Statement{code.Id(w.Claim.Read.Var)}, args...)...))...)
 }
 
 // lockTake emits
@@ -404,15 +411,19 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	before, args := w.arguments(c.Statement, from, "")
 	text := append([]*code.Statement{code.Id(c.Statement.Var)}, args...)
 	if c.Statement.Rows != nil {
-		return append(before, queryInto(into, "scanJob", text...))
+		return append(before, w.jobsInto(into, queryCall("scanJob", text...))...)
 	}
 	take := code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err()))
+	if c.Read == nil && w.Payload != nil {
+		// The rows are gone afterwards.
+		before = append(before, code.If(code.List(code.Id(locked), code.Err()).Op("=").Add(payloadCall(locked)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())))
+	}
 	if c.Read == nil {
 		return append(before, take, code.Id(into).Op("=").Id(locked), code.Return(code.Nil()))
 	}
 	readBefore, readArgs := w.arguments(c.Read, from, "")
 	before = append(append(before, take), readBefore...)
-	return append(before, queryInto(into, "scanJob", append([]*code.Statement{code.Id(c.Read.Var)}, readArgs...)...))
+	return append(before, w.jobsInto(into, queryCall("scanJob", append([]*code.Statement{code.Id(c.Read.Var)}, readArgs...)...))...)
 }
 
 // sort emits slices.SortFunc(jobs, queueOrder) where the order can be known.
@@ -535,7 +546,7 @@ func (w *writer) pickTake(g *code.Group) {
 	c := w.Claim
 	pickBefore, pickArgs := w.arguments(c.Pick, source{limit: code.Id("fetch"), lists: true}, "claim", code.Nil())
 	take, try := w.takeTried(), "retry"
-	if c.Lock != nil {
+	if c.Lock != nil || w.Payload != nil {
 		try = "transact"
 	}
 	w.prepareLists(g, "claim")
@@ -577,7 +588,7 @@ func (w *writer) takeTried() []*code.Statement {
 	tried := source{many: code.Id("tried"), item: code.Id("Job"), limit: code.Id("missing"), lists: true}
 	if c.Lock == nil {
 		before, args := w.arguments(c.Statement, tried, "")
-		return append(before, queryInto("taken", "scanJob", append([]*code.Statement{code.Id(c.Statement.Var)}, args...)...))
+		return append(before, w.jobsInto("taken", queryCall("scanJob", append([]*code.Statement{code.Id(c.Statement.Var)}, args...)...))...)
 	}
 	return append(w.lockRows("taken", "free", "scanCandidate", c.Lock, tried), w.takeLocked("taken", "free")...)
 }

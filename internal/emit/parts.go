@@ -45,6 +45,8 @@ func (w *writer) parts() []part {
 		{"defaultWorker", "db.go", w.defaultWorkerFunc},
 
 		{"scanJob", "job.go", w.scanJobFunc},
+		{"withPayload", "payload.go", w.withPayloadFunc},
+		{"scanPayload", "payload.go", w.scanPayloadFunc},
 		{"scanEach", "job.go", w.scanEachFunc},
 		{"scanKey", "job.go", w.scanKeyFunc},
 		{"scanNewKey", "enqueue.go", w.scanNewKeyFunc},

@@ -317,6 +317,11 @@ func queryInto(rows, scan string, textAndArgs ...*code.Statement) *code.Statemen
 	return code.List(code.Id(rows), code.Err()).Op("=").Add(queryCall(scan, textAndArgs...)).Line().Return(code.Err())
 }
 
+// readInto is queryInto of a call that reads rows.
+func readInto(rows string, call *code.Statement) []*code.Statement {
+	return []*code.Statement{code.List(code.Id(rows), code.Err()).Op("=").Add(call), code.Return(code.Err())}
+}
+
 // queryCall is query(ctx, db, scanJob, text, args...).
 func queryCall(scan string, textAndArgs ...*code.Statement) *code.Statement {
 	return readCall("query", scan, textAndArgs...)

@@ -158,12 +158,21 @@ func (w *writer) peekFile() *code.File {
 		scan = "scanJob"
 	}
 	before, args := w.arguments(s, source{}, "peek", code.Nil())
-	decl(f, docOf(append(append([]string(nil), w.Peek.Doc...), paramDoc(narrowed)...), s),
+	told := []*plan.Statement{s}
+	if w.Peek.Payload {
+		told = append(told, w.Payload.Statement)
+	}
+	decl(f, docOf(append(append([]string(nil), w.Peek.Doc...), paramDoc(narrowed)...), told...),
 		code.Func().Add(queueReceiver()).Id("Peek").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
 			addAll(g, before)
 			g.Add(observe(code.Id("q"), code.Lit("peek"), code.Len(code.Id("jobs"))))
-			g.Add(attempt(code.Id("q"), "retry", code.Lit("peek"), queryInto("jobs", scan, append([]*code.Statement{code.Id(s.Var)}, args...)...)))
+			read := queryCall(scan, append([]*code.Statement{code.Id(s.Var)}, args...)...)
+			into := readInto("jobs", read)
+			if w.Peek.Payload {
+				into = w.jobsInto("jobs", read)
+			}
+			g.Add(attempt(code.Id("q"), "retry", code.Lit("peek"), into...))
 			if scan == "scanJob" {
 				w.sort(g)
 			}

@@ -19,11 +19,12 @@ import (
 func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.ErrorList) *Package {
 	before := errs.Len()
 	b := &builder{
-		spec:   spec,
-		d:      d,
-		pkg:    &Package{},
-		roles:  map[*schema.Column]*queue.Column{},
-		fields: map[*schema.Column]*Field{},
+		spec:      spec,
+		d:         d,
+		pkg:       &Package{},
+		roles:     map[*schema.Column]*queue.Column{},
+		fields:    map[*schema.Column]*Field{},
+		elsewhere: map[*Field]elsewhere{},
 	}
 	b.fail = func(err error) { errs.Errorf(spec.Pos, "%v", err) }
 	b.complain = func(c *schema.Column, hint, format string, args ...any) {
@@ -55,6 +56,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.readFields()
 	b.chooseIndex()
 	b.locksAndCrash()
+	b.buildPayload(errs)
 	b.buildClaim()
 	b.buildSettles()
 	b.buildSweeps()
@@ -433,6 +435,12 @@ func (b *builder) buildExplain() {
 				use.Go = f.Name + " *" + strings.TrimPrefix(f.GoType, "*")
 			}
 		}
+		p.Columns = append(p.Columns, use)
+	}
+	for _, f := range b.payload {
+		at := b.elsewhere[f]
+		use := ColumnUse{Column: plainText(b.called(at.from) + "." + at.column.Name), Type: plainText(at.column.Type.Raw),
+			Roles: "payload, of " + plainText(at.from.Table.QualifiedName()), Go: f.Name + " *" + strings.TrimPrefix(f.GoType, "*")}
 		p.Columns = append(p.Columns, use)
 	}
 	s := b.newScope()

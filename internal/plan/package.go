@@ -36,6 +36,7 @@ type Package struct {
 	Decodes []Decode
 	Imports []Import // of the user's own types
 
+	Payload          *Payload // nil: jobs have nothing in other tables
 	Claim            *Claim
 	Complete         *Settle // nil: the operation does not exist for this table
 	Retry            *Settle // Fail while attempts are left
@@ -285,6 +286,16 @@ type Claim struct {
 	TokenLen int        // of "bytes": how many
 }
 
+// Payload is what jobs have in other tables: fields of Job that are read by its key behind
+// a claim, in one transaction with it unless that writes nothing; before the claim where
+// that deletes the row.
+type Payload struct {
+	Statement *Statement // returns the key and Fields
+	Fields    []*Field   // all may be nil
+	Names     []string   // of Fields
+	Tables    []string   // as people say them
+}
+
 // Rung is the claim for one fixed size, with the size as a literal.
 type Rung struct {
 	Limit     int
@@ -360,6 +371,7 @@ type StatsField struct {
 type Peek struct {
 	Doc       []string
 	Statement *Statement
+	Payload   bool // with what they have in other tables
 }
 
 // Verify compares the live database with what the package was generated for.

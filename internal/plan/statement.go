@@ -17,6 +17,9 @@ func (p *Package) Statements() []*Statement {
 			add(r.Statement)
 		}
 	}
+	if p.Payload != nil {
+		add(p.Payload.Statement)
+	}
 	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
 		if s != nil {
 			add(s.Lock, s.Statement, s.Read)

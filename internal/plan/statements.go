@@ -50,6 +50,7 @@ type values struct {
 	Passed    string     // the index that looks like the order and is not the queue's, where the server must be told
 	Variables []string   // of a block, that hold Pick
 	Marked    []string   // conditions that rows meet when a claim has marked them
+	Others    []other    // tables that hold columns of jobs
 	Held      *batch     // rows that the transaction holds, to be left out
 	Batch     batch
 	Names     names
@@ -143,7 +144,6 @@ func (b *builder) base(op string) values {
 // the queue is decided.
 func (b *builder) common() values {
 	v := values{
-		Table:       b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name),
 		Version:     b.version,
 		Can:         map[string]bool{},
 		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate"), Kept: "@kept", Each: b.alias("i"), Changed: b.alias("changed")},
@@ -151,11 +151,7 @@ func (b *builder) common() values {
 		JSON:        b.batches("json"),
 		Triggers:    len(b.spec.Table.Triggers) > 0,
 	}
-	v.TableText, v.TableName = b.d.Quote(v.Table), b.d.Quote(b.spec.Table.Name)
-	v.Bare = b.row()
-	if b.spec.Table.Schema != "" {
-		v.Schema, v.Qualifier = b.d.Quote(b.spec.Table.Schema), b.d.Ident(b.spec.Table.Schema)+"."
-	}
+	v.of(b.d, b.spec.Table)
 	for c := range b.d.Capabilities {
 		v.Can[string(c)] = b.can(c)
 	}
@@ -174,6 +170,16 @@ func (b *builder) common() values {
 	}
 	v.OneOfMany = b.d.Fragments["one_of_many"].At(b.version)
 	return v
+}
+
+// of sets the table that a statement is about.
+func (v *values) of(d *dialect.Dialect, t *schema.Table) {
+	v.Table, v.Bare = d.Qualified(t.Schema, t.Name), d.Ident(t.Name)
+	v.TableText, v.TableName = d.Quote(v.Table), d.Quote(t.Name)
+	v.Schema, v.Qualifier = "", ""
+	if t.Schema != "" {
+		v.Schema, v.Qualifier = d.Quote(t.Schema), d.Ident(t.Schema)+"."
+	}
 }
 
 // keyIndex names the index that holds the key and nothing else.
@@ -458,7 +464,7 @@ func (s *scope) batchNames(fields []*Field, suffix string) []string {
 	used := map[string]bool{}
 	for i, f := range fields {
 		name := f.Column + s.d.Fold(suffix)
-		for n := i + 1; name != s.d.Shorten(name) || s.spec.Table.Column(name) != nil || used[name]; n += len(fields) {
+		for n := i + 1; name != s.d.Shorten(name) || s.hasColumn(name) || used[name]; n += len(fields) {
 			name = s.d.Fold("c"+strconv.Itoa(n)) + s.d.Fold(suffix)
 		}
 		used[name] = true
@@ -467,12 +473,18 @@ func (s *scope) batchNames(fields []*Field, suffix string) []string {
 	return names
 }
 
+// hasColumn reports whether a table that statements read has a column.
+func (b *builder) hasColumn(name string) bool {
+	return b.spec.Table.Column(name) != nil ||
+		slices.ContainsFunc(b.spec.PayloadFrom, func(f *queue.PayloadFrom) bool { return f.Table.Column(name) != nil })
+}
+
 // own is the column of a field as it is written.
 func (s *scope) own(f *Field) string {
 	if f.RowID {
-		return f.Column
+		return s.prefix + f.Column
 	}
-	return s.d.Ident(f.Column)
+	return s.prefix + s.d.Ident(f.Column)
 }
 
 // asForall lays out a batch as arrays of a block, of which a statement reads one

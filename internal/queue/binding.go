@@ -18,6 +18,7 @@ import (
 // binding is a queue while its Spec is made.
 type binding struct {
 	spec   *Spec
+	cat    *schema.Catalog
 	table  *schema.Table
 	config *config.Queue
 	fold   func(string) string
@@ -50,14 +51,14 @@ type condition struct {
 }
 
 // bindOne returns the Spec of one queue, nil after a complaint.
-func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, damaged bool, errs *source.ErrorList) *Spec {
+func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, damaged bool, errs *source.ErrorList) *Spec {
 	b := &binding{
 		spec: &Spec{
 			Name: one.name, Pos: one.pos, Table: t,
 			States: map[StateName]*State{}, Transitions: map[TransitionName]*Transition{},
 			Notes: one.notes,
 		},
-		table: t, config: q, fold: fold, errs: errs,
+		cat: cat, table: t, config: q, fold: fold, errs: errs,
 		queue:   &annotation{verb: "queue", pos: one.pos, words: one.words},
 		roles:   map[string][]*role{},
 		columns: map[*schema.Column]*Column{},
@@ -79,6 +80,7 @@ func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *on
 	b.readParams()
 	b.readShard()
 	b.readPayload()
+	b.readPayloadFrom()
 	b.readBackoff()
 	sound := !damaged && errs.Len() == before
 	b.buildStates(sound)

@@ -62,10 +62,24 @@ type Spec struct {
 	Expires  *schema.Column // not ready from then on; Purge removes the row
 	Status   *Status        // the named states of one column; nil when the state is spread or absent
 
+	// PayloadFrom are tables that hold columns of a job besides those of Table.
+	PayloadFrom []*PayloadFrom
+
 	// Expressions are those that the user wrote, for the parser of the database.
 	Expressions []Expression
 
 	Notes []string // what explain should say: what was found by itself, what wins over what
+}
+
+// PayloadFrom is a table that holds columns of a job besides those of the queue's own.
+type PayloadFrom struct {
+	Table   *schema.Table
+	As      string // what On calls it; "": its own name
+	On      string // names its row; {row} stands for the job's
+	Columns []*Column
+	Pos     source.Pos // of its entry
+	AsPos   source.Pos // of what it is called
+	OnPos   source.Pos
 }
 
 // Expression is SQL that the user wrote.
