@@ -80,6 +80,7 @@ var properties = []property{
 	{"enqueue", nil, proveEnqueue},
 	{"complete and claim", canComplete, proveCompleteAndClaim},
 	{"stats and peek", nil, proveStatsAndPeek},
+	{"payload elsewhere", hasPayload, provePayloadElsewhere},
 	{"redrive", canRedrive, proveRedrive},
 	{"purge", canPurge, provePurge},
 	{"verify", nil, proveVerify},

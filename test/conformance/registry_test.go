@@ -119,6 +119,15 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadguardedpg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadpopmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadpoppg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadpopsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popgalera"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popgroup"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popmaria105"
@@ -376,4 +385,13 @@ var registry = []emitted{
 	{name: "partitionora19", new: partitionora19.New, lost: partitionora19.ErrLost, retryable: partitionora19.IsRetryable},
 	{name: "partitionrunora19", new: partitionrunora19.New, lost: partitionrunora19.ErrLost, retryable: partitionrunora19.IsRetryable},
 	{name: "hostileora19", new: hostileora19.New, worker: hostileora19.WithWorker, lost: hostileora19.ErrLost, retryable: hostileora19.IsRetryable},
+	{name: "payloadpg10pgx", new: payloadpg10pgx.New, lost: payloadpg10pgx.ErrLost, retryable: payloadpg10pgx.IsRetryable},
+	{name: "payloadguardedpg10sql", new: payloadguardedpg10sql.New, lost: payloadguardedpg10sql.ErrLost, retryable: payloadguardedpg10sql.IsRetryable},
+	{name: "payloadsqlite", new: payloadsqlite.New, lost: payloadsqlite.ErrLost, retryable: payloadsqlite.IsRetryable},
+	{name: "payloadmy56", new: payloadmy56.New, lost: payloadmy56.ErrLost, retryable: payloadmy56.IsRetryable},
+	{name: "payloadmy84", new: payloadmy84.New, lost: payloadmy84.ErrLost, retryable: payloadmy84.IsRetryable},
+	{name: "payloadmaria106", new: payloadmaria106.New, lost: payloadmaria106.ErrLost, retryable: payloadmaria106.IsRetryable},
+	{name: "payloadpoppg10pgx", new: payloadpoppg10pgx.New, retryable: payloadpoppg10pgx.IsRetryable},
+	{name: "payloadpopsqlite", new: payloadpopsqlite.New, retryable: payloadpopsqlite.IsRetryable},
+	{name: "payloadpopmaria106", new: payloadpopmaria106.New, retryable: payloadpopmaria106.IsRetryable},
 }

@@ -18,6 +18,7 @@ type shape struct {
 	topics                       []string // arguments of Claim
 	absent                       []string // methods that this table cannot have
 	strategy                     string   // that the table calls for; "": the family's choice
+	payload                      bool     // jobs have columns in the table bodies
 	mixed                        bool     // the order goes up in one column and down in another
 }
 
@@ -148,6 +149,13 @@ var shapes = map[string]*shape{
 	},
 	"pop": {
 		ready: everyRow, strategy: "pop", fence: "none",
+	},
+	"payload": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim, payload: true,
+	},
+	"payloadpop": {
+		ready: everyRow, strategy: "pop", fence: "none", payload: true,
 	},
 	"partition": {
 		columns: []column{{"hash_code", "nullif(g % 7, 0)", "nullif(g % 7, 0)", "nullif(g % 7, 0)"}},

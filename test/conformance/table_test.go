@@ -59,7 +59,7 @@ func (s *subject) newTable(t testing.TB) *table {
 	return x
 }
 
-// bareTable creates the table and nothing else.
+// bareTable creates the table, and others that belong to it, and nothing else.
 func (s *subject) bareTable(t testing.TB) *table {
 	t.Helper()
 	x := &table{subject: s, dsn: s.family.place(t, s)}
@@ -69,7 +69,9 @@ func (s *subject) bareTable(t testing.TB) *table {
 	}
 	x.db = s.family.open(t, s.seeing(t, x.dsn, abreast), 4)
 	for _, batch := range batches(readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl))) {
-		x.run(t, strings.TrimSuffix(batch, ";")) // which Oracle does not take
+		for statement := range strings.SplitSeq(batch, ";\n\n") {
+			x.run(t, strings.TrimSuffix(statement, ";")) // which Oracle does not take
+		}
 	}
 	return x
 }
