@@ -54,7 +54,7 @@ WHERE  (id = ?)
 AND    status <=> status;
 
 -- sql/payload.sql
--- payload: what claimed jobs have in app.bodies, heads
+-- payload: what claimed jobs have in bodies, heads
 -- locks: none
 -- index: the key
 -- isolation: read committed
@@ -62,7 +62,7 @@ AND    status <=> status;
 SELECT /* poppedq.Payload */
        jobs.id, b.body, b.status, b.raw, CAST(b.made AS CHAR), heads.subject
 FROM   jobs FORCE INDEX (PRIMARY)
-       LEFT JOIN app.bodies b
+       LEFT JOIN bodies b
        ON  (b.id = jobs.body_id)
        LEFT JOIN heads
        ON  (heads.body_id = jobs.body_id)
@@ -159,7 +159,7 @@ FROM   (
            SELECT 'made', 'datetime'
        ) AS want
 LEFT   JOIN information_schema.columns AS have
-       ON  have.table_schema = 'app'
+       ON  have.table_schema = DATABASE()
        AND have.table_name = 'bodies'
        AND LOWER(have.column_name) = LOWER(want.name)
 WHERE  have.column_name IS NULL

@@ -24,7 +24,7 @@ CREATE TABLE jobs (
     body_id bigint NOT NULL
 );
 
-CREATE TABLE app.bodies (
+CREATE TABLE bodies (
     id bigint PRIMARY KEY,
     body json NOT NULL,
     status varchar(10) NOT NULL,
