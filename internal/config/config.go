@@ -71,6 +71,7 @@ type Queue struct {
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
 	Backoff *Backoff
+	Params  []Param       // of tables whose names are made at run time, in file order
 	Payload []PayloadFrom // payload_from, in file order
 	Gen     Gen
 
@@ -83,6 +84,12 @@ type Queue struct {
 type ColumnWords struct {
 	Name  String
 	Words []String
+}
+
+// Param is a part of the names of tables.
+type Param struct {
+	Name String
+	Type String // int or name
 }
 
 // PayloadFrom is a table that holds columns of a job besides the queue's own.

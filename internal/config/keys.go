@@ -20,9 +20,10 @@ import (
 var (
 	minFences    = []string{"none", "status", "claimed", "attempt", "token"}
 	clocks       = []string{"utc", "local"}
+	paramTypes   = []string{"int", "name"}
 	sqlPackages  = []string{"database/sql", "pgx/v5"}
 	codecs       = []string{"json"}
-	laterQueue   = []string{"params", "also", "done", "failed", "outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times"}
+	laterQueue   = []string{"also", "done", "failed", "outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times"}
 	laterGen     = []string{"sqlc", "review", "indexes"}
 	laterBackoff = []string{"expr"}
 )
@@ -103,6 +104,17 @@ func queueKeys(p *parser, q *Queue) []key {
 					WithHint("The wait starts at base and grows up to max.")
 			}
 			q.Backoff = b
+		}},
+		{name: "params", read: func(name string, v *yaml.Node) {
+			entries, _ := p.entries(v, name)
+			for _, e := range entries {
+				param := Param{Name: p.keyName(e), Type: p.word(e.value, join(name, e.name), paramTypes)}
+				if !token.IsExported(e.name) || !plainName.MatchString(e.name) {
+					p.errs.Errorf(param.Name.Pos, "%s is no name of a Go field", join(name, e.name)).
+						WithHint("Write letters and digits that begin with a capital: Channel.")
+				}
+				q.Params = append(q.Params, param)
+			}
 		}},
 		{name: "payload_from", read: func(name string, v *yaml.Node) {
 			for i, item := range p.items(v, name, "tables that hold columns of the job") {

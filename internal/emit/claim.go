@@ -249,7 +249,7 @@ func (w *writer) claimText(g *code.Group, op string) []*code.Statement {
 	if len(w.Claim.Ladder) == 0 {
 		before, args := w.arguments(w.Claim.Statement, source{lists: true}, op, code.Nil())
 		addAll(g, before)
-		return append([]*code.Statement{code.Id(w.Claim.Statement.Var)}, args...)
+		return append([]*code.Statement{w.text(w.Claim.Statement)}, args...)
 	}
 	g.List(code.Id("text"), code.Id("args")).Op(":=").Add(w.queue()).Dot("claimStatement").Call(w.sizedArgs()...)
 	return []*code.Statement{code.Id("text"), code.Id("args").Op("...")}
@@ -364,7 +364,7 @@ func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
 		code.Id("jobs").Op("=").Nil(),
 		code.List(code.Id("marked"), code.Err()).Op(":=").Add(mark),
 		code.If(code.Err().Op("!=").Nil().Op("||").Add(marked).Op("==").Lit(0)).Block(code.Return(code.Err())),
-	}, w.jobsInto("jobs", queryCall("scanJob", append([]*code.Statement{code.Id(w.Claim.Read.Var)}, args...)...))...)
+	}, w.jobsInto("jobs", queryCall("scanJob", append([]*code.Statement{w.text(w.Claim.Read)}, args...)...))...)
 }
 
 // lockTake emits
@@ -399,7 +399,7 @@ func (w *writer) lockRows(into, locked, scan string, lock *plan.Statement, from 
 	before, args := w.arguments(lock, from, "")
 	return append(before,
 		code.Id(into).Op("=").Nil(),
-		code.List(code.Id(locked), code.Err()).Op(":=").Add(readCall(reader(lock), scan, append([]*code.Statement{code.Id(lock.Var)}, args...)...)),
+		code.List(code.Id(locked), code.Err()).Op(":=").Add(readCall(reader(lock), scan, append([]*code.Statement{w.text(lock)}, args...)...)),
 		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id(locked)).Op("==").Lit(0)).Block(code.Return(code.Err())),
 	)
 }
@@ -409,21 +409,21 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	c := w.Claim
 	from := source{many: code.Id(locked), item: code.Id("Job"), lists: true}
 	before, args := w.arguments(c.Statement, from, "")
-	text := append([]*code.Statement{code.Id(c.Statement.Var)}, args...)
+	text := append([]*code.Statement{w.text(c.Statement)}, args...)
 	if c.Statement.Rows != nil {
 		return append(before, w.jobsInto(into, queryCall("scanJob", text...))...)
 	}
 	take := code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err()))
 	if c.Read == nil && w.Payload != nil {
 		// The rows are gone afterwards.
-		before = append(before, code.If(code.List(code.Id(locked), code.Err()).Op("=").Add(payloadCall(locked)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())))
+		before = append(before, code.If(code.List(code.Id(locked), code.Err()).Op("=").Add(w.payloadCall(w.queue(), locked)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())))
 	}
 	if c.Read == nil {
 		return append(before, take, code.Id(into).Op("=").Id(locked), code.Return(code.Nil()))
 	}
 	readBefore, readArgs := w.arguments(c.Read, from, "")
 	before = append(append(before, take), readBefore...)
-	return append(before, w.jobsInto(into, queryCall("scanJob", append([]*code.Statement{code.Id(c.Read.Var)}, readArgs...)...))...)
+	return append(before, w.jobsInto(into, queryCall("scanJob", append([]*code.Statement{w.text(c.Read)}, readArgs...)...))...)
 }
 
 // sort emits slices.SortFunc(jobs, queueOrder) where the order can be known.
@@ -501,7 +501,7 @@ func (w *writer) lookMethod(f *code.File) {
 func (w *writer) claimStatementMethod(f *code.File) {
 	values := func(s *plan.Statement) *code.Statement {
 		_, args := w.arguments(s, source{lists: true}, "claim")
-		return code.Return(code.Id(s.Var), code.Index().Any().Values(args...))
+		return code.Return(w.text(s), code.Index().Any().Values(args...))
 	}
 	decl(f, []string{"claimStatement is the statement for limit jobs: with the size as a literal where there is one, which the server plans once, else with the size as an argument."},
 		code.Func().Add(w.receiver()).Id("claimStatement").Params(w.sizedParams()...).Params(code.Id("text").String(), code.Id("args").Index().Any()).Block(
@@ -559,7 +559,7 @@ func (w *writer) pickTake(g *code.Group) {
 		)
 		w.token(g)
 		g.Var().List(code.Id("found"), code.Id("taken")).Index().Id("Job")
-		g.Add(attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", "scanCandidate", append([]*code.Statement{code.Id(c.Pick.Var)}, pickArgs...)...)))
+		g.Add(attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", "scanCandidate", append([]*code.Statement{w.text(c.Pick)}, pickArgs...)...)))
 		g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Break())
 		g.If(code.Id("round").Op(">").Lit(0)).Block(
 			code.Qual(mathRand, "Shuffle").Call(code.Len(code.Id("found")), code.Func().Params(code.List(code.Id("i"), code.Id("k")).Int()).Block(
@@ -588,7 +588,7 @@ func (w *writer) takeTried() []*code.Statement {
 	tried := source{many: code.Id("tried"), item: code.Id("Job"), limit: code.Id("missing"), lists: true}
 	if c.Lock == nil {
 		before, args := w.arguments(c.Statement, tried, "")
-		return append(before, w.jobsInto("taken", queryCall("scanJob", append([]*code.Statement{code.Id(c.Statement.Var)}, args...)...))...)
+		return append(before, w.jobsInto("taken", queryCall("scanJob", append([]*code.Statement{w.text(c.Statement)}, args...)...))...)
 	}
 	return append(w.lockRows("taken", "free", "scanCandidate", c.Lock, tried), w.takeLocked("taken", "free")...)
 }

@@ -109,7 +109,7 @@ func (w *writer) fused(g *code.Group, op string) {
 		g.List(code.Id("low"), code.Id("turn")).Op(":=").Add(w.queue()).Dot("low").Dot("start").Call()
 	}
 	claim := w.claimText(g, op)
-	complete := append([]*code.Statement{code.Id(w.Complete.Statement.Var)}, args...)
+	complete := append([]*code.Statement{w.text(w.Complete.Statement)}, args...)
 	if w.batches() {
 		w.fusedBatch(g, op, complete, claim)
 	} else {

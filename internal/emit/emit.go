@@ -81,6 +81,7 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 	}{
 		{"doc.go", true, w.docFile},
 		{"db.go", true, w.dbFile},
+		{"tables.go", p.Tables != nil, w.tablesFile},
 		{"job.go", true, w.jobFile},
 		{"claim.go", p.Claim != nil, w.claimFile},
 		{"payload.go", p.Payload != nil, w.payloadFile},

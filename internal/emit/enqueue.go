@@ -69,7 +69,7 @@ func (w *writer) enqueueResults(name string, typ *code.Statement, none *code.Sta
 func (w *writer) enqueueMethod(f *code.File) {
 	e := w.Enqueue
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "enqueue")
-	text := append([]*code.Statement{code.Id(e.One.Var)}, args...)
+	text := append([]*code.Statement{w.textOf(code.Id("q"), e.One)}, args...)
 	results, fail := w.enqueueResults("key", code.Id("Key"), code.Id("key"))
 	notAdded := code.Return(append(fail[:len(fail):len(fail)], code.Qual("errors", "New").Call(code.Lit(w.Name+": enqueue: no row was added")))...)
 	decl(f, docOf(e.Doc, e.One),
@@ -214,7 +214,7 @@ func (w *writer) enqueueManyMethod(f *code.File) {
 func (w *writer) addChunks(g *code.Group) {
 	e := w.Enqueue
 	before, args := w.arguments(e.Many, source{many: code.Id("chunk"), item: code.Id("NewJob")}, "")
-	text := append([]*code.Statement{code.Id(e.Many.Var)}, args...)
+	text := append([]*code.Statement{w.textOf(code.Id("q"), e.Many)}, args...)
 	if e.Step != nil {
 		w.addNumbered(g, text)
 		return
@@ -250,7 +250,7 @@ func (w *writer) addNumbered(g *code.Group, text []*code.Statement) {
 	if w.Key[0].GoType != "int64" {
 		number = code.Id("Key").Call(number)
 	}
-	g.List(code.Id("step"), code.Err()).Op(":=").Add(queryCall("scanStep", code.Id(w.Enqueue.Step.Var)))
+	g.List(code.Id("step"), code.Err()).Op(":=").Add(queryCall("scanStep", w.textOf(code.Id("q"), w.Enqueue.Step)))
 	g.Add(ifErr())
 	g.For(code.Id("chunk").Op(":=").Range().Qual("slices", "Chunk").Call(code.Id("news"), code.Id("enqueueChunk"))).Block(
 		code.List(code.Id("first"), code.Err()).Op(":=").Id("insert").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, text...)...),
@@ -279,7 +279,7 @@ func (w *writer) scanStepFunc(f *code.File) {
 func (w *writer) addOneByOne(g *code.Group) {
 	e := w.Enqueue
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "")
-	text := append([]*code.Statement{code.Id(e.One.Var)}, args...)
+	text := append([]*code.Statement{w.textOf(code.Id("q"), e.One)}, args...)
 	each := code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("news")
 	if len(args) == 0 {
 		each = code.Range().Id("news")

@@ -55,6 +55,7 @@ func (w *writer) parts() []part {
 		{"scanCandidate", "claim.go", w.scanCandidateFunc},
 		{"scanExtended", "extend.go", w.scanExtendedFunc},
 
+		{"isName", "tables.go", w.isNameFunc},
 		{"lowBound", "low.go", w.lowBoundType},
 		{"newToken", "token.go", w.newTokenFunc},
 		{"backoff", "fail.go", w.backoffFunc},

@@ -30,15 +30,24 @@ func (w *writer) payloadFile() *code.File {
 //	jobs, err = withPayload(ctx, db, jobs)
 //	return err
 func (w *writer) jobsInto(rows string, call *code.Statement) []*code.Statement {
+	return w.jobsOf(w.queue(), rows, call)
+}
+
+// jobsOf is jobsInto where queue is the expression for the queue.
+func (w *writer) jobsOf(queue *code.Statement, rows string, call *code.Statement) []*code.Statement {
 	if w.Payload == nil {
 		return readInto(rows, call)
 	}
-	return append([]*code.Statement{ifAssign(code.List(code.Id(rows), code.Err()).Op("=").Add(call))}, readInto(rows, payloadCall(rows))...)
+	return append([]*code.Statement{ifAssign(code.List(code.Id(rows), code.Err()).Op("=").Add(call))}, readInto(rows, w.payloadCall(queue, rows))...)
 }
 
 // payloadCall is withPayload(ctx, db, jobs).
-func payloadCall(rows string) *code.Statement {
-	return code.Id("withPayload").Call(code.Id("ctx"), code.Id("db"), code.Id(rows))
+func (w *writer) payloadCall(queue *code.Statement, rows string) *code.Statement {
+	args := []*code.Statement{code.Id("ctx"), code.Id("db"), code.Id(rows)}
+	if w.Tables != nil {
+		args = append(args, w.textOf(queue, w.Payload.Statement))
+	}
+	return code.Id("withPayload").Call(args...)
 }
 
 // withPayloadFunc emits
@@ -73,9 +82,13 @@ func (w *writer) withPayloadFunc(f *code.File) {
 	if lists {
 		part = "part"
 	}
+	text, params := code.Id(s.Var), []*code.Statement{ctxParam(), code.Id("db").Id("DBTX"), code.Id("jobs").Index().Id("Job")}
+	if w.Tables != nil {
+		text, params = code.Id("text"), append(params, code.Id("text").String())
+	}
 	before, args := w.arguments(s, source{many: code.Id(part), item: code.Id("Job")}, "", code.Nil())
 	ask := append(before,
-		code.List(code.Id("found"), code.Err()).Op(":=").Add(queryCall("scanPayload", append([]*code.Statement{code.Id(s.Var)}, args...)...)),
+		code.List(code.Id("found"), code.Err()).Op(":=").Add(queryCall("scanPayload", append([]*code.Statement{text}, args...)...)),
 		ifErr(code.Nil()))
 	keep := code.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("found")).Block(
 		code.Id("byKey").Index(code.Id("j").Dot("Key").Call()).Op("=").Id("j"))
@@ -85,7 +98,7 @@ func (w *writer) withPayloadFunc(f *code.File) {
 	}
 	byKey := code.Id("byKey").Op(":=").Make(code.Map(code.Id("Key")).Id("Job"), code.Len(code.Id(size)))
 	decl(f, []string{"withPayload fills in what jobs have in other tables. It leaves out those whose rows are gone."},
-		code.Func().Id("withPayload").Params(ctxParam(), code.Id("db").Id("DBTX"), code.Id("jobs").Index().Id("Job")).Params(code.Index().Id("Job"), code.Error()).BlockFunc(func(g *code.Group) {
+		code.Func().Id("withPayload").Params(params...).Params(code.Index().Id("Job"), code.Error()).BlockFunc(func(g *code.Group) {
 			if lists {
 				g.Add(byKey)
 				g.For(code.Id("part").Op(":=").Range().Qual("slices", "Chunk").Call(code.Id("jobs"), code.Id("mostJobs"))).Block(append(ask, keep)...)

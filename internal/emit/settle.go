@@ -231,7 +231,7 @@ func (w *writer) settleCall(op string, jobs *code.Statement, s *plan.Settle, arg
 	first := []*code.Statement{code.Id("ctx"), code.Lit(op), jobs}
 	for _, t := range []*plan.Statement{s.Lock, s.Statement} {
 		if t != nil {
-			first = append(first, code.Id(t.Var))
+			first = append(first, w.text(t))
 		}
 	}
 	return w.queue().Dot("settle").Call(spread(first, args)...)
@@ -610,7 +610,7 @@ func (w *writer) refreshingExtend(f *code.File) {
 			g.Add(observe(w.queue(), code.Lit("extend"), code.Len(code.Id("fresh"))))
 			addAll(g, before)
 			if s.Read == nil {
-				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Statement.Var)}, args...)...)))
+				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", append([]*code.Statement{w.text(s.Statement)}, args...)...)))
 			} else {
 				w.extendLocked(g, s, args)
 			}
@@ -656,8 +656,8 @@ func (w *writer) extendLocked(g *code.Group, s *plan.Settle, args []*code.Statem
 	}
 	_, readArgs := w.arguments(s.Read, held, "")
 	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), append(w.lockRows("fresh", "held", "scanCandidate", s.Lock, over),
-		code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(append([]*code.Statement{code.Id(s.Statement.Var)}, args...)...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
-		queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Read.Var)}, readArgs...)...),
+		code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(append([]*code.Statement{w.text(s.Statement)}, args...)...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
+		queryInto("fresh", "scanExtended", append([]*code.Statement{w.text(s.Read)}, readArgs...)...),
 	)...))
 }
 
@@ -676,8 +676,8 @@ func (w *writer) extendCounted(g *code.Group, s *plan.Settle, args []*code.State
 	_, readArgs := w.arguments(s.Read, source{many: code.Id("held"), item: code.Op("*").Id("Job")}, "")
 	g.Add(attempt(w.queue(), "transact", code.Lit("extend"),
 		code.Id("fresh").Op("=").Nil(),
-		code.List(code.Id("held"), code.Err()).Op(":=").Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id("jobs"), code.Id(s.Statement.Var)}, args)...),
+		code.List(code.Id("held"), code.Err()).Op(":=").Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id("jobs"), w.text(s.Statement)}, args)...),
 		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Err())),
-		queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(s.Read.Var)}, readArgs...)...),
+		queryInto("fresh", "scanExtended", append([]*code.Statement{w.text(s.Read)}, readArgs...)...),
 	))
 }

@@ -71,7 +71,7 @@ func (w *writer) sweepOnce(g *code.Group, op string, s *plan.Statement, count st
 	if len(before) > 0 {
 		w.fail("%s: a list cannot be an argument of %s", s.Name, op)
 	}
-	text := append([]*code.Statement{code.Id(s.Var)}, args...)
+	text := append([]*code.Statement{w.textOf(code.Id("q"), s)}, args...)
 	if len(s.Rows) == 0 {
 		g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
 			code.List(code.Id(count), code.Err()).Op("=").Add(execCall(text...)),
@@ -167,10 +167,10 @@ func (w *writer) peekFile() *code.File {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
 			addAll(g, before)
 			g.Add(observe(code.Id("q"), code.Lit("peek"), code.Len(code.Id("jobs"))))
-			read := queryCall(scan, append([]*code.Statement{code.Id(s.Var)}, args...)...)
+			read := queryCall(scan, append([]*code.Statement{w.textOf(code.Id("q"), s)}, args...)...)
 			into := readInto("jobs", read)
 			if w.Peek.Payload {
-				into = w.jobsInto("jobs", read)
+				into = w.jobsOf(code.Id("q"), "jobs", read)
 			}
 			g.Add(attempt(code.Id("q"), "retry", code.Lit("peek"), into...))
 			if scan == "scanJob" {

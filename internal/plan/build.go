@@ -40,6 +40,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		errs.Errorf(spec.StoredPos, "%s %s has no procedures that could take the arguments of these statements", d.Title, b.version).
 			WithHint("%s", cmp.Or(hint, "Leave emit: out."))
 	}
+	b.nameTables()
 	b.checkTable(errs)
 	b.buildFields(q, errs)
 	if errs.Len() > before || !b.choose(errs) {
@@ -127,7 +128,7 @@ func (b *builder) checkTable(errs *source.ErrorList) {
 // SQL: within a statement it would be late to say so.
 func (b *builder) checkExpressions(errs *source.ErrorList) {
 	for _, e := range b.spec.Expressions {
-		text := b.newScope().raw(e.SQL)
+		text := b.pkg.Sampled(b.newScope().raw(e.SQL))
 		err := schema.Check(b.d.Grammar, dialect.Fill(cmp.Or(b.d.Fragments["expression"].At(b.version), "SELECT {sql}"), "sql", text))
 		if form := b.d.Fragments["condition"].At(b.version); err != nil && form != "" {
 			err = schema.Check(b.d.Grammar, dialect.Fill(form, "sql", text))

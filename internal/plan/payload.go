@@ -92,6 +92,9 @@ func (b *builder) buildPayload(errs *source.ErrorList) {
 	b.checkPop(errs)
 	s, v := b.newScope(), b.base("Payload")
 	s.listed, s.prefix = true, b.row()+"."
+	if b.pkg.Tables != nil {
+		v.Alias, s.prefix = queueAlias, queueAlias+"."
+	}
 	for _, from := range b.spec.PayloadFrom {
 		if strings.EqualFold(b.called(from), v.Names.Batch) {
 			v.Names.Batch += "_rows"

@@ -50,6 +50,7 @@ type values struct {
 	Passed    string     // the index that looks like the order and is not the queue's, where the server must be told
 	Variables []string   // of a block, that hold Pick
 	Marked    []string   // conditions that rows meet when a claim has marked them
+	Alias     string     // what the table is called in the statement, "" for its name
 	Others    []other    // tables that hold columns of jobs
 	Held      *batch     // rows that the transaction holds, to be left out
 	Batch     batch

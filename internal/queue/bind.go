@@ -46,7 +46,6 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 
 // meanwhile says what can be done instead of a key that is refused.
 var meanwhile = map[string]string{
-	"params":      "Name one table for each queue entry.",
 	"also":        "Write the other rows in the handler's transaction, with WithTx.",
 	"done":        "Say done=delete or done=keep in queue:, and move the row in the handler's transaction, with WithTx.",
 	"failed":      "Say failed=delete or failed=keep in queue:, and move the row in the handler's transaction, with WithTx.",

@@ -42,8 +42,7 @@ func (b *binding) readPayload() {
 func (b *binding) readPayloadFrom() {
 	for i := range b.config.Payload {
 		entry := &b.config.Payload[i]
-		t := named(b.cat, entry.Table, b.fold,
-			"The types of its columns are in its DDL, which the schema does not have: add the file with its CREATE TABLE to schema:.", b.errs)
+		t := b.payloadTable(entry)
 		if t == nil {
 			continue
 		}

@@ -81,6 +81,7 @@ var properties = []property{
 	{"complete and claim", canComplete, proveCompleteAndClaim},
 	{"stats and peek", nil, proveStatsAndPeek},
 	{"payload elsewhere", hasPayload, provePayloadElsewhere},
+	{"another table", isTemplated, proveAnotherTable},
 	{"redrive", canRedrive, proveRedrive},
 	{"purge", canPurge, provePurge},
 	{"verify", nil, proveVerify},

@@ -177,6 +177,10 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/singletidb"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singleyuga"
 	"github.com/qgen-dev/qgen/test/conformance/gen/storedms2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/templatemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/templatemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/templatepg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/templatesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenblockmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenora19"
@@ -394,4 +398,8 @@ var registry = []emitted{
 	{name: "payloadpoppg10pgx", new: payloadpoppg10pgx.New, retryable: payloadpoppg10pgx.IsRetryable},
 	{name: "payloadpopsqlite", new: payloadpopsqlite.New, retryable: payloadpopsqlite.IsRetryable},
 	{name: "payloadpopmaria106", new: payloadpopmaria106.New, retryable: payloadpopmaria106.IsRetryable},
+	{name: "templatepg10pgx", new: templatepg10pgx.New, lost: templatepg10pgx.ErrLost, retryable: templatepg10pgx.IsRetryable},
+	{name: "templatesqlite", new: templatesqlite.New, lost: templatesqlite.ErrLost, retryable: templatesqlite.IsRetryable},
+	{name: "templatemy84", new: templatemy84.New, lost: templatemy84.ErrLost, retryable: templatemy84.IsRetryable},
+	{name: "templatemaria106", new: templatemaria106.New, lost: templatemaria106.ErrLost, retryable: templatemaria106.IsRetryable},
 }
