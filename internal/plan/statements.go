@@ -93,7 +93,7 @@ type names struct {
 // would win over a variable of its name.
 func (b *builder) alias(word string) string {
 	column := func(c *schema.Column) bool { return strings.EqualFold(c.Name, word) }
-	if strings.EqualFold(b.spec.Table.Name, word) || b.can(dialect.Blocks) && slices.ContainsFunc(b.spec.Table.Columns, column) {
+	if b.mayBeCalled(word) || b.can(dialect.Blocks) && slices.ContainsFunc(b.spec.Table.Columns, column) {
 		return word + "_rows"
 	}
 	return word

@@ -3,6 +3,7 @@ package plan
 // This file plans names of tables that are made at run time.
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -34,4 +35,18 @@ func (b *builder) nameTables() {
 		t.Parts = append(t.Parts, part)
 	}
 	b.pkg.Tables = t
+}
+
+// mayBeCalled reports whether the queue's table is called so, or may be where its name is
+// made at run time.
+func (b *builder) mayBeCalled(word string) bool {
+	form := regexp.QuoteMeta(b.spec.Table.Name)
+	for _, n := range b.spec.Names {
+		value := "[A-Za-z0-9_]*"
+		if n.Number {
+			value = "[0-9]+"
+		}
+		form = strings.ReplaceAll(form, regexp.QuoteMeta(n.Mark()), value)
+	}
+	return regexp.MustCompile("^(?i:" + form + ")$").MatchString(word)
 }

@@ -67,7 +67,7 @@ OUTPUT deleted.job_id
 FROM   OPENJSON(@p1) WITH (
            job_id_held bigint '$[0]',
            job_token_held nvarchar(4000) '$[1]'
-       ) AS job
+       ) AS job_rows
        INNER LOOP JOIN [{{.Prefix}}job] WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  job_id = job_id_held
 WHERE  job_token = CONVERT(varchar(8000), job_token_held)
@@ -87,7 +87,7 @@ OUTPUT inserted.job_id
 FROM   OPENJSON(@p1) WITH (
            job_id_held bigint '$[0]',
            job_token_held nvarchar(4000) '$[1]'
-       ) AS job
+       ) AS job_rows
        INNER LOOP JOIN [{{.Prefix}}job] WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  job_id = job_id_held
 WHERE  job_token = CONVERT(varchar(8000), job_token_held)
@@ -107,7 +107,7 @@ OUTPUT inserted.job_id
 FROM   OPENJSON(@p1) WITH (
            job_id_held bigint '$[0]',
            job_token_held nvarchar(4000) '$[1]'
-       ) AS job
+       ) AS job_rows
        INNER LOOP JOIN [{{.Prefix}}job] WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  job_id = job_id_held
 WHERE  job_token = CONVERT(varchar(8000), job_token_held)
@@ -128,7 +128,7 @@ OUTPUT inserted.job_id
 FROM   OPENJSON(@p1) WITH (
            job_id_held bigint '$[0]',
            job_token_held nvarchar(4000) '$[1]'
-       ) AS job
+       ) AS job_rows
        INNER LOOP JOIN [{{.Prefix}}job] WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  job_id = job_id_held
 WHERE  job_token = CONVERT(varchar(8000), job_token_held)
@@ -147,7 +147,7 @@ OUTPUT inserted.job_id
 FROM   OPENJSON(@p1) WITH (
            job_id_held bigint '$[0]',
            job_token_held nvarchar(4000) '$[1]'
-       ) AS job
+       ) AS job_rows
        INNER LOOP JOIN [{{.Prefix}}job] WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  job_id = job_id_held
 WHERE  job_token = CONVERT(varchar(8000), job_token_held)
@@ -215,7 +215,7 @@ FROM   OPENJSON(@p1) AS list
        CROSS APPLY OPENJSON(list.[value]) WITH (
            job_cmd_new nvarchar(4000) '$[0]',
            job_params_new varchar(max) '$[1]'
-       ) AS job
+       ) AS job_rows
 ORDER  BY CAST(list.[key] AS int);
 SELECT job_id
 FROM   @kept

@@ -106,7 +106,7 @@ RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attem
 -- isolation: read committed
 -- arguments: 1: batch JobID, 2: batch JobToken
 DELETE /* wikiq.Complete */ FROM "{{.Prefix}}job"
-USING  unnest($1::bigint[], $2::varchar[]) AS job (job_id_held, job_token_held)
+USING  unnest($1::bigint[], $2::varchar[]) AS job_rows (job_id_held, job_token_held)
 WHERE  job_id = job_id_held
 AND    CASE WHEN job_token = job_token_held
             AND    job_token_timestamp IS NOT NULL THEN true END
@@ -122,7 +122,7 @@ RETURNING job_id;
 UPDATE /* wikiq.Fail */ "{{.Prefix}}job"
 SET    job_token = NULL,
        job_token_timestamp = NULL
-FROM   unnest($1::bigint[], $2::varchar[]) AS job (job_id_held, job_token_held)
+FROM   unnest($1::bigint[], $2::varchar[]) AS job_rows (job_id_held, job_token_held)
 WHERE  job_id = job_id_held
 AND    CASE WHEN job_token = job_token_held
             AND    job_token_timestamp IS NOT NULL THEN true END
@@ -138,7 +138,7 @@ RETURNING job_id;
 UPDATE /* wikiq.Fail */ "{{.Prefix}}job"
 SET    job_token = NULL,
        job_token_timestamp = NULL
-FROM   unnest($1::bigint[], $2::varchar[]) AS job (job_id_held, job_token_held)
+FROM   unnest($1::bigint[], $2::varchar[]) AS job_rows (job_id_held, job_token_held)
 WHERE  job_id = job_id_held
 AND    CASE WHEN job_token = job_token_held
             AND    job_token_timestamp IS NOT NULL THEN true END
@@ -155,7 +155,7 @@ UPDATE /* wikiq.Requeue */ "{{.Prefix}}job"
 SET    job_token = NULL,
        job_token_timestamp = NULL,
        job_attempts = job_attempts - 1
-FROM   unnest($1::bigint[], $2::varchar[]) AS job (job_id_held, job_token_held)
+FROM   unnest($1::bigint[], $2::varchar[]) AS job_rows (job_id_held, job_token_held)
 WHERE  job_id = job_id_held
 AND    CASE WHEN job_token = job_token_held
             AND    job_token_timestamp IS NOT NULL THEN true END
@@ -170,7 +170,7 @@ RETURNING job_id;
 -- arguments: 1: batch JobID, 2: batch JobToken
 UPDATE /* wikiq.Extend */ "{{.Prefix}}job"
 SET    job_token_timestamp = now()
-FROM   unnest($1::bigint[], $2::varchar[]) AS job (job_id_held, job_token_held)
+FROM   unnest($1::bigint[], $2::varchar[]) AS job_rows (job_id_held, job_token_held)
 WHERE  job_id = job_id_held
 AND    CASE WHEN job_token = job_token_held
             AND    job_token_timestamp IS NOT NULL THEN true END

@@ -100,7 +100,7 @@ FROM   (
            SELECT json_extract(value, '$[0]') AS job_id_held,
                   json_extract(value, '$[1]') AS job_token_held
            FROM   json_each(?1)
-       ) AS job
+       ) AS job_rows
 WHERE  job_id = job_id_held
 AND    +(job_token = job_token_held
       AND    job_token_timestamp IS NOT NULL)
@@ -119,7 +119,7 @@ FROM   (
            SELECT json_extract(value, '$[0]') AS job_id_held,
                   json_extract(value, '$[1]') AS job_token_held
            FROM   json_each(?1)
-       ) AS job
+       ) AS job_rows
 WHERE  job_id = job_id_held
 AND    +(job_token = job_token_held
       AND    job_token_timestamp IS NOT NULL)
@@ -139,7 +139,7 @@ FROM   (
            SELECT json_extract(value, '$[0]') AS job_id_held,
                   json_extract(value, '$[1]') AS job_token_held
            FROM   json_each(?1)
-       ) AS job
+       ) AS job_rows
 WHERE  job_id = job_id_held
 AND    +(job_token = job_token_held
       AND    job_token_timestamp IS NOT NULL)
@@ -157,7 +157,7 @@ FROM   (
            SELECT json_extract(value, '$[0]') AS job_id_held,
                   json_extract(value, '$[1]') AS job_token_held
            FROM   json_each(?1)
-       ) AS job
+       ) AS job_rows
 WHERE  job_id = job_id_held
 AND    +(job_token = job_token_held
       AND    job_token_timestamp IS NOT NULL)
