@@ -71,6 +71,8 @@ type Queue struct {
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
 	Backoff *Backoff
+	Params  []Param       // of tables whose names are made at run time, in file order
+	Payload []PayloadFrom // payload_from, in file order
 	Gen     Gen
 
 	Also       []Also // companions by transition, in file order
@@ -78,7 +80,7 @@ type Queue struct {
 	FailedMove *Move  // failed: that of a job that failed for good
 
 	// Later lists keys of the language that are known and not yet carried out
-	// (payload_from, states, …), so that the queue stage can refuse them.
+	// (states, …), so that the queue stage can refuse them.
 	Later []String // Value is the key, "gen.sqlc" below another
 }
 
@@ -86,6 +88,21 @@ type Queue struct {
 type ColumnWords struct {
 	Name  String
 	Words []String
+}
+
+// Param is a part of the names of tables.
+type Param struct {
+	Name String
+	Type String // int or name
+}
+
+// PayloadFrom is a table that holds columns of a job besides the queue's own.
+type PayloadFrom struct {
+	Pos     source.Pos
+	Table   String
+	As      String // what On calls it; default: its name
+	On      String // names its row, {row} being the queue's
+	Columns []String
 }
 
 // Backoff is the wait between tries.

@@ -20,9 +20,10 @@ import (
 var (
 	minFences    = []string{"none", "status", "claimed", "attempt", "token"}
 	clocks       = []string{"utc", "local"}
+	paramTypes   = []string{"int", "name"}
 	sqlPackages  = []string{"database/sql", "pgx/v5"}
 	codecs       = []string{"json"}
-	laterQueue   = []string{"params", "payload_from", "outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times"}
+	laterQueue   = []string{"outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times"}
 	laterGen     = []string{"sqlc", "review", "indexes"}
 	laterBackoff = []string{"expr"}
 )
@@ -107,11 +108,59 @@ func queueKeys(p *parser, q *Queue) []key {
 		{name: "also", read: func(name string, v *yaml.Node) { q.Also = p.also(v, name) }},
 		{name: "done", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.DoneMove)) }},
 		{name: "failed", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.FailedMove)) }},
+		{name: "params", read: func(name string, v *yaml.Node) {
+			entries, _ := p.entries(v, name)
+			for _, e := range entries {
+				param := Param{Name: p.keyName(e), Type: p.word(e.value, join(name, e.name), paramTypes)}
+				if !token.IsExported(e.name) || !plainName.MatchString(e.name) {
+					p.errs.Errorf(param.Name.Pos, "%s is no name of a Go field", join(name, e.name)).
+						WithHint("Write letters and digits that begin with a capital: Channel.")
+				}
+				q.Params = append(q.Params, param)
+			}
+		}},
+		{name: "payload_from", read: func(name string, v *yaml.Node) {
+			for i, item := range p.items(v, name, "tables that hold columns of the job") {
+				f := PayloadFrom{Pos: p.at(item)}
+				before := p.errs.Len()
+				p.mapping(item, fmt.Sprintf("%s[%d]", name, i), payloadKeys(p, &f))
+				if p.errs.Len() == before {
+					q.Payload = append(q.Payload, f)
+				}
+			}
+		}},
 		{name: "gen", required: "Say what to write: gen: {go: {out: internal/emailq}}.", read: func(name string, v *yaml.Node) {
 			p.mapping(v, name, genKeys(p, &q.Gen))
 		}},
 	}, later(laterQueue)...)
 }
+
+// payloadKeys are the keys of an entry of payload_from.
+func payloadKeys(p *parser, f *PayloadFrom) []key {
+	return []key{
+		{name: "table", required: "Name the table that holds the columns: table: message_bodies.", read: func(name string, v *yaml.Node) {
+			f.Table = p.str(v, name)
+		}},
+		{name: "as", read: func(name string, v *yaml.Node) {
+			s := p.str(v, name)
+			if s.IsSet() && !plainName.MatchString(s.Value) {
+				p.errs.Errorf(s.Pos, "%s is %q, which is not a plain name", name, s.Value).
+					WithHint("Write letters, digits and underscores: as: body.")
+				return
+			}
+			f.As = s
+		}},
+		{name: "on", required: `Say which of its rows belongs to a job, {row} being the job's: on: "body.message_id = {row}.id".`, read: func(name string, v *yaml.Node) {
+			f.On = p.str(v, name)
+		}},
+		{name: "columns", required: "Name the columns to read: columns: [content].", read: func(name string, v *yaml.Node) {
+			f.Columns = p.strs(v, name, "columns")
+		}},
+	}
+}
+
+// plainName is a name that no database wants in quotes for its characters.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // backoffKeys are the keys of backoff.
 func backoffKeys(p *parser, b *Backoff) []key {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -32,8 +33,15 @@ func (d *Dialect) Ident(name string) string {
 	return open + strings.ReplaceAll(name, end, end+end) + end
 }
 
+// part is a part of a name that is known at run time only.
+var part = regexp.MustCompile(`\{\{\.\w+\}\}`)
+
 // plain reports whether name can stand without quotes.
 func (d *Dialect) plain(name string) bool {
+	if strings.HasPrefix(name, "{{.") {
+		return false // what will stand there may need quotes
+	}
+	name = part.ReplaceAllString(name, "")
 	if name == "" || d.reserved[strings.ToLower(name)] || d.Fold(name) != name {
 		return false
 	}

@@ -80,6 +80,14 @@ func (w *writer) claimStatements() []*plan.Statement {
 	return append(all, w.Claim.With...)
 }
 
+// toldStatements are those of which the comment of a claim tells.
+func (w *writer) toldStatements() []*plan.Statement {
+	if w.Payload == nil {
+		return w.claimStatements()
+	}
+	return append(w.claimStatements(), w.Payload.Statement)
+}
+
 // narrowing are the parameters of Claim before the limit.
 func (w *writer) narrowing() []variable {
 	var list []variable
@@ -152,7 +160,7 @@ func (w *writer) claimDoc(paragraphs []string, statements ...*plan.Statement) []
 func (w *writer) claimMethod(f *code.File) {
 	c := w.Claim
 	params := append(append([]*code.Statement{ctxParam()}, declared(w.narrowing())...), code.Id("limit").Int())
-	decl(f, w.claimDoc(c.Doc, w.claimStatements()...),
+	decl(f, w.claimDoc(c.Doc, w.toldStatements()...),
 		code.Func().Add(w.receiver()).Id("Claim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
 			if w.limited() {
@@ -222,7 +230,7 @@ func (w *writer) claimText(g *code.Group, op string) []*code.Statement {
 	if len(w.Claim.Ladder) == 0 {
 		before, args := w.arguments(w.Claim.Statement, source{lists: true}, op, code.Nil())
 		addAll(g, before)
-		return bound(w.Claim.Statement, args)
+		return w.bound(w.Claim.Statement, args)
 	}
 	g.List(code.Id("text"), code.Id("args")).Op(":=").Add(w.queue()).Dot("claimStatement").Call(passed(w.sized())...)
 	return []*code.Statement{code.Id("text"), code.Id("args").Op("...")}
@@ -280,8 +288,8 @@ func (w *writer) look(g *code.Group) {
 		how, body = "transact", w.readJobs(g)
 	default:
 		how, body = "retry", w.readJobs(g)
-		if len(c.With) > 0 {
-			how = "transact"
+		if len(c.With) > 0 || w.Payload != nil && c.Flow != plan.ReadOnly {
+			how = "transact" // a claim stands only with all that belongs to its jobs
 		}
 	}
 	g.Add(w.taking(how, "jobs", body...))
@@ -293,7 +301,7 @@ func (w *writer) look(g *code.Group) {
 
 // readJobs emits the body of an attempt at a claim whose statement returns the jobs.
 func (w *writer) readJobs(g *code.Group) []*code.Statement {
-	return []*code.Statement{readInto("jobs", reader(w.Claim.Statement), "scanJob", w.claimText(g, "claim")...)}
+	return w.jobsInto("jobs", readCall(reader(w.Claim.Statement), "scanJob", w.claimText(g, "claim")...))
 }
 
 // markRead emits
@@ -310,7 +318,7 @@ func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
 	if w.Claim.Statement.Rows != nil {
 		mark, marked = queryCall("scanKey", text...), code.Len(code.Id("marked"))
 	}
-	return append(unlessNone("jobs", "marked", mark, marked), queryInto("jobs", "scanJob", bound(w.Claim.Read, args)...))
+	return append(unlessNone("jobs", "marked", mark, marked), w.jobsInto("jobs", queryCall("scanJob", w.bound(w.Claim.Read, args)...))...)
 }
 
 // lockTake emits
@@ -343,7 +351,7 @@ func (w *writer) lockTake() []*code.Statement {
 //	}
 func (w *writer) lockRows(into, locked, scan string, lock *plan.Statement, from source) []*code.Statement {
 	before, args := w.arguments(lock, from, "")
-	return append(before, unlessNone(into, locked, readCall(reader(lock), scan, bound(lock, args)...), code.Len(code.Id(locked)))...)
+	return append(before, unlessNone(into, locked, readCall(reader(lock), scan, w.bound(lock, args)...), code.Len(code.Id(locked)))...)
 }
 
 // unlessNone emits the beginning of an attempt that fills a variable when a call
@@ -367,17 +375,21 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	c := w.Claim
 	from := source{many: code.Id(locked), item: code.Id("Job"), lists: true}
 	before, args := w.arguments(c.Statement, from, "")
-	text := bound(c.Statement, args)
+	text := w.bound(c.Statement, args)
 	if c.Statement.Rows != nil {
-		return append(before, queryInto(into, "scanJob", text...))
+		return append(before, w.jobsInto(into, queryCall("scanJob", text...))...)
 	}
 	take := ifAssign(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text...)))
+	if c.Read == nil && w.Payload != nil {
+		// The rows are gone afterwards.
+		before = append(before, ifAssign(code.List(code.Id(locked), code.Err()).Op("=").Add(w.payloadCall(w.queue(), locked))))
+	}
 	if c.Read == nil {
 		return append(before, take, code.Id(into).Op("=").Id(locked), code.Return(code.Nil()))
 	}
 	readBefore, readArgs := w.arguments(c.Read, from, "")
 	before = append(append(before, take), readBefore...)
-	return append(before, queryInto(into, "scanJob", bound(c.Read, readArgs)...))
+	return append(before, w.jobsInto(into, queryCall("scanJob", w.bound(c.Read, readArgs)...))...)
 }
 
 // sort emits slices.SortFunc(jobs, queueOrder) where the order can be known.
@@ -460,7 +472,7 @@ func (w *writer) lookMethod(f *code.File) {
 func (w *writer) claimStatementMethod(f *code.File) {
 	values := func(s *plan.Statement) *code.Statement {
 		_, args := w.arguments(s, source{lists: true}, "claim")
-		return code.Return(code.Id(s.Var), code.Index().Any().Values(args...))
+		return code.Return(w.text(s), code.Index().Any().Values(args...))
 	}
 	decl(f, []string{"claimStatement is the statement for limit jobs: with the size as a literal where there is one, which the server plans once, else with the size as an argument."},
 		code.Func().Add(w.receiver()).Id("claimStatement").Params(declared(w.sized())...).Params(code.Id("text").String(), code.Id("args").Index().Any()).Block(
@@ -505,7 +517,7 @@ func (w *writer) pickTake(g *code.Group) {
 	c := w.Claim
 	pickBefore, pickArgs := w.arguments(c.Pick, source{limit: code.Id("fetch"), lists: true}, "claim", code.Nil())
 	take, try := w.takeTried(), "retry"
-	if c.Lock != nil {
+	if c.Lock != nil || w.Payload != nil {
 		try = "transact"
 	}
 	w.prepareLists(g, "claim")
@@ -518,7 +530,7 @@ func (w *writer) pickTake(g *code.Group) {
 		)
 		w.token(g)
 		g.Var().List(code.Id("found"), code.Id("taken")).Index().Id("Job")
-		g.Add(attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", "scanCandidate", bound(c.Pick, pickArgs)...)))
+		g.Add(attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", "scanCandidate", w.bound(c.Pick, pickArgs)...)))
 		g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Break())
 		g.If(code.Id("round").Op(">").Lit(0)).Block(
 			code.Qual(mathRand, "Shuffle").Call(code.Len(code.Id("found")), code.Func().Params(code.List(code.Id("i"), code.Id("k")).Int()).Block(
@@ -547,7 +559,7 @@ func (w *writer) takeTried() []*code.Statement {
 	tried := source{many: code.Id("tried"), item: code.Id("Job"), limit: code.Id("missing"), lists: true}
 	if c.Lock == nil {
 		before, args := w.arguments(c.Statement, tried, "")
-		return append(before, queryInto("taken", "scanJob", bound(c.Statement, args)...))
+		return append(before, w.jobsInto("taken", queryCall("scanJob", w.bound(c.Statement, args)...))...)
 	}
 	return append(w.lockRows("taken", "free", "scanCandidate", c.Lock, tried), w.takeLocked("taken", "free")...)
 }

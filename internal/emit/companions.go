@@ -26,7 +26,7 @@ func (w *writer) reserved(results ...*code.Statement) []*code.Statement {
 	if w.Reserve == nil {
 		return nil
 	}
-	return []*code.Statement{execOrReturn([]*code.Statement{code.Id(w.Reserve.Var)}, results...)}
+	return []*code.Statement{execOrReturn([]*code.Statement{w.text(w.Reserve)}, results...)}
 }
 
 // reserveVar embeds the statement that takes the lock for writing.
@@ -41,7 +41,7 @@ func (w *writer) inTurn(statements []*plan.Statement, from source, results ...*c
 	}
 	for _, s := range statements {
 		before, args := w.arguments(s, from, "", results...)
-		lines = append(append(lines, before...), execOrReturn(append([]*code.Statement{code.Id(s.Var)}, args...), results...))
+		lines = append(append(lines, before...), execOrReturn(w.bound(s, args), results...))
 	}
 	return lines
 }
@@ -90,7 +90,7 @@ func (w *writer) lockedKeys(s *plan.Settle, from source, results ...*code.Statem
 	}
 	lines := append(before, w.reserved(results...)...)
 	return append(lines,
-		assign.Add(readCall(reader(s.Lock), "scanKey", append([]*code.Statement{code.Id(s.Lock.Var)}, args...)...)),
+		assign.Add(readCall(reader(s.Lock), "scanKey", w.bound(s.Lock, args)...)),
 		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Return(append(results, code.Err())...)),
 		code.Id("held").Op(":=").Id("stillHeld").Call(from.many.Clone(), code.Id("found")),
 	)
@@ -241,7 +241,7 @@ func (w *writer) sweepLocked(g *code.Group, op string, s *plan.SweepWith, count 
 	_, args := w.arguments(s.Lock, source{limit: left}, "")
 	lines := append([]*code.Statement{code.Id(count).Op("=").Lit(0)}, w.reserved()...)
 	lines = append(lines,
-		code.List(code.Id("held"), code.Err()).Op(":=").Add(readCall(reader(s.Lock), "scanCandidate", append([]*code.Statement{code.Id(s.Lock.Var)}, args...)...)),
+		code.List(code.Id("held"), code.Err()).Op(":=").Add(readCall(reader(s.Lock), "scanCandidate", w.bound(s.Lock, args)...)),
 		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Err())))
 	lines = append(lines, w.inTurn(append(slices.Clone(s.With), s.Statement), source{many: code.Id("held"), item: code.Id("Job")})...)
 	lines = append(lines, code.Id(count).Op("=").Len(code.Id("held")), code.Return(code.Nil()))

@@ -17,7 +17,7 @@ func (w *writer) fuses() bool {
 // batches reports whether both statements of CompleteAndClaim travel in one
 // round trip.
 func (w *writer) batches() bool {
-	return w.isPgx() && w.fuses() && !w.writesOthers() && (w.Claim.Flow == plan.OneStatement || w.Claim.Flow == plan.ReadOnly)
+	return w.isPgx() && w.fuses() && !w.writesOthers() && w.Payload == nil && (w.Claim.Flow == plan.OneStatement || w.Claim.Flow == plan.ReadOnly)
 }
 
 // writesOthers reports whether completing or claiming jobs writes other tables.
@@ -59,7 +59,7 @@ func (w *writer) completeAndClaimFile() *code.File {
 		crash = "Both take their own locks and commit by themselves. A crash between the two leaves done completed and nothing claimed."
 	}
 	doc = append(doc, crash)
-	decl(f, w.claimDoc(doc, append(settleStatements(w.Complete), w.claimStatements()...)...),
+	decl(f, w.claimDoc(doc, append(settleStatements(w.Complete), w.toldStatements()...)...),
 		code.Func().Add(w.receiver()).Id("CompleteAndClaim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			w.fused(g, op)
 		}))
@@ -104,7 +104,7 @@ func (w *writer) fused(g *code.Group, op string) {
 		g.List(code.Id("low"), code.Id("turn")).Op(":=").Add(w.queue()).Dot("low").Dot("start").Call()
 	}
 	claim := w.claimText(g, op)
-	complete := bound(w.Complete.Statement, args)
+	complete := w.bound(w.Complete.Statement, args)
 	if w.batches() {
 		w.fusedBatch(g, op, complete, claim)
 	} else {
@@ -180,7 +180,7 @@ func (w *writer) fusedTransaction(g *code.Group, op string, complete, claim []*c
 	if w.Claim.Flow == plan.MarkRead {
 		body = append(body, w.markRead(claim, op)...)
 	} else {
-		body = append(body, queryInto("jobs", "scanJob", claim...))
+		body = append(body, w.jobsInto("jobs", queryCall("scanJob", claim...))...)
 	}
 	g.Add(attempt(w.queue(), "transact", code.Lit(op), body...))
 }

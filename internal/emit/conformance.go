@@ -5,6 +5,7 @@ package emit
 // it holds for a table follows from the operations that the table has.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -297,7 +298,7 @@ func (w *writer) conformanceSuite(f *code.File) {
 				code.Id("t").Dot("Skip").Call(code.Lit(w.environment("DSN") + " is not set")),
 			)
 			g.Id("db").Op(":=").Id("connectConformance").Call(code.Id("t"))
-			g.Id("c").Op(":=").Op("&").Id("conformance").Values(code.Id("db").Op(":").Id("db"), code.Id("q").Op(":").Id("New").Call(code.Id("db")))
+			g.Id("c").Op(":=").Op("&").Id("conformance").Values(code.Id("db").Op(":").Id("db"), code.Id("q").Op(":").Add(w.newQueue(code.Id("db"))))
 			g.List(code.Id("s"), code.Err()).Op(":=").Add(suite("q", "Stats")).Call(background())
 			g.Add(fatal())
 			g.If(w.anyRow()).Block(
@@ -309,6 +310,32 @@ func (w *writer) conformanceSuite(f *code.File) {
 			g.Return(code.Id("c"))
 		}))
 	w.connectFunc(f)
+	if w.Tables == nil {
+		return
+	}
+	decl(f, []string{"newConformance returns a queue over the table that the DDL has."},
+		code.Func().Id("newConformance").Params(code.Id("t").Op("*").Qual("testing", "T"), code.Id("db").Id("DBTX")).Op("*").Id("Queue").Block(
+			helper(),
+			code.List(code.Id("q"), code.Err()).Op(":=").Id("New").Call(code.Id("db"), code.Id("Tables").ValuesFunc(func(g *code.Group) {
+				for _, p := range w.Tables.Parts {
+					sample := code.Lit(p.Sample)
+					if p.Number {
+						sample = code.Id(cmp.Or(strings.TrimLeft(p.Sample, "0"), "0"))
+					}
+					g.Id(p.Name).Op(":").Add(sample)
+				}
+			})),
+			fatal(),
+			code.Return(code.Id("q")),
+		))
+}
+
+// newQueue is New(db), of the table that the DDL has.
+func (w *writer) newQueue(db *code.Statement) *code.Statement {
+	if w.Tables == nil {
+		return code.Id("New").Call(db)
+	}
+	return code.Id("newConformance").Call(code.Id("t"), db)
 }
 
 // anyRow is the test whether the figures s know of any row.
@@ -535,7 +562,7 @@ func (w *writer) proveExclusive(g *code.Group) {
 	args := []*code.Statement{suite("q")}
 	params := []*code.Statement{code.Id("q").Op("*").Id("Queue")}
 	if w.isPgx() {
-		args[0] = code.Id("New").Call(code.Id("connectConformance").Call(code.Id("t")))
+		args[0] = w.newQueue(code.Id("connectConformance").Call(code.Id("t")))
 	}
 	index := code.Range().Lit(proofWorkers)
 	if w.sharesOut() {
@@ -757,7 +784,7 @@ func (w *writer) proveHold(g *code.Group) {
 	g.Add(step("take", code.Id("h").Dot("Tx"), code.Lit(2)))
 	queueOf := suite("q", "Hold").Call(background())
 	if w.isPgx() {
-		queueOf = code.Id("New").Call(code.Id("connectConformance").Call(code.Id("t"))).Dot("Hold").Call(background())
+		queueOf = w.newQueue(code.Id("connectConformance").Call(code.Id("t"))).Dot("Hold").Call(background())
 	}
 	g.List(code.Id("other"), code.Err()).Op(":=").Add(queueOf)
 	g.Add(fatal())

@@ -131,6 +131,9 @@ func (w *writer) queueType(f *code.File) {
 			if w.required() != nil {
 				g.Id("fits").Op("*").Qual("sync/atomic", "Bool").Comment("the database was asked, see checkFit")
 			}
+			if w.Tables != nil {
+				g.Id("texts").Op("*").Id("texts")
+			}
 			g.Id("hook").Id("Hook")
 		}))
 }
@@ -157,8 +160,17 @@ func (w *writer) newFunc(f *code.File) {
 	} else {
 		doc[0] += " Do not give it a *sql.Conn on which BEGIN was sent by hand."
 	}
+	params, results := []*code.Statement{code.Id("db").Id("DBTX")}, []*code.Statement{code.Op("*").Id("Queue")}
+	if w.Tables != nil {
+		doc[0] += " An error says which part of tables can be no part of a name."
+		params, results = append(params, code.Id("tables").Id("Tables")), append(results, code.Error())
+	}
 	decl(f, doc,
-		code.Func().Id("New").Params(code.Id("db").Id("DBTX"), code.Id("options").Op("...").Id("Option")).Op("*").Id("Queue").BlockFunc(func(g *code.Group) {
+		code.Func().Id("New").Params(append(params, code.Id("options").Op("...").Id("Option"))...).Params(results...).BlockFunc(func(g *code.Group) {
+			if w.Tables != nil {
+				g.List(code.Id("texts"), code.Err()).Op(":=").Id("tables").Dot("texts").Call()
+				g.If(code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": new: %w"), code.Err())))
+			}
 			g.Id("q").Op(":=").Op("&").Id("Queue").ValuesFunc(func(g *code.Group) {
 				g.Id("db").Op(":").Id("db")
 				if w.Worker {
@@ -166,6 +178,9 @@ func (w *writer) newFunc(f *code.File) {
 				}
 				if w.required() != nil {
 					g.Id("fits").Op(":").New(code.Qual("sync/atomic", "Bool"))
+				}
+				if w.Tables != nil {
+					g.Id("texts").Op(":").Id("texts")
 				}
 				g.Id("hook").Op(":").Id("noHook").Values()
 			})
@@ -178,6 +193,10 @@ func (w *writer) newFunc(f *code.File) {
 			g.For(code.List(code.Id("_"), code.Id("option")).Op(":=").Range().Id("options")).Block(
 				code.Id("option").Call(code.Id("q")),
 			)
+			if w.Tables != nil {
+				g.Return(code.Id("q"), code.Nil())
+				return
+			}
 			g.Return(code.Id("q"))
 		}))
 }

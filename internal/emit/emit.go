@@ -81,8 +81,10 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 	}{
 		{"doc.go", true, w.docFile},
 		{"db.go", true, w.dbFile},
+		{"tables.go", p.Tables != nil, w.tablesFile},
 		{"job.go", true, w.jobFile},
 		{"claim.go", p.Claim != nil, w.claimFile},
+		{"payload.go", p.Payload != nil, w.payloadFile},
 		{"complete.go", p.Complete != nil, w.completeFile},
 		{"completeandclaim.go", p.CompleteAndClaim, w.completeAndClaimFile},
 		{"fail.go", p.Fail != nil || p.Retry != nil, w.failFile},

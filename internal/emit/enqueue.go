@@ -66,7 +66,7 @@ func (w *writer) enqueueResults(name string, typ *code.Statement, none *code.Sta
 func (w *writer) enqueueMethod(f *code.File) {
 	e := w.Enqueue
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "enqueue")
-	text := bound(e.One, args)
+	text := w.boundOf(code.Id("q"), e.One, args)
 	results, fail := w.enqueueResults("key", code.Id("Key"), code.Id("key"))
 	notAdded := code.Return(append(fail[:len(fail):len(fail)], code.Qual("errors", "New").Call(code.Lit(w.Name+": enqueue: no row was added")))...)
 	decl(f, docOf(e.Doc, e.One),
@@ -216,7 +216,7 @@ func (w *writer) enqueueManyMethod(f *code.File) {
 func (w *writer) addChunks(g *code.Group) {
 	e := w.Enqueue
 	before, args := w.arguments(e.Many, source{many: code.Id("chunk"), item: code.Id("NewJob")}, "")
-	text := bound(e.Many, args)
+	text := w.boundOf(code.Id("q"), e.Many, args)
 	if e.Step != nil {
 		w.addNumbered(g, text)
 		return
@@ -249,7 +249,7 @@ func (w *writer) addChunks(g *code.Group) {
 //	}
 func (w *writer) addNumbered(g *code.Group, text []*code.Statement) {
 	number := code.Id("first").Op("+").Int64().Call(code.Id("i")).Op("*").Id("step").Index(code.Lit(0))
-	g.List(code.Id("step"), code.Err()).Op(":=").Add(queryCall("scanStep", code.Id(w.Enqueue.Step.Var)))
+	g.List(code.Id("step"), code.Err()).Op(":=").Add(queryCall("scanStep", w.textOf(code.Id("q"), w.Enqueue.Step)))
 	g.Add(ifErr())
 	g.For(code.Id("chunk").Op(":=").Range().Qual("slices", "Chunk").Call(code.Id("news"), code.Id("enqueueChunk"))).Block(
 		code.List(code.Id("first"), code.Err()).Op(":=").Add(insertCall(text)),
@@ -278,7 +278,7 @@ func (w *writer) scanStepFunc(f *code.File) {
 func (w *writer) addOneByOne(g *code.Group) {
 	e := w.Enqueue
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "")
-	text := bound(e.One, args)
+	text := w.boundOf(code.Id("q"), e.One, args)
 	each := code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("news")
 	if len(args) == 0 {
 		each = code.Range().Id("news")

@@ -54,6 +54,9 @@ func (w *writer) jobFields() []*plan.Field {
 	add(w.Fields)
 	add(w.Key)
 	add(w.Fence)
+	if w.Payload != nil {
+		add(w.Payload.Fields)
+	}
 	return all
 }
 

@@ -48,6 +48,8 @@ func (w *writer) parts() []part {
 		{"defaultWorker", "db.go", w.defaultWorkerFunc},
 
 		{"scanJob", "job.go", w.scanJobFunc},
+		{"withPayload", "payload.go", w.withPayloadFunc},
+		{"scanPayload", "payload.go", w.scanPayloadFunc},
 		{"scanEach", "job.go", w.scanEachFunc},
 		{"claimText", "job.go", w.claimTextMethod},
 		{"scanKey", "job.go", w.scanKeyFunc},
@@ -57,6 +59,7 @@ func (w *writer) parts() []part {
 		{"scanCandidate", "claim.go", w.scanCandidateFunc},
 		{"scanExtended", "extend.go", w.scanExtendedFunc},
 
+		{"isName", "tables.go", w.isNameFunc},
 		{"lowBound", "low.go", w.lowBoundType},
 		{"newToken", "token.go", w.newTokenFunc},
 		{"backoff", "fail.go", w.backoffFunc},

@@ -382,10 +382,15 @@ func reader(s *plan.Statement) string {
 	return "query"
 }
 
-// bound is the text of a statement and what is bound to it, as query and exec
-// take them.
-func bound(s *plan.Statement, args []*code.Statement) []*code.Statement {
-	return append([]*code.Statement{code.Id(s.Var)}, args...)
+// bound is the text of a statement and what is bound to it, as query and exec take
+// them within a method of receiver.
+func (w *writer) bound(s *plan.Statement, args []*code.Statement) []*code.Statement {
+	return w.boundOf(w.queue(), s, args)
+}
+
+// boundOf is bound where queue is the expression for the queue.
+func (w *writer) boundOf(queue *code.Statement, s *plan.Statement, args []*code.Statement) []*code.Statement {
+	return append([]*code.Statement{w.textOf(queue, s)}, args...)
 }
 
 // execCall is exec(ctx, db, text, args...).

@@ -233,7 +233,7 @@ func (w *writer) mostJobsConst(f *code.File) {
 func (w *writer) settleCall(op string, jobs *code.Statement, s *plan.Settle, args []*code.Statement) *code.Statement {
 	first := []*code.Statement{code.Id("ctx"), code.Lit(op), jobs}
 	for _, t := range present(s.Lock, s.Statement) {
-		first = append(first, code.Id(t.Var))
+		first = append(first, w.text(t))
 	}
 	return w.queue().Dot("settle").Call(spread(first, args)...)
 }
@@ -600,7 +600,7 @@ func (w *writer) refreshingExtend(f *code.File) {
 			case len(s.With) > 0:
 				w.extendWith(g, s, from)
 			case s.Read == nil:
-				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", bound(s.Statement, args)...)))
+				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", w.bound(s.Statement, args)...)))
 			default:
 				w.extendTwice(g, s, from, args)
 			}
@@ -645,13 +645,13 @@ func (w *writer) extendTwice(g *code.Group, s *plan.Settle, from source, args []
 	if s.Lock != nil {
 		held.item = code.Id("Job")
 		body = append(w.lockRows("fresh", "held", "scanCandidate", s.Lock, from),
-			ifAssign(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(bound(s.Statement, args)...))))
+			ifAssign(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(w.bound(s.Statement, args)...))))
 	} else {
-		changed := code.Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id("jobs"), code.Id(s.Statement.Var)}, args)...)
+		changed := code.Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id("jobs"), w.text(s.Statement)}, args)...)
 		body = unlessNone("fresh", "held", changed, code.Len(code.Id("held")))
 	}
 	_, readArgs := w.arguments(s.Read, held, "")
-	body = append(body, queryInto("fresh", "scanExtended", bound(s.Read, readArgs)...))
+	body = append(body, queryInto("fresh", "scanExtended", w.bound(s.Read, readArgs)...))
 	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), body...))
 }
 
@@ -681,6 +681,6 @@ func (w *writer) extendWith(g *code.Group, s *plan.Settle, from source) {
 	held.batches = map[string]string{}
 	lines = append(lines, w.inTurn(before, held)...)
 	made, args := w.arguments(last, held, "")
-	lines = append(append(lines, made...), queryInto("fresh", "scanExtended", append([]*code.Statement{code.Id(last.Var)}, args...)...))
+	lines = append(append(lines, made...), queryInto("fresh", "scanExtended", w.bound(last, args)...))
 	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), lines...))
 }

@@ -24,6 +24,7 @@ func (w *writer) indexFile() []byte {
 	var b bytes.Buffer
 	b.WriteString("-- " + w.mark + "\n")
 	writeComment(&b, "Index advice; nothing runs these statements by itself.")
+	writeComment(&b, w.fillIn()...)
 	for _, i := range w.Indexes {
 		b.WriteString("\n")
 		writeComment(&b, i.Why)
@@ -47,12 +48,25 @@ func (w *writer) procedureFile() []byte {
 		if b.Len() == 0 {
 			b.WriteString("-- " + w.mark + "\n")
 			writeComment(&b, "The procedures that the package calls. Run this before a program with the package, as often as you like.")
+			writeComment(&b, w.fillIn()...)
 		}
 		b.WriteString("\n")
 		writeComment(&b, s.Head...)
 		b.WriteString(strings.TrimSpace(s.Procedure.DDL) + "\n" + cmp.Or(s.Procedure.End, ";") + "\n")
 	}
 	return b.Bytes()
+}
+
+// fillIn says in the head of a file of DDL that it is a template.
+func (w *writer) fillIn() []string {
+	if w.Tables == nil {
+		return nil
+	}
+	var marks []string
+	for _, p := range w.Tables.Parts {
+		marks = append(marks, p.Mark())
+	}
+	return []string{"A template: for each table write what its name has in the place of " + strings.Join(marks, ", ") + "."}
 }
 
 // writeComment writes lines behind the mark of a SQL comment.

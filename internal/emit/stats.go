@@ -49,7 +49,7 @@ func (w *writer) statsFile() *code.File {
 //		return found[0], nil
 //	}
 func (w *writer) statsMethod(f *code.File) {
-	text := []*code.Statement{code.Id(w.Stats.Statement.Var)}
+	text := []*code.Statement{w.textOf(code.Id("q"), w.Stats.Statement)}
 	for _, a := range w.Stats.Statement.Args {
 		if a.Kind != plan.ArgWorker {
 			w.fail("stats: the argument %q is not given", a.Kind)

@@ -68,7 +68,7 @@ func (w *writer) sweepOnce(g *code.Group, op string, s *plan.Statement, count st
 	if len(before) > 0 {
 		w.fail("%s: a list cannot be an argument of %s", s.Name, op)
 	}
-	text := bound(s, args)
+	text := w.bound(s, args)
 	if len(s.Rows) == 0 {
 		g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
 			code.List(code.Id(count), code.Err()).Op("=").Add(execCall(text...)),
@@ -152,12 +152,21 @@ func (w *writer) peekFile() *code.File {
 		scan = "scanJob"
 	}
 	before, args := w.arguments(s, source{}, "peek", code.Nil())
-	decl(f, docOf(slices.Concat(w.Peek.Doc, paramDoc(narrowed)), s),
+	told := []*plan.Statement{s}
+	if w.Peek.Payload {
+		told = append(told, w.Payload.Statement)
+	}
+	decl(f, docOf(slices.Concat(w.Peek.Doc, paramDoc(narrowed)), told...),
 		code.Func().Add(queueReceiver()).Id("Peek").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
 			addAll(g, before)
 			g.Add(observe(code.Id("q"), code.Lit("peek"), code.Len(code.Id("jobs"))))
-			g.Add(attempt(code.Id("q"), "retry", code.Lit("peek"), queryInto("jobs", scan, bound(s, args)...)))
+			read := w.boundOf(code.Id("q"), s, args)
+			into := []*code.Statement{queryInto("jobs", scan, read...)}
+			if w.Peek.Payload {
+				into = w.jobsOf(code.Id("q"), "jobs", queryCall(scan, read...))
+			}
+			g.Add(attempt(code.Id("q"), "retry", code.Lit("peek"), into...))
 			if scan == "scanJob" {
 				w.sort(g)
 			}

@@ -99,7 +99,7 @@ func (w *writer) verifyMethod(f *code.File) {
 				}
 			}).ValuesFunc(func(g *code.Group) {
 				for _, c := range w.Verify.Checks {
-					row := []*code.Statement{code.Id(c.Statement.Var), code.Lit(c.Mend)}
+					row := []*code.Statement{w.textOf(code.Id("q"), c.Statement), code.Lit(c.Mend)}
 					switch {
 					case len(c.Statement.Args) > 0:
 						row = append(row, code.Index().Any().Values(code.Lit(1)))
@@ -156,7 +156,7 @@ func (w *writer) checkFitMethod(f *code.File) {
 	if c == nil {
 		return
 	}
-	ask := []*code.Statement{code.Id("ctx"), code.Id("tx"), code.Id("scanProblem"), code.Id(c.Statement.Var)}
+	ask := []*code.Statement{code.Id("ctx"), code.Id("tx"), code.Id("scanProblem"), w.textOf(code.Id("q"), c.Statement)}
 	if len(c.Statement.Args) > 0 {
 		ask = append(ask, code.Lit(1))
 	}

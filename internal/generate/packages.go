@@ -211,7 +211,7 @@ func emitPackage(emitter *emit.Emitter, pkg *Package) ([]emit.File, error) {
 		if !strings.HasSuffix(f.Path, ".sql") {
 			continue
 		}
-		if err := schema.Check(pkg.Dialect.Grammar, string(f.Data)); err != nil {
+		if err := schema.Check(pkg.Dialect.Grammar, pkg.Plan.Sampled(string(f.Data))); err != nil {
 			return nil, &BugError{Path: f.Path, Err: err}
 		}
 	}

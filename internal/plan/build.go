@@ -19,11 +19,12 @@ import (
 func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.ErrorList) *Package {
 	before := errs.Len()
 	b := &builder{
-		spec:   spec,
-		d:      d,
-		pkg:    &Package{},
-		roles:  map[*schema.Column]*queue.Column{},
-		fields: map[*schema.Column]*Field{},
+		spec:      spec,
+		d:         d,
+		pkg:       &Package{},
+		roles:     map[*schema.Column]*queue.Column{},
+		fields:    map[*schema.Column]*Field{},
+		elsewhere: map[*Field]elsewhere{},
 	}
 	b.fail = func(err error) { errs.Errorf(spec.Pos, "%v", err) }
 	b.complain = func(c *schema.Column, hint, format string, args ...any) {
@@ -39,6 +40,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		errs.Errorf(spec.StoredPos, "%s %s has no procedures that could take the arguments of these statements", d.Title, b.version).
 			WithHint("%s", cmp.Or(hint, "Leave emit: out."))
 	}
+	b.nameTables()
 	b.checkTable(errs)
 	b.buildFields(q, errs)
 	if errs.Len() > before || !b.choose(errs) {
@@ -55,6 +57,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.readFields()
 	b.chooseIndex()
 	b.locksAndCrash()
+	b.buildPayload(errs)
 	b.buildClaim()
 	b.buildSettles()
 	b.buildSweeps()
@@ -126,7 +129,7 @@ func (b *builder) checkTable(errs *source.ErrorList) {
 // SQL: within a statement it would be late to say so.
 func (b *builder) checkExpressions(errs *source.ErrorList) {
 	for _, e := range b.spec.Expressions {
-		text := b.newScope().raw(e.SQL)
+		text := b.pkg.Sampled(b.newScope().raw(e.SQL))
 		err := schema.Check(b.d.Grammar, dialect.Fill(cmp.Or(b.d.Fragments["expression"].At(b.version), "SELECT {sql}"), "sql", text))
 		if form := b.d.Fragments["condition"].At(b.version); err != nil && form != "" {
 			err = schema.Check(b.d.Grammar, dialect.Fill(form, "sql", text))
@@ -435,6 +438,12 @@ func (b *builder) buildExplain() {
 				use.Go = f.Name + " *" + strings.TrimPrefix(f.GoType, "*")
 			}
 		}
+		p.Columns = append(p.Columns, use)
+	}
+	for _, f := range b.payload {
+		at := b.elsewhere[f]
+		use := ColumnUse{Column: plainText(b.called(at.from) + "." + at.column.Name), Type: plainText(at.column.Type.Raw),
+			Roles: "payload, of " + plainText(at.from.Table.QualifiedName()), Go: f.Name + " *" + strings.TrimPrefix(f.GoType, "*")}
 		p.Columns = append(p.Columns, use)
 	}
 	s := b.newScope()

@@ -69,7 +69,7 @@ func (b *builder) buildClaim() {
 		c.Pick = b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
 		b.takeLocked(c, true)
 	case "pop":
-		if !b.can(dialect.Returning) {
+		if !b.can(dialect.Returning) || b.pkg.Payload != nil {
 			c.Flow = LockTake
 			c.Lock = b.lockStatement(b.pkg.Fields, "claim: locks and reads ready rows, which claim.sql then deletes")
 			c.Statement = b.deleteLocked()
@@ -326,6 +326,9 @@ func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *S
 
 // lockStatement reads ready rows and locks them.
 func (b *builder) lockStatement(fields []*Field, head string) *Statement {
+	if b.d.SingleWriter {
+		return b.readyRows("claim_lock", "Claim", fields, strings.Replace(head, "locks and reads", "reads", 1), "locks: none yet; what is written meanwhile undoes the transaction")
+	}
 	s, v := b.newScope(), b.base("Claim")
 	v.Where = s.ready()
 	v.Order = s.order()

@@ -28,6 +28,11 @@ func (b *builder) docClaim(c *Claim) {
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
 		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
 	}
+	within := " in the same transaction"
+	if b.pkg.Strategy == "partition" {
+		within = " right behind"
+	}
+	c.Doc = append(c.Doc, b.payloadDoc(within)...)
 	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash+b.rollBack(queue.Claim))
 }
 
@@ -41,6 +46,9 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
 	case b.d.SingleWriter:
 		p.Locks = "It locks the database for writing while the statement runs."
+		if len(b.payload) > 0 {
+			p.Locks = "It locks the database for writing until it commits."
+		}
 	case p.Strategy == "advisory":
 		p.Locks = "It locks the rows it takes and a number for each until it commits, and passes over numbers that others hold."
 	case p.Strategy == "guarded":

@@ -26,7 +26,10 @@ type builder struct {
 	pkg     *Package
 	roles   map[*schema.Column]*queue.Column
 	fields  map[*schema.Column]*Field
-	rowID   *Field // the physical identity of a row, where it is used
+	// payload are the fields of columns that other tables hold, elsewhere those columns.
+	payload   []*Field
+	elsewhere map[*Field]elsewhere
+	rowID     *Field // the physical identity of a row, where it is used
 	// rowToken: a fresh value per row is what names a row without a key.
 	rowToken *Field
 	// nullsFirst: the first term of the order says NULLS FIRST, which a primary key

@@ -19,7 +19,7 @@ import (
 
 // buildFields gives every column that is read a Go field.
 func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
-	overrides, renames := b.byColumn(q, errs)
+	given := b.byColumn(q, errs)
 	seen, keys := map[string]*schema.Column{}, map[string]bool{"row_id": true, "row_table": true}
 	for _, c := range b.spec.Columns {
 		b.roles[c.Column] = c
@@ -27,7 +27,7 @@ func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
 			continue
 		}
 		f := b.field(c)
-		if name, ok := renames[c.Name]; ok {
+		if name := given[c.Name].name; name.IsSet() {
 			f.Name = name.Value
 			f.Param = parameter(unexported(name.Value))
 		}
@@ -52,21 +52,37 @@ func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
 			f.JSON += "_"
 		}
 		keys[f.JSON] = true
-		if o, ok := overrides[c.Name]; ok {
-			b.override(f, o)
+		if o := given[c.Name].override; o != nil {
+			b.override(f, *o)
 		}
 		b.fields[c.Column] = f
 		b.pkg.Fields = append(b.pkg.Fields, f)
 	}
+	b.payloadFields(given, seen, keys, errs)
 }
 
-// byColumn indexes overrides and renames by the stored name of their column.
-func (b *builder) byColumn(q *config.Queue, errs *source.ErrorList) (map[string]config.Override, map[string]config.String) {
-	overrides, renames := map[string]config.Override{}, map[string]config.String{}
+// columnOverride is what qgen.yaml says of a column's field.
+type columnOverride struct {
+	name     config.String
+	override *config.Override
+}
+
+// byColumn indexes overrides and renames by the stored name of their column; that of
+// another table has in front what the table is called.
+func (b *builder) byColumn(q *config.Queue, errs *source.ErrorList) map[string]columnOverride {
+	given := map[string]columnOverride{}
 	if q.Gen.Go == nil {
-		return overrides, renames
+		return given
 	}
 	find := func(name config.String) string {
+		for _, from := range b.spec.PayloadFrom {
+			called := cmp.Or(from.As, from.Table.Name)
+			for _, c := range from.Columns {
+				if full := called + "." + c.Name; full == name.Value || strings.EqualFold(full, b.d.Fold(name.Value)) {
+					return full
+				}
+			}
+		}
 		for _, n := range []string{name.Value, b.d.Fold(name.Value)} {
 			if b.spec.Table.Column(n) != nil {
 				return n
@@ -84,17 +100,17 @@ func (b *builder) byColumn(q *config.Queue, errs *source.ErrorList) (map[string]
 		}
 		return ""
 	}
-	for _, o := range q.Gen.Go.Overrides {
-		if name := find(o.Column); name != "" {
-			overrides[name] = o
+	for i := range q.Gen.Go.Overrides {
+		if name := find(q.Gen.Go.Overrides[i].Column); name != "" {
+			given[name] = columnOverride{given[name].name, &q.Gen.Go.Overrides[i]}
 		}
 	}
 	for _, r := range q.Gen.Go.Rename {
 		if name := find(r.Column); name != "" {
-			renames[name] = r.Name
+			given[name] = columnOverride{r.Name, given[name].override}
 		}
 	}
-	return overrides, renames
+	return given
 }
 
 // field returns the field of a column.
@@ -218,17 +234,20 @@ func (s *scope) readOne(f *Field) string {
 		return s.rowIdentity(f)
 	}
 	c := s.spec.Table.Column(f.Column)
-	text := s.column(c)
-	if form := s.rule(c).Read; form != "" {
-		return dialect.Fill(form, "column", text)
+	text := s.column
+	if at, ok := s.elsewhere[f]; ok {
+		c, text = at.column, func(c *schema.Column) string { return s.called(at.from) + "." + s.d.Ident(c.Name) }
 	}
-	return text
+	if form := s.rule(c).Read; form != "" {
+		return dialect.Fill(form, "column", text(c))
+	}
+	return text(c)
 }
 
 // rowIdentity reads the physical identity of a row as text.
 func (s *scope) rowIdentity(f *Field) string {
 	if s.d.RowIdentity.Read != "" {
-		return s.d.RowIdentity.Read
+		return dialect.Fill(s.d.RowIdentity.Read, "row", s.prefix)
 	}
 	return s.prefix + f.Column
 }

@@ -187,7 +187,7 @@ func (b *builder) indexName(what string) string {
 	if name := b.d.Fold(snake(b.spec.Name)); name != "" && !strings.Contains(base, name) {
 		queue = "_" + name
 	}
-	if limit := b.d.Identifiers.MaxBytes; limit > 0 {
+	if limit := b.d.Identifiers.MaxBytes; limit > 0 && len(b.spec.Names) == 0 {
 		base = dialect.Cut(base, max(limit-len(queue)-len(suffix), least))
 		queue = dialect.Cut(queue, limit-len(base)-len(suffix))
 	}

@@ -84,19 +84,19 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 			continue
 		}
 		for _, st := range p.Statements() {
-			if prepared[st.SQL] {
+			if prepared[p.Sampled(st.SQL)] {
 				continue
 			}
-			prepared[st.SQL] = true
-			if err := prepares(db, st.SQL); err != nil {
-				t.Errorf("%s, %s: %v\n%s", what, st.Name, err, st.SQL)
+			prepared[p.Sampled(st.SQL)] = true
+			if err := prepares(db, p.Sampled(st.SQL)); err != nil {
+				t.Errorf("%s, %s: %v\n%s", what, st.Name, err, p.Sampled(st.SQL))
 			}
 		}
 		for _, ix := range p.Indexes {
-			if ix.Have == "" && !prepared[ix.DDL] {
-				prepared[ix.DDL] = true
-				if _, err := db.Exec(ix.DDL); err != nil {
-					t.Errorf("%s: %v\n%s", what, err, ix.DDL)
+			if ix.Have == "" && !prepared[p.Sampled(ix.DDL)] {
+				prepared[p.Sampled(ix.DDL)] = true
+				if _, err := db.Exec(p.Sampled(ix.DDL)); err != nil {
+					t.Errorf("%s: %v\n%s", what, err, p.Sampled(ix.DDL))
 				}
 			}
 		}
@@ -106,8 +106,8 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 			for i := range args {
 				args[i] = 1 // of rows, which is all that a check asks for
 			}
-			if err := db.QueryRow(check.Statement.SQL, args...).Scan(&wrong); err != sql.ErrNoRows && version != "5.6" {
-				t.Errorf("%s, %s: %q, %v\n%s", what, check.Statement.Name, wrong, err, check.Statement.SQL)
+			if err := db.QueryRow(p.Sampled(check.Statement.SQL), args...).Scan(&wrong); err != sql.ErrNoRows && version != "5.6" {
+				t.Errorf("%s, %s: %q, %v\n%s", what, check.Statement.Name, wrong, err, p.Sampled(check.Statement.SQL))
 			}
 		}
 	}

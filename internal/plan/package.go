@@ -5,6 +5,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/qgen-dev/qgen/internal/queue"
@@ -36,6 +37,8 @@ type Package struct {
 	Decodes []Decode
 	Imports []Import // of the user's own types
 
+	Tables           *Tables  // nil: the names of all tables are known
+	Payload          *Payload // nil: jobs have nothing in other tables
 	Claim            *Claim
 	Complete         *Settle // nil: the operation does not exist for this table
 	Retry            *Settle // Fail while attempts are left
@@ -297,6 +300,42 @@ type Claim struct {
 	TokenLen int    // of "bytes": how many
 }
 
+// Tables are those of one shape whose names are made at run time: every text of the
+// package holds their names as templates, D_MM{{.Channel}}.
+type Tables struct {
+	Parts []*NamePart
+	Names []string // templates, as the tables are stored
+	Most  int      // bytes that a name may have, 0 for any number
+}
+
+// NamePart is a part of the names of tables: a field of the Go type Tables.
+type NamePart struct {
+	*queue.NamePart
+	Param string // Go variable
+	Fold  string // "lower", "upper" or "": how the server stores such a name
+}
+
+// Sampled returns a text with the names of the DDL in the place of templates.
+func (p *Package) Sampled(text string) string {
+	if p.Tables == nil {
+		return text
+	}
+	for _, part := range p.Tables.Parts {
+		text = strings.ReplaceAll(text, part.Mark(), part.Sample)
+	}
+	return text
+}
+
+// Payload is what jobs have in other tables: fields of Job that are read by its key behind
+// a claim, in one transaction with it unless that writes nothing; before the claim where
+// that deletes the row.
+type Payload struct {
+	Statement *Statement // returns the key and Fields
+	Fields    []*Field   // all may be nil
+	Names     []string   // of Fields
+	Tables    []string   // as people say them
+}
+
 // Rung is the claim for one fixed size, with the size as a literal.
 type Rung struct {
 	Limit     int
@@ -387,6 +426,7 @@ type StatsField struct {
 type Peek struct {
 	Doc       []string
 	Statement *Statement
+	Payload   bool // with what they have in other tables
 }
 
 // Verify compares the live database with what the package was generated for.

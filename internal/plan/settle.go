@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/config"
@@ -577,8 +578,12 @@ func (b *builder) buildPeek() {
 	b.pkg.Peek = &Peek{Statement: b.readyRows("peek", "Peek", fields, "peek: ready rows, as a claim would take them", "locks: none")}
 	b.pkg.Peek.Doc = []string{
 		"Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at any time, so what it returns is for people to look at, not to work on.",
-		reads,
 	}
+	if b.rowToken == nil {
+		b.pkg.Peek.Payload = b.pkg.Payload != nil
+		b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, b.payloadDoc("")...)
+	}
+	b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, reads)
 }
 
 // buildVerify plans Verify.
@@ -587,31 +592,46 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		"Verify asks the database whether it still is what this package was generated for: the columns and their types, the server's version, the isolation level and the index that Claim needs. Call it when the program starts. It returns nil or an error that lists everything that differs, each with what to do.",
 		reads,
 	}}
-	check := func(name, mend string, fill func(s *scope, v *values)) {
-		if !b.d.Has(name) {
+	checkAs := func(name, template, mend string, fill func(s *scope, v *values)) {
+		if !b.d.Has(template) {
 			return
 		}
 		s, v := b.newScope(), b.base("Verify")
 		fill(s, &v)
 		verify.Checks = append(verify.Checks, Check{Mend: mend,
-			Statement: s.statement(name, name, v, nil, strings.ReplaceAll(name, "_", ": "), "locks: none")})
+			Statement: s.statement(name, template, v, nil, strings.ReplaceAll(template, "_", ": ")+strings.TrimPrefix(name, template), "locks: none")})
+	}
+	check := func(name, mend string, fill func(s *scope, v *values)) { checkAs(name, name, mend, fill) }
+	wanted := func(c *schema.Column) []string {
+		name := cmp.Or(b.d.Types[c.Type.Name].Catalog, b.typeName(c.Type))
+		if c.Type.Domain != "" && !b.d.BaseTypes {
+			name = b.d.Ident(c.Type.Domain)
+		}
+		if b.d.TypesAsWritten {
+			name = c.Type.Raw
+		}
+		return []string{b.d.Quote(c.Name), b.d.Quote(name)}
 	}
 	check("verify_version", "generate again with the server version in qgen.yaml, or upgrade the server", func(*scope, *values) {})
 	check("verify_columns", "generate again from the present schema, or migrate the database", func(s *scope, v *values) {
 		for _, c := range b.spec.Columns {
-			if c.Ignored {
-				continue
+			if !c.Ignored {
+				v.Wanted = append(v.Wanted, wanted(c.Column))
 			}
-			name := cmp.Or(b.d.Types[c.Type.Name].Catalog, b.typeName(c.Type))
-			if c.Type.Domain != "" && !b.d.BaseTypes {
-				name = b.d.Ident(c.Type.Domain)
-			}
-			if b.d.TypesAsWritten {
-				name = c.Type.Raw
-			}
-			v.Wanted = append(v.Wanted, []string{b.d.Quote(c.Name), b.d.Quote(name)})
 		}
 	})
+	for i, from := range b.spec.PayloadFrom {
+		name := "verify_columns_payload"
+		if i > 0 {
+			name += strconv.Itoa(i + 1)
+		}
+		checkAs(name, "verify_columns", "of "+plainText(from.Table.QualifiedName())+": generate again from the present schema, or migrate the database", func(_ *scope, v *values) {
+			v.of(b.d, from.Table)
+			for _, c := range from.Columns {
+				v.Wanted = append(v.Wanted, wanted(c.Column))
+			}
+		})
+	}
 	if b.spec.Procedures {
 		check("verify_procedures", "create it with schema/procedures.sql", func(_ *scope, v *values) {
 			for _, st := range b.pkg.Statements() {

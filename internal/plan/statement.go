@@ -18,6 +18,9 @@ func (p *Package) Statements() []*Statement {
 		}
 		add(c.With...)
 	}
+	if p.Payload != nil {
+		add(p.Payload.Statement)
+	}
 	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
 		if s != nil {
 			add(s.Lock)

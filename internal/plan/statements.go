@@ -52,6 +52,8 @@ type values struct {
 	Marked    []string   // conditions that rows meet when a claim has marked them
 	Beside    beside     // the other table of a companion
 	Carries   bool       // the batch brings values to be written, so it is joined
+	Alias     string     // what the table is called in the statement, "" for its name
+	Others    []other    // tables that hold columns of jobs
 	Held      *batch     // rows that the transaction holds, to be left out
 	Batch     batch
 	Names     names
@@ -93,7 +95,7 @@ type names struct {
 // would win over a variable of its name.
 func (b *builder) alias(word string) string {
 	column := func(c *schema.Column) bool { return strings.EqualFold(c.Name, word) }
-	if strings.EqualFold(b.spec.Table.Name, word) || b.can(dialect.Blocks) && slices.ContainsFunc(b.spec.Table.Columns, column) {
+	if b.mayBeCalled(word) || b.can(dialect.Blocks) && slices.ContainsFunc(b.spec.Table.Columns, column) {
 		return word + "_rows"
 	}
 	return word
@@ -145,7 +147,6 @@ func (b *builder) base(op string) values {
 // the queue is decided.
 func (b *builder) common() values {
 	v := values{
-		Table:       b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name),
 		Version:     b.version,
 		Can:         map[string]bool{},
 		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate"), Each: b.alias("i"), Changed: b.alias("changed")},
@@ -153,11 +154,7 @@ func (b *builder) common() values {
 		JSON:        b.batches("json"),
 		Triggers:    len(b.spec.Table.Triggers) > 0,
 	}
-	v.TableText, v.TableName = b.d.Quote(v.Table), b.d.Quote(b.spec.Table.Name)
-	v.Bare = b.row()
-	if b.spec.Table.Schema != "" {
-		v.Schema, v.Qualifier = b.d.Quote(b.spec.Table.Schema), b.d.Ident(b.spec.Table.Schema)+"."
-	}
+	v.of(b.d, b.spec.Table)
 	for c := range b.d.Capabilities {
 		v.Can[string(c)] = b.can(c)
 	}
@@ -176,6 +173,16 @@ func (b *builder) common() values {
 	}
 	v.OneOfMany = b.d.Fragments["one_of_many"].At(b.version)
 	return v
+}
+
+// of sets the table that a statement is about.
+func (v *values) of(d *dialect.Dialect, t *schema.Table) {
+	v.Table, v.Bare = d.Qualified(t.Schema, t.Name), d.Ident(t.Name)
+	v.TableText, v.TableName = d.Quote(v.Table), d.Quote(t.Name)
+	v.Schema, v.Qualifier = "", ""
+	if t.Schema != "" {
+		v.Schema, v.Qualifier = d.Quote(t.Schema), d.Ident(t.Schema)+"."
+	}
 }
 
 // keyIndex names the index that holds the key and nothing else.
@@ -470,7 +477,7 @@ func (s *scope) batchNames(fields []*Field, suffix string) []string {
 	used := map[string]bool{}
 	for i, f := range fields {
 		name := f.Column + s.d.Fold(suffix)
-		for n := i + 1; name != s.d.Shorten(name) || s.spec.Table.Column(name) != nil || s.besideHas(name) || used[name]; n += len(fields) {
+		for n := i + 1; name != s.d.Shorten(name) || s.hasColumn(name) || s.besideHas(name) || used[name]; n += len(fields) {
 			name = s.d.Fold("c"+strconv.Itoa(n)) + s.d.Fold(suffix)
 		}
 		used[name] = true
@@ -484,16 +491,18 @@ func (s *scope) besideHas(name string) bool {
 	return s.beside != nil && s.beside.Known != nil && s.beside.Known.Column(name) != nil
 }
 
+// hasColumn reports whether a table that statements read has a column.
+func (b *builder) hasColumn(name string) bool {
+	return b.spec.Table.Column(name) != nil ||
+		slices.ContainsFunc(b.spec.PayloadFrom, func(f *queue.PayloadFrom) bool { return f.Table.Column(name) != nil })
+}
+
 // own is the column of a field as it is written.
 func (s *scope) own(f *Field) string {
-	prefix := ""
-	if s.beside != nil {
-		prefix = s.prefix
-	}
 	if f.RowID {
-		return prefix + f.Column
+		return s.prefix + f.Column
 	}
-	return prefix + s.d.Ident(f.Column)
+	return s.prefix + s.d.Ident(f.Column)
 }
 
 // asForall lays out a batch as arrays of a block, of which a statement reads one

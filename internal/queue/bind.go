@@ -46,23 +46,21 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 
 // meanwhile says what can be done instead of a key that is refused.
 var meanwhile = map[string]string{
-	"params":       "Name one table for each queue entry.",
-	"payload_from": "Read the other table in the handler, by the key of the job.",
-	"outcomes":     "Use Complete, Fail and Requeue.",
-	"states":       "Mark the state in a column with qgen:status.",
-	"offset":       "Mark finished rows with qgen:status.",
-	"accept":       "Claim the job and give it back with Requeue.",
-	"workers":      "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker.",
-	"lease_table":  "Add a column for qgen:lease.",
-	"side_table":   "Add a column for qgen:lease.",
-	"stages":       "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
-	"times":        "Say as= at the role of the column.",
+	"outcomes":    "Use Complete, Fail and Requeue.",
+	"states":      "Mark the state in a column with qgen:status.",
+	"offset":      "Mark finished rows with qgen:status.",
+	"accept":      "Claim the job and give it back with Requeue.",
+	"workers":     "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker.",
+	"lease_table": "Add a column for qgen:lease.",
+	"side_table":  "Add a column for qgen:lease.",
+	"stages":      "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
+	"times":       "Say as= at the role of the column.",
 }
 
 // find returns the table of the entry; nil after a complaint.
 func find(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *source.ErrorList) *schema.Table {
 	if q.Table.IsSet() {
-		return named(cat, q, fold, errs)
+		return named(cat, q.Table, fold, "", errs)
 	}
 	var candidates []*schema.Table
 	for _, t := range cat.Tables {
@@ -91,15 +89,16 @@ func find(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 	return nil
 }
 
-// named returns the table that the entry names; nil after a complaint.
-func named(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *source.ErrorList) *schema.Table {
-	found := cat.Lookup(q.Table.Value, fold)
+// named returns the table that qgen.yaml names; nil after a complaint. need says what
+// its DDL is needed for, where that is not plain.
+func named(cat *schema.Catalog, table config.String, fold func(string) string, need string, errs *source.ErrorList) *schema.Table {
+	found := cat.Lookup(table.Value, fold)
 	switch len(found) {
 	case 1:
 		return found[0]
 	case 0:
 		for _, u := range cat.Unread {
-			if name := q.Table.Value; fold(u.Table) == fold(name) || strings.HasSuffix(fold(u.Table), "."+fold(name)) {
+			if name := table.Value; fold(u.Table) == fold(name) || strings.HasSuffix(fold(u.Table), "."+fold(name)) {
 				if !u.Reported {
 					errs.Add(u.Err)
 				}
@@ -110,15 +109,17 @@ func named(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs 
 		for _, t := range cat.Tables {
 			names = append(names, t.Name, t.QualifiedName())
 		}
-		e := errs.Errorf(q.Table.Pos, "no table is called %q", q.Table.Value)
-		if near := source.Nearest(q.Table.Value, names); near != "" {
+		e := errs.Errorf(table.Pos, "no table is called %q", table.Value)
+		if near := source.Nearest(table.Value, names); near != "" {
 			e.WithHint("Did you mean %s?", near)
+		} else if need != "" {
+			e.WithHint("%s", need)
 		} else {
 			e.WithHint("The schema has %s. Names stand as in the DDL, name or schema.name.", orWord(list(cat.Tables), "no table"))
 		}
 		return nil
 	}
-	errs.Errorf(q.Table.Pos, "%q means several tables: %s", q.Table.Value, list(found)).
+	errs.Errorf(table.Pos, "%q means several tables: %s", table.Value, list(found)).
 		WithHint("Write the schema before the name: table: %s.", found[0].QualifiedName())
 	return nil
 }

@@ -20,6 +20,7 @@ type binding struct {
 	spec    *Spec
 	catalog *schema.Catalog
 	table   *schema.Table
+	named   *schema.Table // the same as statements name it, where that is made at run time
 	config  *config.Queue
 	fold    func(string) string
 	errs    *source.ErrorList
@@ -69,6 +70,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	before := errs.Len()
 	b.readRoles(one.roles)
 	b.readQueue()
+	b.readNames()
 	b.readKey()
 	b.readTimes()
 	b.readStatus()
@@ -80,6 +82,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readParams()
 	b.readShard()
 	b.readPayload()
+	b.readPayloadFrom()
 	b.readBackoff()
 	sound := !damaged && errs.Len() == before
 	b.buildStates(sound)
@@ -95,6 +98,9 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	}
 	if errs.Len() > before {
 		return nil
+	}
+	if b.named != nil {
+		b.spec.Table = b.named
 	}
 	return b.spec
 }

@@ -34,6 +34,13 @@ func (s *Spec) String() string {
 	if s.Shard != nil {
 		line("shard", "%s", s.Shard.text())
 	}
+	for _, f := range s.PayloadFrom {
+		var columns []string
+		for _, c := range f.Columns {
+			columns = append(columns, c.Name)
+		}
+		line("payload", "%s of %s, where [%s]", strings.Join(columns, ", "), strings.TrimSpace(f.Table.QualifiedName()+" "+f.As), f.On)
+	}
 	line("fence", "%s", s.fenceText())
 	if s.Strategy != "" {
 		line("strategy", "%s", s.Strategy)

@@ -89,7 +89,7 @@ var verbs = []*verb{
 		{name: "id", takes: oneValue, only: []string{"row"}},
 		{name: "clock", takes: oneValue, only: clocks},
 		{name: "cycle", takes: noValue, later: "Leave it out and call Requeue with the wait until the next time."},
-		{name: "table", takes: oneValue, later: "Name one table for each queue entry of qgen.yaml."},
+		{name: "table", takes: oneValue},
 		{name: "emit", takes: oneValue, only: []string{"procedure"}},
 	}},
 	{name: "where", on: onTable, takes: anSQL},

@@ -5,6 +5,7 @@
 package queue
 
 import (
+	"strings"
 	"time"
 
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -62,10 +63,46 @@ type Spec struct {
 	Expires  *schema.Column // not ready from then on; Purge removes the row
 	Status   *Status        // the named states of one column; nil when the state is spread or absent
 
+	// Names are the parts of the names of tables that are known at run time only: Table and
+	// those of PayloadFrom are then called by templates, "D_MM{{.Channel}}".
+	Names []*NamePart
+
+	// PayloadFrom are tables that hold columns of a job besides those of Table.
+	PayloadFrom []*PayloadFrom
+
 	// Expressions are those that the user wrote, for the parser of the database.
 	Expressions []Expression
 
 	Notes []string // what explain should say: what was found by itself, what wins over what
+}
+
+// NamePart is a part of the names of tables that is known at run time only.
+type NamePart struct {
+	Name   string // Channel
+	Number bool   // digits, else letters, digits and underscores
+	Sample string // what stands in its place in the DDL
+}
+
+// Mark is what stands for the part in a template.
+func (p *NamePart) Mark() string { return "{{." + p.Name + "}}" }
+
+// Sampled returns a text with the names of the DDL in the place of templates.
+func Sampled(parts []*NamePart, text string) string {
+	for _, p := range parts {
+		text = strings.ReplaceAll(text, p.Mark(), p.Sample)
+	}
+	return text
+}
+
+// PayloadFrom is a table that holds columns of a job besides those of the queue's own.
+type PayloadFrom struct {
+	Table   *schema.Table
+	As      string // what On calls it; "": its own name
+	On      string // names its row; {row} stands for the job's
+	Columns []*Column
+	Pos     source.Pos // of its entry
+	AsPos   source.Pos // of what it is called
+	OnPos   source.Pos
 }
 
 // Expression is SQL that the user wrote.

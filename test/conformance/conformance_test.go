@@ -82,6 +82,8 @@ var properties = []property{
 	{"enqueue", nil, proveEnqueue},
 	{"complete and claim", canComplete, proveCompleteAndClaim},
 	{"stats and peek", nil, proveStatsAndPeek},
+	{"payload elsewhere", hasPayload, provePayloadElsewhere},
+	{"another table", isTemplated, proveAnotherTable},
 	{"redrive", canRedrive, proveRedrive},
 	{"purge", canPurge, provePurge},
 	{"verify", nil, proveVerify},

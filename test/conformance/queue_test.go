@@ -54,6 +54,9 @@ func numbers(jobs []job) []int64 {
 // open calls the package's New over conn: *sql.DB, *sql.Tx, *pgxpool.Pool or pgx.Tx.
 func (t *table) open(conn any, worker string) queue {
 	args := []reflect.Value{reflect.ValueOf(conn)}
+	if t.shape.templated {
+		args = append(args, reflect.Zero(reflect.TypeOf(t.pkg.new).In(1)))
+	}
 	if t.pkg.worker != nil {
 		args = append(args, reflect.ValueOf(t.pkg.worker).Call([]reflect.Value{reflect.ValueOf(worker)})...)
 	}

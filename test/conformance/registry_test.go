@@ -124,6 +124,15 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadguardedpg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadpopmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadpoppg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadpopsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/payloadsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popgalera"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popgroup"
 	"github.com/qgen-dev/qgen/test/conformance/gen/popmaria105"
@@ -173,6 +182,10 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/singletidb"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singleyuga"
 	"github.com/qgen-dev/qgen/test/conformance/gen/storedms2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/templatemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/templatemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/templatepg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/templatesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenblockmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenora19"
@@ -386,4 +399,17 @@ var registry = []emitted{
 	{name: "movedmy56", new: movedmy56.New, lost: movedmy56.ErrLost, retryable: movedmy56.IsRetryable},
 	{name: "movedmy84", new: movedmy84.New, lost: movedmy84.ErrLost, retryable: movedmy84.IsRetryable},
 	{name: "movedmaria105", new: movedmaria105.New, lost: movedmaria105.ErrLost, retryable: movedmaria105.IsRetryable},
+	{name: "payloadpg10pgx", new: payloadpg10pgx.New, lost: payloadpg10pgx.ErrLost, retryable: payloadpg10pgx.IsRetryable},
+	{name: "payloadguardedpg10sql", new: payloadguardedpg10sql.New, lost: payloadguardedpg10sql.ErrLost, retryable: payloadguardedpg10sql.IsRetryable},
+	{name: "payloadsqlite", new: payloadsqlite.New, lost: payloadsqlite.ErrLost, retryable: payloadsqlite.IsRetryable},
+	{name: "payloadmy56", new: payloadmy56.New, lost: payloadmy56.ErrLost, retryable: payloadmy56.IsRetryable},
+	{name: "payloadmy84", new: payloadmy84.New, lost: payloadmy84.ErrLost, retryable: payloadmy84.IsRetryable},
+	{name: "payloadmaria106", new: payloadmaria106.New, lost: payloadmaria106.ErrLost, retryable: payloadmaria106.IsRetryable},
+	{name: "payloadpoppg10pgx", new: payloadpoppg10pgx.New, retryable: payloadpoppg10pgx.IsRetryable},
+	{name: "payloadpopsqlite", new: payloadpopsqlite.New, retryable: payloadpopsqlite.IsRetryable},
+	{name: "payloadpopmaria106", new: payloadpopmaria106.New, retryable: payloadpopmaria106.IsRetryable},
+	{name: "templatepg10pgx", new: templatepg10pgx.New, lost: templatepg10pgx.ErrLost, retryable: templatepg10pgx.IsRetryable},
+	{name: "templatesqlite", new: templatesqlite.New, lost: templatesqlite.ErrLost, retryable: templatesqlite.IsRetryable},
+	{name: "templatemy84", new: templatemy84.New, lost: templatemy84.ErrLost, retryable: templatemy84.IsRetryable},
+	{name: "templatemaria106", new: templatemaria106.New, lost: templatemaria106.ErrLost, retryable: templatemaria106.IsRetryable},
 }

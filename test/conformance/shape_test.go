@@ -18,6 +18,8 @@ type shape struct {
 	topics                       []string // arguments of Claim
 	absent                       []string // methods that this table cannot have
 	strategy                     string   // that the table calls for; "": the family's choice
+	templated                    bool     // the names of its tables are made at run time
+	payload                      bool     // jobs have columns in the table bodies
 	mixed                        bool     // the order goes up in one column and down in another
 }
 
@@ -153,6 +155,17 @@ var shapes = map[string]*shape{
 	},
 	"pop": {
 		ready: everyRow, strategy: "pop", fence: "none",
+	},
+	"payload": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim, payload: true,
+	},
+	"template": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "attempt", tries: byClaim, payload: true, templated: true,
+	},
+	"payloadpop": {
+		ready: everyRow, strategy: "pop", fence: "none", payload: true,
 	},
 	"partition": {
 		columns: []column{{"hash_code", "nullif(g % 7, 0)", "nullif(g % 7, 0)", "nullif(g % 7, 0)"}},

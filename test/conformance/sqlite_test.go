@@ -54,7 +54,7 @@ func plansSQLite(t *testing.T, x *table) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		steps := x.explainSQLite(t, withoutComments(string(text)))
+		steps := x.explainSQLite(t, unnamed(withoutComments(string(text))))
 		for _, step := range steps {
 			// Without finished rows, those at the head are the ones that are wanted.
 			scans := step == "SCAN jobs" && x.shape.finish != ""
@@ -71,7 +71,7 @@ func byKeySQLite(t *testing.T, x *table, operations []string) {
 	x.taken(t, x.q, 2000)
 	for _, name := range operations {
 		file := filepath.Join("gen", x.pkg.name, "sql", strings.ToLower(name)+".sql")
-		for _, step := range x.explainSQLite(t, withoutComments(readText(t, file))) {
+		for _, step := range x.explainSQLite(t, unnamed(withoutComments(readText(t, file)))) {
 			if strings.HasPrefix(step, "SCAN jobs") {
 				t.Errorf("%s: %s", name, step)
 			}

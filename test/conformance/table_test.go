@@ -59,7 +59,7 @@ func (s *subject) newTable(t testing.TB) *table {
 	return x
 }
 
-// bareTable creates the table and nothing else.
+// bareTable creates the table, and others that belong to it, and nothing else.
 func (s *subject) bareTable(t testing.TB) *table {
 	t.Helper()
 	x := &table{subject: s, dsn: s.family.place(t, s)}
@@ -68,10 +68,10 @@ func (s *subject) bareTable(t testing.TB) *table {
 		x.dsn = s.family.with(t, x.dsn, name, value)
 	}
 	x.db = s.family.open(t, s.seeing(t, x.dsn, abreast), 4)
-	// A statement for each table: not every driver takes several at once.
-	script := strings.ReplaceAll(readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl)), ";\n\nCREATE TABLE ", ";\nGO\nCREATE TABLE ")
-	for _, batch := range batches(script) {
-		x.run(t, strings.TrimSuffix(batch, ";")) // which Oracle does not take
+	for _, batch := range batches(readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl))) {
+		for statement := range strings.SplitSeq(batch, ";\n\n") {
+			x.run(t, strings.TrimSuffix(statement, ";")) // which Oracle does not take
+		}
 	}
 	return x
 }
@@ -112,6 +112,14 @@ func (t *table) reconnect(tb testing.TB, settings ...string) *table {
 // advice returns the statements of the package's schema/indexes.sql.
 func (s *subject) advice(t testing.TB) []string {
 	t.Helper()
+	return s.adviceFor(t, "", "")
+}
+
+// adviceFor is advice for the table whose name begins and ends so, where that is made at
+// run time.
+func (s *subject) adviceFor(t testing.TB, prefix, suffix string) []string {
+	t.Helper()
+	names := strings.NewReplacer("{{.Prefix}}", prefix, "{{.Suffix}}", suffix)
 	path := filepath.Join("gen", s.pkg.name, "schema", "indexes.sql")
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		return nil // the table's own indexes serve
@@ -119,10 +127,16 @@ func (s *subject) advice(t testing.TB) []string {
 	var statements []string
 	for _, statement := range strings.Split(readText(t, path), ";\n") {
 		if text := strings.TrimSpace(withoutComments(statement)); text != "" {
-			statements = append(statements, text)
+			statements = append(statements, names.Replace(text))
 		}
 	}
 	return statements
+}
+
+// unnamed returns a statement about the table that the case's DDL has, where its name is
+// made at run time.
+func unnamed(text string) string {
+	return strings.NewReplacer("{{.Prefix}}", "", "{{.Suffix}}", "").Replace(text)
 }
 
 // withoutComments leaves out the lines that are comments.

@@ -1,0 +1,411 @@
+-- Package guardedq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: strategy=guarded is asked for.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_guarded_ready and jobs_guarded_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=guarded is asked for
+--   lease_table  strategy=guarded is asked for
+--   hold         strategy=guarded is asked for
+--   partition    strategy=guarded is asked for
+--   returning    strategy=guarded is asked for
+--   block        strategy=guarded is asked for
+--   token        strategy=guarded is asked for
+--   lock_update  strategy=guarded is asked for
+--   advisory     strategy=guarded is asked for
+-- * guarded      strategy=guarded is asked for
+--   pop          strategy=guarded is asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing in the DDL of heads tells that payload_from names one row at most; of several one is read, whichever it is
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (id) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* guardedq.Claim */ TOP (@p1)
+       id
+FROM   jobs WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  status = 'ready'
+ORDER  BY id;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: token Token, 2: batch_all ID
+UPDATE /* guardedq.Claim */ jobs
+SET    status = 'running',
+       token = @p1,
+       lease_till = DATEADD(minute, 5, SYSDATETIMEOFFSET())
+OUTPUT inserted.id, inserted.token, CONVERT(varchar(33), inserted.lease_till, 126),
+       inserted.body_id
+FROM   OPENJSON(@p2) WITH (
+           id_picked bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_picked
+WHERE  status = 'ready';
+
+-- sql/payload.sql
+-- payload: what claimed jobs have in app.bodies, heads
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+SELECT /* guardedq.Payload */
+       jobs.id, b.body, b.status, b.raw, CONVERT(varchar(33), b.made, 126), head.subject
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN jobs
+       ON  jobs.id = id_held
+       LEFT JOIN app.bodies b
+       ON  (b.id = jobs.body_id)
+       LEFT JOIN heads head
+       ON  (head.body_id = jobs.body_id);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Token
+UPDATE /* guardedq.Complete */ jobs
+SET    status = 'done',
+       lease_till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           token_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  token = CONVERT(varchar(8000), token_held)
+AND    status = 'running';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Token
+UPDATE /* guardedq.Fail */ jobs
+SET    status = 'failed',
+       lease_till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           token_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  token = CONVERT(varchar(8000), token_held)
+AND    status = 'running';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Token
+UPDATE /* guardedq.Requeue */ jobs
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           token_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  token = CONVERT(varchar(8000), token_held)
+AND    status = 'running';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Token
+UPDATE /* guardedq.Extend */ jobs
+SET    lease_till = DATEADD(minute, 5, SYSDATETIMEOFFSET())
+OUTPUT inserted.id, CONVERT(varchar(33), inserted.lease_till, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           token_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  token = CONVERT(varchar(8000), token_held)
+AND    status = 'running';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE status = 'running'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* guardedq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, status, token, lease_till
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'running'
+    AND    lease_till <= SYSDATETIMEOFFSET()
+)
+UPDATE picked
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* guardedq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, status, token, lease_till
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'failed'
+)
+UPDATE picked
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* guardedq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'done'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* guardedq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'failed'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new BodyID
+INSERT /* guardedq.Enqueue */ INTO jobs
+       (body_id)
+OUTPUT inserted.id
+VALUES (@p1);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all BodyID
+SET /* guardedq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO jobs
+       (body_id)
+OUTPUT inserted.id
+INTO   @kept
+SELECT body_id_new
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           body_id_new bigint '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* guardedq.Stats */
+       count(CASE WHEN status = 'ready' THEN 1 END) AS ready,
+       count(CASE WHEN status = 'running' THEN 1 END) AS running,
+       count(CASE WHEN status = 'done' THEN 1 END) AS done,
+       count(CASE WHEN status = 'failed' THEN 1 END) AS failed,
+       count(CASE WHEN status = 'running' AND lease_till <= SYSDATETIMEOFFSET() THEN 1 END) AS expired
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* guardedq.Peek */ TOP (@p1)
+       id, body_id
+FROM   jobs WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  status = 'ready'
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* guardedq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* guardedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('status', 'varchar'),
+                  ('token', 'varchar'),
+                  ('lease_till', 'datetimeoffset'),
+                  ('body_id', 'bigint')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'jobs'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_columns_payload.sql
+-- verify: columns_payload
+-- locks: none
+SELECT /* guardedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('body', 'nvarchar'),
+                  ('status', 'varchar'),
+                  ('raw', 'varbinary'),
+                  ('made', 'datetimeoffset')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'app'
+       AND have.TABLE_NAME = 'bodies'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_columns_payload2.sql
+-- verify: columns_payload2
+-- locks: none
+SELECT /* guardedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('subject', 'nvarchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'heads'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* guardedq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('jobs')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('jobs')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* guardedq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('jobs_guarded_ready'),
+                  ('jobs_guarded_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('jobs')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX jobs_guarded_ready ON jobs (id)
+WHERE  status = 'ready';
+
+-- serves Recover: claims that ran out
+CREATE INDEX jobs_guarded_expired ON jobs (lease_till)
+WHERE  status = 'running';

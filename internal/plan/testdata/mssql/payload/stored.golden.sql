@@ -1,0 +1,547 @@
+-- Package storedq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_stored_ready and jobs_stored_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        not needed: returning comes first
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing in the DDL of heads tells that payload_from names one row at most; of several one is read, whichever it is
+-- note: rows are taken as they came, by column "id"
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_claim
+    @limit int,
+    @token nvarchar(4000)
+AS
+SET NOCOUNT ON;
+WITH /* storedq.Claim */ picked AS (
+    SELECT TOP (@limit)
+           id, status, token, lease_till, body_id
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'ready'
+    ORDER  BY id
+)
+UPDATE picked
+SET    status = 'running',
+       token = @token,
+       lease_till = DATEADD(minute, 5, SYSDATETIMEOFFSET())
+OUTPUT inserted.id, inserted.token, CONVERT(varchar(33), inserted.lease_till, 126),
+       inserted.body_id;
+GO
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: limit, 2: token Token
+EXEC /* storedq.Claim */ jobs_claim @limit = @p1, @token = @p2;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_payload
+    @jobs nvarchar(max)
+AS
+SET NOCOUNT ON;
+SELECT /* storedq.Payload */
+       jobs.id, b.body, b.status, b.raw, CONVERT(varchar(33), b.made, 126), head.subject
+FROM   OPENJSON(@jobs) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN jobs
+       ON  jobs.id = id_held
+       LEFT JOIN app.bodies b
+       ON  (b.id = jobs.body_id)
+       LEFT JOIN heads head
+       ON  (head.body_id = jobs.body_id);
+GO
+
+-- sql/payload.sql
+-- payload: what claimed jobs have in app.bodies, heads
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+EXEC /* storedq.Payload */ jobs_payload @jobs = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_complete
+    @jobs nvarchar(max)
+AS
+SET NOCOUNT ON;
+UPDATE /* storedq.Complete */ jobs
+SET    status = 'done',
+       lease_till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@jobs) WITH (
+           id_held bigint '$[0]',
+           token_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  token = CONVERT(varchar(8000), token_held)
+AND    status = 'running';
+GO
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Token
+EXEC /* storedq.Complete */ jobs_complete @jobs = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_fail
+    @jobs nvarchar(max)
+AS
+SET NOCOUNT ON;
+UPDATE /* storedq.Fail */ jobs
+SET    status = 'failed',
+       lease_till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@jobs) WITH (
+           id_held bigint '$[0]',
+           token_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  token = CONVERT(varchar(8000), token_held)
+AND    status = 'running';
+GO
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Token
+EXEC /* storedq.Fail */ jobs_fail @jobs = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_requeue
+    @jobs nvarchar(max)
+AS
+SET NOCOUNT ON;
+UPDATE /* storedq.Requeue */ jobs
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@jobs) WITH (
+           id_held bigint '$[0]',
+           token_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  token = CONVERT(varchar(8000), token_held)
+AND    status = 'running';
+GO
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Token
+EXEC /* storedq.Requeue */ jobs_requeue @jobs = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_extend
+    @jobs nvarchar(max)
+AS
+SET NOCOUNT ON;
+UPDATE /* storedq.Extend */ jobs
+SET    lease_till = DATEADD(minute, 5, SYSDATETIMEOFFSET())
+OUTPUT inserted.id, CONVERT(varchar(33), inserted.lease_till, 126)
+FROM   OPENJSON(@jobs) WITH (
+           id_held bigint '$[0]',
+           token_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  token = CONVERT(varchar(8000), token_held)
+AND    status = 'running';
+GO
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Token
+EXEC /* storedq.Extend */ jobs_extend @jobs = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_recover
+    @limit int
+AS
+SET NOCOUNT ON;
+WITH /* storedq.Recover */ picked AS (
+    SELECT TOP (@limit)
+           id, status, token, lease_till
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'running'
+    AND    lease_till <= SYSDATETIMEOFFSET()
+)
+UPDATE picked
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+OUTPUT inserted.id;
+GO
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE status = 'running'
+-- isolation: read committed
+-- arguments: 1: limit
+EXEC /* storedq.Recover */ jobs_recover @limit = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_redrive
+    @limit int
+AS
+SET NOCOUNT ON;
+WITH /* storedq.Redrive */ picked AS (
+    SELECT TOP (@limit)
+           id, status, token, lease_till
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'failed'
+)
+UPDATE picked
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+OUTPUT inserted.id;
+GO
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+EXEC /* storedq.Redrive */ jobs_redrive @limit = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_purge_done
+    @limit int
+AS
+SET NOCOUNT ON;
+WITH /* storedq.Purge */ picked AS (
+    SELECT TOP (@limit)
+           id
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'done'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+GO
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+EXEC /* storedq.Purge */ jobs_purge_done @limit = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_purge_failed
+    @limit int
+AS
+SET NOCOUNT ON;
+WITH /* storedq.Purge */ picked AS (
+    SELECT TOP (@limit)
+           id
+    FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'failed'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+GO
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+EXEC /* storedq.Purge */ jobs_purge_failed @limit = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_enqueue
+    @bodyID bigint
+AS
+SET NOCOUNT ON;
+INSERT /* storedq.Enqueue */ INTO jobs
+       (body_id)
+OUTPUT inserted.id
+VALUES (@bodyID);
+GO
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new BodyID
+EXEC /* storedq.Enqueue */ jobs_enqueue @bodyID = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_enqueue_many
+    @jobs nvarchar(max)
+AS
+SET /* storedq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO jobs
+       (body_id)
+OUTPUT inserted.id
+INTO   @kept
+SELECT body_id_new
+FROM   OPENJSON(@jobs) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           body_id_new bigint '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+GO
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all BodyID
+EXEC /* storedq.EnqueueMany */ jobs_enqueue_many @jobs = @p1;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_stats
+AS
+SELECT /* storedq.Stats */
+       count(CASE WHEN status = 'ready' THEN 1 END) AS ready,
+       count(CASE WHEN status = 'running' THEN 1 END) AS running,
+       count(CASE WHEN status = 'done' THEN 1 END) AS done,
+       count(CASE WHEN status = 'failed' THEN 1 END) AS failed,
+       count(CASE WHEN status = 'running' AND lease_till <= SYSDATETIMEOFFSET() THEN 1 END) AS expired
+FROM   jobs;
+GO
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+EXEC /* storedq.Stats */ jobs_stats;
+
+SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
+GO
+CREATE OR ALTER PROCEDURE jobs_peek
+    @limit int
+AS
+SET NOCOUNT ON;
+SELECT /* storedq.Peek */ TOP (@limit)
+       id, body_id
+FROM   jobs WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  status = 'ready'
+ORDER  BY id;
+GO
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: limit
+EXEC /* storedq.Peek */ jobs_peek @limit = @p1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* storedq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* storedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('status', 'varchar'),
+                  ('token', 'varchar'),
+                  ('lease_till', 'datetimeoffset'),
+                  ('body_id', 'bigint')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'jobs'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_columns_payload.sql
+-- verify: columns_payload
+-- locks: none
+SELECT /* storedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('body', 'nvarchar'),
+                  ('status', 'varchar'),
+                  ('raw', 'varbinary'),
+                  ('made', 'datetimeoffset')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'app'
+       AND have.TABLE_NAME = 'bodies'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_columns_payload2.sql
+-- verify: columns_payload2
+-- locks: none
+SELECT /* storedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('subject', 'nvarchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'heads'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_procedures.sql
+-- verify: procedures
+-- locks: none
+SELECT /* storedq.Verify */
+       'procedure ' + want.name + ' is missing'
+FROM   (
+           VALUES ('jobs_claim'),
+                  ('jobs_payload'),
+                  ('jobs_complete'),
+                  ('jobs_fail'),
+                  ('jobs_requeue'),
+                  ('jobs_extend'),
+                  ('jobs_recover'),
+                  ('jobs_redrive'),
+                  ('jobs_purge_done'),
+                  ('jobs_purge_failed'),
+                  ('jobs_enqueue'),
+                  ('jobs_enqueue_many'),
+                  ('jobs_stats'),
+                  ('jobs_peek')
+       ) AS want (name)
+WHERE  OBJECT_ID(want.name, 'P') IS NULL;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* storedq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('jobs')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('jobs')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* storedq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('jobs_stored_ready'),
+                  ('jobs_stored_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('jobs')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX jobs_stored_ready ON jobs (id)
+WHERE  status = 'ready';
+
+-- serves Recover: claims that ran out
+CREATE INDEX jobs_stored_expired ON jobs (lease_till)
+WHERE  status = 'running';

@@ -1,0 +1,342 @@
+-- Package guardedq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: strategy=guarded is asked for.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_guarded_ready and jobs_guarded_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=guarded is asked for
+--   lease_table  strategy=guarded is asked for
+--   hold         strategy=guarded is asked for
+--   partition    strategy=guarded is asked for
+--   returning    strategy=guarded is asked for
+--   block        strategy=guarded is asked for
+--   token        strategy=guarded is asked for
+--   lock_update  strategy=guarded is asked for
+--   advisory     strategy=guarded is asked for
+-- * guarded      strategy=guarded is asked for
+--   pop          strategy=guarded is asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing in the DDL of heads tells that payload_from names one row at most; of several one is read, whichever it is
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* guardedq.Claim */
+       id
+FROM   jobs
+WHERE  status = 'ready'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: token Token, 2: batch ID
+UPDATE /* guardedq.Claim */ jobs
+SET    status = 'running',
+       token = $1,
+       lease_till = now() + interval '5 minutes'
+WHERE  id = ANY ($2::bigint[])
+AND    CASE WHEN status = 'ready' THEN true END
+RETURNING id, token, lease_till, body_id;
+
+-- sql/payload.sql
+-- payload: what claimed jobs have in app.bodies, heads
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch ID
+SELECT /* guardedq.Payload */
+       jobs.id, b.body, b.status, b.raw, b.made, job.subject
+FROM   jobs
+       LEFT JOIN app.bodies b
+       ON  (b.id = jobs.body_id)
+       LEFT JOIN heads job
+       ON  (job.body_id = jobs.body_id)
+WHERE  jobs.id = ANY ($1::bigint[]);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+UPDATE /* guardedq.Complete */ jobs
+SET    status = 'done',
+       lease_till = NULL
+FROM   unnest($1::bigint[], $2::varchar[]) AS job (id_held, token_held)
+WHERE  id = id_held
+AND    CASE WHEN token = token_held
+            AND    status = 'running' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+UPDATE /* guardedq.Fail */ jobs
+SET    status = 'failed',
+       lease_till = NULL
+FROM   unnest($1::bigint[], $2::varchar[]) AS job (id_held, token_held)
+WHERE  id = id_held
+AND    CASE WHEN token = token_held
+            AND    status = 'running' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+UPDATE /* guardedq.Requeue */ jobs
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+FROM   unnest($1::bigint[], $2::varchar[]) AS job (id_held, token_held)
+WHERE  id = id_held
+AND    CASE WHEN token = token_held
+            AND    status = 'running' THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+UPDATE /* guardedq.Extend */ jobs
+SET    lease_till = now() + interval '5 minutes'
+FROM   unnest($1::bigint[], $2::varchar[]) AS job (id_held, token_held)
+WHERE  id = id_held
+AND    CASE WHEN token = token_held
+            AND    status = 'running' THEN true END
+RETURNING id, lease_till;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (lease_till) WHERE status = 'running'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* guardedq.Recover */ jobs
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'running'
+           AND    lease_till <= now()
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* guardedq.Redrive */ jobs
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'failed'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* guardedq.Purge */ FROM jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* guardedq.Purge */ FROM jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'failed'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new BodyID
+INSERT /* guardedq.Enqueue */ INTO jobs
+       (body_id)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch BodyID
+INSERT /* guardedq.EnqueueMany */ INTO jobs
+       (body_id)
+SELECT body_id_new
+FROM   unnest($1::bigint[]) WITH ORDINALITY AS job (body_id_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* guardedq.Stats */
+       count(*) FILTER (WHERE status = 'ready') AS ready,
+       count(*) FILTER (WHERE status = 'running') AS running,
+       count(*) FILTER (WHERE status = 'done') AS done,
+       count(*) FILTER (WHERE status = 'failed') AS failed,
+       count(*) FILTER (WHERE status = 'running' AND lease_till <= now()) AS expired
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'ready'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* guardedq.Peek */
+       id, body_id
+FROM   jobs
+WHERE  status = 'ready'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* guardedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* guardedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('status', 'varchar'),
+               ('token', 'varchar'),
+               ('lease_till', 'timestamptz'),
+               ('body_id', 'bigint')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_payload.sql
+-- verify: columns_payload
+-- locks: none
+SELECT /* guardedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('body', 'jsonb'),
+               ('status', 'varchar'),
+               ('raw', 'bytea'),
+               ('made', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('app.bodies')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_payload2.sql
+-- verify: columns_payload2
+-- locks: none
+SELECT /* guardedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('subject', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('heads')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* guardedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* guardedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_guarded_ready'),
+               ('jobs_guarded_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY jobs_guarded_ready ON jobs (id NULLS FIRST)
+WHERE  status = 'ready';
+
+-- serves Recover: claims that ran out
+CREATE INDEX CONCURRENTLY jobs_guarded_expired ON jobs (lease_till)
+WHERE  status = 'running';

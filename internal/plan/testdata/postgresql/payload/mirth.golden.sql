@@ -1,0 +1,276 @@
+-- Package mirthq uses the table d_mm7 as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> held
+-- 	held     --Complete--------> done
+-- 	held     --Fail------------> ready, while tries are left
+-- 	held     --Fail------------> failed
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy hold: strategy=hold is asked for.
+--
+-- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
+--
+-- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+--
+-- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates d_mm7_mirth_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=hold is asked for
+--   lease_table  strategy=hold is asked for
+-- * hold         strategy=hold is asked for
+--   partition    strategy=hold is asked for
+--   returning    strategy=hold is asked for
+--   block        strategy=hold is asked for
+--   token        strategy=hold is asked for
+--   lock_update  strategy=hold is asked for
+--   advisory     strategy=hold is asked for
+--   guarded      strategy=hold is asked for
+--   pop          strategy=hold is asked for
+-- note: no order is said: rows are taken in the order of the key, message_id, id
+
+-- sql/claim.sql
+-- claim: ready rows, held by their locks; nothing is written
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (server_id, message_id NULLS FIRST, id) WHERE status = 'Q'
+-- isolation: read committed
+-- arguments: 1: param serverID string, 2: held MessageID, 3: held ID, 4: limit
+SELECT /* mirthq.Claim */
+       message_id, id, server_id, send_attempts
+FROM   d_mm7
+WHERE  status = 'Q'
+AND    server_id = $1
+AND    (message_id, id) NOT IN (SELECT message_id_held, id_held FROM unnest($2::bigint[], $3::integer[]) AS job (message_id_held, id_held))
+ORDER  BY message_id NULLS FIRST, id
+LIMIT  $4
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/payload.sql
+-- payload: what claimed jobs have in d_mc7
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch MessageID, 2: batch ID
+SELECT /* mirthq.Payload */
+       d_mm7.message_id, d_mm7.id, c.content
+FROM   unnest($1::bigint[], $2::integer[]) AS job (message_id_held, id_held)
+       JOIN d_mm7
+       ON  d_mm7.message_id = message_id_held
+       AND d_mm7.id = id_held
+       LEFT JOIN d_mc7 c
+       ON  (c.message_id = d_mm7.message_id and c.metadata_id = d_mm7.id and c.content_type = 4);
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch MessageID, 2: batch ID
+UPDATE /* mirthq.Complete */ d_mm7
+SET    status = 'S'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (message_id_held, id_held)
+WHERE  message_id = message_id_held
+AND    id = id_held
+AND    CASE WHEN status = 'Q' THEN true END
+RETURNING message_id, id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch MessageID, 2: batch ID
+UPDATE /* mirthq.Fail */ d_mm7
+SET    send_attempts = send_attempts + 1
+FROM   unnest($1::bigint[], $2::integer[]) AS job (message_id_held, id_held)
+WHERE  message_id = message_id_held
+AND    id = id_held
+AND    CASE WHEN status = 'Q' THEN true END
+RETURNING message_id, id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch MessageID, 2: batch ID
+UPDATE /* mirthq.Fail */ d_mm7
+SET    status = 'E',
+       send_attempts = send_attempts + 1
+FROM   unnest($1::bigint[], $2::integer[]) AS job (message_id_held, id_held)
+WHERE  message_id = message_id_held
+AND    id = id_held
+AND    CASE WHEN status = 'Q' THEN true END
+RETURNING message_id, id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* mirthq.Redrive */ picked AS MATERIALIZED (
+    SELECT message_id, id
+    FROM   d_mm7
+    WHERE  status = 'E'
+    LIMIT  $1
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+UPDATE d_mm7
+SET    status = 'Q',
+       send_attempts = 0
+FROM   picked
+WHERE  d_mm7.message_id = picked.message_id
+AND    d_mm7.id = picked.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* mirthq.Purge */ picked AS MATERIALIZED (
+    SELECT message_id, id
+    FROM   d_mm7
+    WHERE  status = 'S'
+    LIMIT  $1
+    FOR    UPDATE SKIP LOCKED
+)
+DELETE FROM d_mm7
+USING  picked
+WHERE  d_mm7.message_id = picked.message_id
+AND    d_mm7.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* mirthq.Purge */ picked AS MATERIALIZED (
+    SELECT message_id, id
+    FROM   d_mm7
+    WHERE  status = 'E'
+    LIMIT  $1
+    FOR    UPDATE SKIP LOCKED
+)
+DELETE FROM d_mm7
+USING  picked
+WHERE  d_mm7.message_id = picked.message_id
+AND    d_mm7.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new MessageID, 2: new ID, 3: new ServerID
+INSERT /* mirthq.Enqueue */ INTO d_mm7
+       (message_id, id, server_id, status)
+VALUES ($1, $2, $3, 'Q')
+RETURNING message_id, id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch MessageID, 2: new_batch ID, 3: new_batch ServerID
+INSERT /* mirthq.EnqueueMany */ INTO d_mm7
+       (message_id, id, server_id, status)
+SELECT message_id_new, id_new, server_id_new, 'Q'
+FROM   unnest($1::bigint[], $2::integer[], $3::varchar[]) WITH ORDINALITY AS job (message_id_new, id_new, server_id_new, job_order)
+ORDER  BY job_order
+RETURNING message_id, id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mirthq.Stats */
+       count(*) FILTER (WHERE status = 'Q') AS ready,
+       count(*) FILTER (WHERE status = 'S') AS done,
+       count(*) FILTER (WHERE status = 'E') AS failed
+FROM   d_mm7;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (server_id, message_id NULLS FIRST, id) WHERE status = 'Q'
+-- isolation: read committed
+-- arguments: 1: param serverID string, 2: limit
+SELECT /* mirthq.Peek */
+       message_id, id, server_id, send_attempts
+FROM   d_mm7
+WHERE  status = 'Q'
+AND    server_id = $1
+ORDER  BY message_id NULLS FIRST, id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mirthq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mirthq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('message_id', 'bigint'),
+               ('id', 'integer'),
+               ('server_id', 'varchar'),
+               ('status', 'char'),
+               ('send_attempts', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('d_mm7')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_payload.sql
+-- verify: columns_payload
+-- locks: none
+SELECT /* mirthq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('content', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('d_mc7')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* mirthq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mirthq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('d_mm7_mirth_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('d_mm7')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY d_mm7_mirth_ready ON d_mm7 (server_id, message_id NULLS FIRST, id)
+WHERE  status = 'Q';

@@ -1,0 +1,341 @@
+-- Package guardedq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: strategy=guarded is asked for.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the database for writing until it commits. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_guarded_ready and jobs_guarded_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=guarded is asked for
+--   lease_table  strategy=guarded is asked for
+--   hold         strategy=guarded is asked for
+--   partition    strategy=guarded is asked for
+--   returning    strategy=guarded is asked for
+--   block        strategy=guarded is asked for
+--   token        strategy=guarded is asked for
+--   lock_update  strategy=guarded is asked for
+--   advisory     strategy=guarded is asked for
+-- * guarded      strategy=guarded is asked for
+--   pop          strategy=guarded is asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing in the DDL of heads tells that payload_from names one row at most; of several one is read, whichever it is
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (id) WHERE status = 'ready'
+-- arguments: 1: limit
+SELECT /* guardedq.Claim */
+       id
+FROM   jobs
+WHERE  status = 'ready'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: token Token, 2: batch_all ID
+UPDATE /* guardedq.Claim */ jobs
+SET    status = 'running',
+       token = ?1,
+       lease_till = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER)
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
+AND    +(status = 'ready')
+RETURNING id, token, lease_till, body_id;
+
+-- sql/payload.sql
+-- payload: what claimed jobs have in bodies, heads
+-- locks: none
+-- index: the key
+-- arguments: 1: batch_all ID
+SELECT /* guardedq.Payload */
+       jobs.id, b.body, b.status, b.raw, b.made, job.subject
+FROM   jobs
+       LEFT JOIN bodies b
+       ON  (b.id = jobs.body_id)
+       LEFT JOIN heads job
+       ON  (job.body_id = jobs.body_id)
+WHERE  jobs.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Token
+UPDATE /* guardedq.Complete */ jobs
+SET    status = 'done',
+       lease_till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS token_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(token = token_held
+      AND    status = 'running')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: token as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Token
+UPDATE /* guardedq.Fail */ jobs
+SET    status = 'failed',
+       lease_till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS token_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(token = token_held
+      AND    status = 'running')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Token
+UPDATE /* guardedq.Requeue */ jobs
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS token_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(token = token_held
+      AND    status = 'running')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Token
+UPDATE /* guardedq.Extend */ jobs
+SET    lease_till = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS token_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(token = token_held
+      AND    status = 'running')
+RETURNING id, lease_till;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (lease_till) WHERE status = 'running'
+-- arguments: 1: limit
+UPDATE /* guardedq.Recover */ jobs
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'running'
+           AND    lease_till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* guardedq.Redrive */ jobs
+SET    status = 'ready',
+       token = NULL,
+       lease_till = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'failed'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* guardedq.Purge */ FROM jobs
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'done'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* guardedq.Purge */ FROM jobs
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'failed'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new BodyID
+INSERT /* guardedq.Enqueue */ INTO jobs
+       (body_id)
+VALUES (?1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all BodyID
+INSERT /* guardedq.EnqueueMany */ INTO jobs
+       (body_id)
+SELECT body_id_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS body_id_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* guardedq.Stats */
+       count(*) FILTER (WHERE status = 'ready') AS ready,
+       count(*) FILTER (WHERE status = 'running') AS running,
+       count(*) FILTER (WHERE status = 'done') AS done,
+       count(*) FILTER (WHERE status = 'failed') AS failed,
+       count(*) FILTER (WHERE status = 'running' AND lease_till <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)) AS expired
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE status = 'ready'
+-- arguments: 1: limit
+SELECT /* guardedq.Peek */
+       id, body_id
+FROM   jobs
+WHERE  status = 'ready'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* guardedq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* guardedq.Verify */ want (name, type) AS (
+    VALUES ('id', 'integer'),
+           ('status', 'varchar(10)'),
+           ('token', 'varchar(40)'),
+           ('lease_till', 'integer'),
+           ('body_id', 'bigint')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('jobs') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_payload.sql
+-- verify: columns_payload
+-- locks: none
+WITH /* guardedq.Verify */ want (name, type) AS (
+    VALUES ('body', 'text'),
+           ('status', 'varchar(10)'),
+           ('raw', 'blob'),
+           ('made', 'timestamp')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('bodies') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_payload2.sql
+-- verify: columns_payload2
+-- locks: none
+WITH /* guardedq.Verify */ want (name, type) AS (
+    VALUES ('subject', 'text')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('heads') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* guardedq.Verify */ want (name) AS (
+    VALUES ('jobs_guarded_ready'),
+           ('jobs_guarded_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('jobs'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX jobs_guarded_ready ON jobs (id)
+WHERE  status = 'ready';
+
+-- serves Recover: claims that ran out
+CREATE INDEX jobs_guarded_expired ON jobs (lease_till)
+WHERE  status = 'running';

@@ -1,0 +1,305 @@
+-- Package mirthq uses the table d_mm{{.Channel}} as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing until it commits. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates d_mm{{.Channel}}_mirth_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: no order is said: rows are taken in the order of the key, message_id, id
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (server_id, message_id, id) WHERE status = 'Q'
+-- arguments: 1: param serverID string, 2: limit
+UPDATE /* mirthq.Claim */ d_mm{{.Channel}}
+SET    status = 'R'
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   d_mm{{.Channel}}
+           WHERE  status = 'Q'
+           AND    server_id = ?1
+           ORDER  BY message_id, id
+           LIMIT  ?2)
+RETURNING message_id, id, server_id, send_attempts;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (server_id, message_id, id) WHERE status = 'Q'
+-- arguments: 1: param serverID string
+UPDATE /* mirthq.Claim */ d_mm{{.Channel}}
+SET    status = 'R'
+WHERE  rowid = (
+           SELECT rowid
+           FROM   d_mm{{.Channel}}
+           WHERE  status = 'Q'
+           AND    server_id = ?1
+           ORDER  BY message_id, id
+           LIMIT  1)
+RETURNING message_id, id, server_id, send_attempts;
+
+-- sql/payload.sql
+-- payload: what claimed jobs have in d_mc{{.Channel}}
+-- locks: none
+-- index: the key
+-- arguments: 1: batch_all MessageID ID
+SELECT /* mirthq.Payload */
+       queue_row.message_id, queue_row.id, c.content
+FROM   (
+           SELECT json_extract(value, '$[0]') AS message_id_held,
+                  json_extract(value, '$[1]') AS id_held
+           FROM   json_each(?1)
+       ) AS job
+       CROSS JOIN d_mm{{.Channel}} queue_row
+       ON  queue_row.message_id = message_id_held
+       AND queue_row.id = id_held
+       LEFT JOIN d_mc{{.Channel}} c
+       ON  (c.message_id = queue_row.message_id and c.metadata_id = queue_row.id and c.content_type = 4);
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all MessageID ID
+UPDATE /* mirthq.Complete */ d_mm{{.Channel}}
+SET    status = 'S'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS message_id_held,
+                  json_extract(value, '$[1]') AS id_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  message_id = message_id_held
+AND    id = id_held
+AND    +(status = 'R')
+RETURNING message_id, id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all MessageID ID
+UPDATE /* mirthq.Fail */ d_mm{{.Channel}}
+SET    status = 'Q',
+       send_attempts = send_attempts + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS message_id_held,
+                  json_extract(value, '$[1]') AS id_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  message_id = message_id_held
+AND    id = id_held
+AND    +(status = 'R')
+RETURNING message_id, id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all MessageID ID
+UPDATE /* mirthq.Fail */ d_mm{{.Channel}}
+SET    status = 'E',
+       send_attempts = send_attempts + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS message_id_held,
+                  json_extract(value, '$[1]') AS id_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  message_id = message_id_held
+AND    id = id_held
+AND    +(status = 'R')
+RETURNING message_id, id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all MessageID ID
+UPDATE /* mirthq.Requeue */ d_mm{{.Channel}}
+SET    status = 'Q'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS message_id_held,
+                  json_extract(value, '$[1]') AS id_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  message_id = message_id_held
+AND    id = id_held
+AND    +(status = 'R')
+RETURNING message_id, id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* mirthq.Redrive */ d_mm{{.Channel}}
+SET    status = 'Q',
+       send_attempts = 0
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   d_mm{{.Channel}}
+           WHERE  status = 'E'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* mirthq.Purge */ FROM d_mm{{.Channel}}
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   d_mm{{.Channel}}
+           WHERE  status = 'S'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* mirthq.Purge */ FROM d_mm{{.Channel}}
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   d_mm{{.Channel}}
+           WHERE  status = 'E'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new MessageID, 2: new ID, 3: new ServerID
+INSERT /* mirthq.Enqueue */ INTO d_mm{{.Channel}}
+       (message_id, id, server_id, status)
+VALUES (?1, ?2, ?3, 'Q')
+RETURNING message_id, id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all MessageID ID ServerID
+INSERT /* mirthq.EnqueueMany */ INTO d_mm{{.Channel}}
+       (message_id, id, server_id, status)
+SELECT message_id_new, id_new, server_id_new, 'Q'
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS message_id_new,
+                  json_extract(value, '$[1]') AS id_new,
+                  json_extract(value, '$[2]') AS server_id_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING message_id, id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mirthq.Stats */
+       count(*) FILTER (WHERE status = 'Q') AS ready,
+       count(*) FILTER (WHERE status = 'R') AS running,
+       count(*) FILTER (WHERE status = 'S') AS done,
+       count(*) FILTER (WHERE status = 'E') AS failed
+FROM   d_mm{{.Channel}};
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (server_id, message_id, id) WHERE status = 'Q'
+-- arguments: 1: param serverID string, 2: limit
+SELECT /* mirthq.Peek */
+       message_id, id, server_id, send_attempts
+FROM   d_mm{{.Channel}}
+WHERE  status = 'Q'
+AND    server_id = ?1
+ORDER  BY message_id, id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mirthq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* mirthq.Verify */ want (name, type) AS (
+    VALUES ('message_id', 'bigint'),
+           ('id', 'integer'),
+           ('server_id', 'varchar(36)'),
+           ('status', 'char(1)'),
+           ('send_attempts', 'integer')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('d_mm{{.Channel}}') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_payload.sql
+-- verify: columns_payload
+-- locks: none
+WITH /* mirthq.Verify */ want (name, type) AS (
+    VALUES ('content', 'text')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('d_mc{{.Channel}}') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* mirthq.Verify */ want (name) AS (
+    VALUES ('d_mm{{.Channel}}_mirth_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('d_mm{{.Channel}}'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX d_mm{{.Channel}}_mirth_ready ON d_mm{{.Channel}} (server_id, message_id, id)
+WHERE  status = 'Q';

@@ -1,0 +1,276 @@
+-- Package wikiq uses the table {{.Prefix}}job as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates {{.Prefix}}job_wiki_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        not needed: returning comes first
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "job_token_timestamp" says which rows run (expired=claim)
+-- note: a failed row is known by its attempts alone, so a row at the limit is not claimed (limit=claim)
+-- note: rows are taken as they came, by column "job_id"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (job_cmd, job_id) WHERE job_attempts < 3
+-- arguments: 1: token JobToken, 2: param jobCmd string, 3: limit
+UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
+SET    job_token = ?1,
+       job_token_timestamp = unixepoch(),
+       job_attempts = job_attempts + 1
+WHERE  job_id IN (
+           SELECT job_id
+           FROM   "{{.Prefix}}job"
+           WHERE  (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL)
+           AND    job_attempts < 3
+           AND    job_cmd = ?2
+           ORDER  BY job_id
+           LIMIT  ?3)
+RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attempts;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (job_cmd, job_id) WHERE job_attempts < 3
+-- arguments: 1: token JobToken, 2: param jobCmd string
+UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
+SET    job_token = ?1,
+       job_token_timestamp = unixepoch(),
+       job_attempts = job_attempts + 1
+WHERE  job_id = (
+           SELECT job_id
+           FROM   "{{.Prefix}}job"
+           WHERE  (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL)
+           AND    job_attempts < 3
+           AND    job_cmd = ?2
+           ORDER  BY job_id
+           LIMIT  1)
+RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attempts;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: job_token as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all JobID JobToken
+DELETE /* wikiq.Complete */ FROM "{{.Prefix}}job"
+WHERE  (job_id, job_token) IN (
+           SELECT json_extract(value, '$[0]') AS job_id_held,
+                  json_extract(value, '$[1]') AS job_token_held
+           FROM   json_each(?1))
+AND    +(job_token_timestamp IS NOT NULL)
+RETURNING job_id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: job_token as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all JobID JobToken
+UPDATE /* wikiq.Fail */ "{{.Prefix}}job"
+SET    job_token = NULL,
+       job_token_timestamp = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS job_id_held,
+                  json_extract(value, '$[1]') AS job_token_held
+           FROM   json_each(?1)
+       ) AS job_rows
+WHERE  job_id = job_id_held
+AND    +(job_token = job_token_held
+      AND    job_token_timestamp IS NOT NULL)
+RETURNING job_id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: job_token as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all JobID JobToken
+UPDATE /* wikiq.Fail */ "{{.Prefix}}job"
+SET    job_token = NULL,
+       job_token_timestamp = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS job_id_held,
+                  json_extract(value, '$[1]') AS job_token_held
+           FROM   json_each(?1)
+       ) AS job_rows
+WHERE  job_id = job_id_held
+AND    +(job_token = job_token_held
+      AND    job_token_timestamp IS NOT NULL)
+RETURNING job_id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: job_token as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all JobID JobToken
+UPDATE /* wikiq.Requeue */ "{{.Prefix}}job"
+SET    job_token = NULL,
+       job_token_timestamp = NULL,
+       job_attempts = job_attempts - 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS job_id_held,
+                  json_extract(value, '$[1]') AS job_token_held
+           FROM   json_each(?1)
+       ) AS job_rows
+WHERE  job_id = job_id_held
+AND    +(job_token = job_token_held
+      AND    job_token_timestamp IS NOT NULL)
+RETURNING job_id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: job_token as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all JobID JobToken
+UPDATE /* wikiq.Extend */ "{{.Prefix}}job"
+SET    job_token_timestamp = unixepoch()
+FROM   (
+           SELECT json_extract(value, '$[0]') AS job_id_held,
+                  json_extract(value, '$[1]') AS job_token_held
+           FROM   json_each(?1)
+       ) AS job_rows
+WHERE  job_id = job_id_held
+AND    +(job_token = job_token_held
+      AND    job_token_timestamp IS NOT NULL)
+RETURNING job_id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* wikiq.Redrive */ "{{.Prefix}}job"
+SET    job_token = NULL,
+       job_token_timestamp = NULL,
+       job_attempts = 0
+WHERE  job_id IN (
+           SELECT job_id
+           FROM   "{{.Prefix}}job"
+           WHERE  (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL)
+           AND    job_attempts >= 3
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* wikiq.Purge */ FROM "{{.Prefix}}job"
+WHERE  job_id IN (
+           SELECT job_id
+           FROM   "{{.Prefix}}job"
+           WHERE  (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL)
+           AND    job_attempts >= 3
+           AND    job_token_timestamp <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new JobCmd, 2: new JobParams
+INSERT /* wikiq.Enqueue */ INTO "{{.Prefix}}job"
+       (job_cmd, job_params, job_attempts)
+VALUES (?1, ?2, 0)
+RETURNING job_id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* wikiq.Stats */
+       count(*) FILTER (WHERE (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL) AND job_attempts < 3) AS ready,
+       count(*) FILTER (WHERE job_token_timestamp IS NOT NULL AND job_token_timestamp > unixepoch() - 3600) AS running,
+       count(*) FILTER (WHERE (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL) AND job_attempts >= 3) AS failed,
+       count(*) FILTER (WHERE job_token_timestamp IS NOT NULL AND job_token_timestamp <= unixepoch() - 3600) AS expired,
+       (unixepoch() - min(job_token_timestamp) FILTER (WHERE job_token_timestamp IS NOT NULL AND job_token_timestamp > unixepoch() - 3600)) AS oldest_running
+FROM   "{{.Prefix}}job";
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (job_cmd, job_id) WHERE job_attempts < 3
+-- arguments: 1: param jobCmd string, 2: limit
+SELECT /* wikiq.Peek */
+       job_id, job_cmd, job_params, job_attempts
+FROM   "{{.Prefix}}job"
+WHERE  (job_token_timestamp <= unixepoch() - 3600 OR job_token_timestamp IS NULL)
+AND    job_attempts < 3
+AND    job_cmd = ?1
+ORDER  BY job_id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* wikiq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* wikiq.Verify */ want (name, type) AS (
+    VALUES ('job_id', 'integer'),
+           ('job_cmd', 'varchar(60)'),
+           ('job_params', 'blob'),
+           ('job_token', 'varchar(60)'),
+           ('job_token_timestamp', 'integer'),
+           ('job_attempts', 'integer')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('{{.Prefix}}job') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* wikiq.Verify */ want (name) AS (
+    VALUES ('{{.Prefix}}job_wiki_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('{{.Prefix}}job'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX "{{.Prefix}}job_wiki_ready" ON "{{.Prefix}}job" (job_cmd, job_id)
+WHERE  job_attempts < 3;

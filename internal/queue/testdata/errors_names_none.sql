@@ -1,0 +1,1 @@
+CREATE TABLE job_7 (id bigint PRIMARY KEY, state text NOT NULL);
