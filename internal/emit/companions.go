@@ -34,14 +34,14 @@ func (w *writer) reserveVar(f *code.File) { embed(f, w.Reserve) }
 
 // inTurn emits statements that return nothing, one after the other, within a function
 // that returns results and an error.
-func (w *writer) inTurn(statements []*plan.Statement, from source, results ...*code.Statement) []*code.Statement {
+func (w *writer) inTurn(queue *code.Statement, statements []*plan.Statement, from source, results ...*code.Statement) []*code.Statement {
 	var lines []*code.Statement
 	if from.batches == nil {
 		from.batches = map[string]string{}
 	}
 	for _, s := range statements {
 		before, args := w.arguments(s, from, "", results...)
-		lines = append(append(lines, before...), execOrReturn(w.bound(s, args), results...))
+		lines = append(append(lines, before...), execOrReturn(w.boundOf(queue, s, args), results...))
 	}
 	return lines
 }
@@ -74,7 +74,7 @@ func (w *writer) settled(op string, jobs *code.Statement, s *plan.Settle, from s
 		before, args := w.arguments(s.Statement, from, op)
 		return before, w.settleCall(op, jobs, s, args)
 	}
-	lines := append(w.lockedKeys(s, from, code.Nil()), w.inTurn(append(slices.Clone(s.With), s.Statement), heldOf(from), code.Nil())...)
+	lines := append(w.lockedKeys(s, from, code.Nil()), w.inTurn(w.queue(), append(slices.Clone(s.With), s.Statement), heldOf(from), code.Nil())...)
 	lines = append(lines, code.Return(code.Id("found"), code.Nil()))
 	return nil, w.queue().Dot("settleWith").Call(code.Id("ctx"), code.Lit(op), jobs,
 		code.Func().Params(code.Id("db").Id("DBTX")).Params(code.Id("found").Index().Id("Key"), code.Err().Error()).Block(lines...))
@@ -200,7 +200,7 @@ func (w *writer) claimTextMethod(f *code.File) {
 //	return nil
 func (w *writer) claimedWith(jobs string) []*code.Statement {
 	lines := []*code.Statement{code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id(jobs)).Op("==").Lit(0)).Block(code.Return(code.Err()))}
-	lines = append(lines, w.inTurn(w.Claim.With, source{many: code.Id(jobs), item: code.Id("Job"), lists: true})...)
+	lines = append(lines, w.inTurn(w.queue(), w.Claim.With, source{many: code.Id(jobs), item: code.Id("Job"), lists: true})...)
 	return append(lines, code.Return(code.Nil()))
 }
 
@@ -241,9 +241,9 @@ func (w *writer) sweepLocked(g *code.Group, op string, s *plan.SweepWith, count 
 	_, args := w.arguments(s.Lock, source{limit: left}, "")
 	lines := append([]*code.Statement{code.Id(count).Op("=").Lit(0)}, w.reserved()...)
 	lines = append(lines,
-		code.List(code.Id("held"), code.Err()).Op(":=").Add(readCall(reader(s.Lock), "scanCandidate", w.bound(s.Lock, args)...)),
+		code.List(code.Id("held"), code.Err()).Op(":=").Add(readCall(reader(s.Lock), "scanCandidate", w.boundOf(code.Id("q"), s.Lock, args)...)),
 		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Err())))
-	lines = append(lines, w.inTurn(append(slices.Clone(s.With), s.Statement), source{many: code.Id("held"), item: code.Id("Job")})...)
+	lines = append(lines, w.inTurn(code.Id("q"), append(slices.Clone(s.With), s.Statement), source{many: code.Id("held"), item: code.Id("Job")})...)
 	lines = append(lines, code.Id(count).Op("=").Len(code.Id("held")), code.Return(code.Nil()))
 	g.Add(code.Err().Op("=").Id("q").Dot("transact").Call(code.Id("ctx"), code.Lit(op),
 		code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(lines...)))

@@ -679,7 +679,7 @@ func (w *writer) extendWith(g *code.Group, s *plan.Settle, from source) {
 	lines := append([]*code.Statement{code.Id("fresh").Op("=").Nil()}, w.lockedKeys(s, from)...)
 	held := heldOf(from)
 	held.batches = map[string]string{}
-	lines = append(lines, w.inTurn(before, held)...)
+	lines = append(lines, w.inTurn(w.queue(), before, held)...)
 	made, args := w.arguments(last, held, "")
 	lines = append(append(lines, made...), queryInto("fresh", "scanExtended", w.bound(last, args)...))
 	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), lines...))

@@ -68,7 +68,7 @@ func (w *writer) sweepOnce(g *code.Group, op string, s *plan.Statement, count st
 	if len(before) > 0 {
 		w.fail("%s: a list cannot be an argument of %s", s.Name, op)
 	}
-	text := w.bound(s, args)
+	text := w.boundOf(code.Id("q"), s, args)
 	if len(s.Rows) == 0 {
 		g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
 			code.List(code.Id(count), code.Err()).Op("=").Add(execCall(text...)),

@@ -54,7 +54,7 @@ var limits = []struct {
 		"it knows UTC_TIMESTAMP without a precision only",
 	},
 	{
-		"sqlite", regexp.MustCompile(`(?s)^UPDATE.*\nFROM +\(`), regexp.MustCompile(`json_each|extraneous input 'FROM'`),
+		"sqlite", regexp.MustCompile(`(?s)^UPDATE.*\nFROM +(\(|\w+ AS )`), regexp.MustCompile(`json_each|extraneous input 'FROM'|no viable alternative`),
 		"its grammar ends UPDATE before FROM",
 	},
 	{
@@ -79,6 +79,9 @@ type queue struct {
 		Go struct{ Package, Out string }
 	}
 }
+
+// namePart is a part of a table's name that is made at run time.
+var namePart = regexp.MustCompile(`\{\{\.(Prefix|Suffix)\}\}`)
 
 // statement is one emitted statement.
 type statement struct {
@@ -109,7 +112,8 @@ func TestEveryStatementCompiles(t *testing.T) {
 			}
 			for _, file := range files {
 				under := filepath.Join(name, "queries", filepath.Base(file))
-				s := statement{engine: q.Engine, path: file, text: withoutHead(read(t, file))}
+				// Tables whose names are made at run time are here as the DDL has them.
+				s := statement{engine: q.Engine, path: file, text: namePart.ReplaceAllString(withoutHead(read(t, file)), "")}
 				statements[under] = s
 				kind := ":exec"
 				if strings.HasPrefix(s.text, "SELECT") || strings.Contains(s.text, "RETURNING") {
