@@ -71,6 +71,7 @@ type Queue struct {
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
 	Backoff *Backoff
+	Group   *Group
 	Gen     Gen
 
 	// Later lists keys of the language that are known and not yet carried out
@@ -90,6 +91,24 @@ type Backoff struct {
 	Base, Max Length
 	Factor    Number
 	Jitter    Number
+}
+
+// Group says what qgen:group cannot: which rows belong to a group, and the row that
+// stands for it.
+type Group struct {
+	Pos     source.Pos
+	Columns []String
+	Limit   Number
+	Fifo    Flag
+	When    String // rows for which it does not hold belong to no group
+	Lock    *GroupLock
+}
+
+// GroupLock names the row of another table that stands for a group.
+type GroupLock struct {
+	Pos   source.Pos
+	Table String
+	On    String // {row} is the row of the queue
 }
 
 // Gen says what to write.

@@ -40,6 +40,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 			WithHint("%s", cmp.Or(hint, "Leave emit: out."))
 	}
 	b.checkTable(errs)
+	b.checkGroup(errs)
 	b.buildFields(q, errs)
 	if errs.Len() > before || !b.choose(errs) {
 		return nil

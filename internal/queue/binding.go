@@ -39,6 +39,7 @@ type binding struct {
 
 	core   map[StateName][]condition
 	narrow []Test // what a ready row must satisfy besides
+	dueAt  int    // which of narrow tells that the time of a row has come, -1 for none
 	drafts map[TransitionName][]*draft
 }
 
@@ -64,6 +65,7 @@ func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *on
 		timed:   map[*schema.Column]bool{},
 		core:    map[StateName][]condition{},
 		drafts:  map[TransitionName][]*draft{},
+		dueAt:   -1,
 	}
 	before := errs.Len()
 	b.readRoles(one.roles)
@@ -87,6 +89,7 @@ func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *on
 		b.judgeWrites()
 	}
 	b.readOrder()
+	b.readGroup()
 	b.readFence()
 	if sound && errs.Len() == before {
 		b.judge()

@@ -34,6 +34,9 @@ func (s *Spec) String() string {
 	if s.Shard != nil {
 		line("shard", "%s", s.Shard.text())
 	}
+	if s.Group != nil {
+		line("group", "%s", s.Group.text())
+	}
 	line("fence", "%s", s.fenceText())
 	if s.Strategy != "" {
 		line("strategy", "%s", s.Strategy)

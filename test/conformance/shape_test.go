@@ -19,6 +19,9 @@ type shape struct {
 	absent                       []string // methods that this table cannot have
 	strategy                     string   // that the table calls for; "": the family's choice
 	mixed                        bool     // the order goes up in one column and down in another
+	group                        int      // jobs of one lane that may run at once, unless qgen.yaml says another number
+	fifo                         bool     // the jobs of one lane are done in order
+	beside                       []string // what is created besides the table
 }
 
 // column is an expression over the row's number g.
@@ -43,6 +46,9 @@ const (
 	statusDone    = "status = 'done'"
 	statusFailed  = "status = 'failed'"
 )
+
+// lanes are the rows that stand for groups, where those need some.
+var lanes = []string{"CREATE TABLE lanes (id int NOT NULL PRIMARY KEY)"}
 
 var shapes = map[string]*shape{
 	"single": {
@@ -137,6 +143,16 @@ var shapes = map[string]*shape{
 	"hostile": {
 		ready: `"State of it" = 'ready'`, running: `"State of it" = 'running'`, done: `"State of it" = 'done'`, failed: `"State of it" = 'failed'`,
 		finish: `"State of it" = 'done'`, lease: `"order"`, fence: "attempt", tries: byClaim,
+	},
+	"grouped": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "token", tries: byFailure,
+		group: 1, beside: lanes,
+	},
+	"headofline": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "token", tries: byFailure,
+		group: 1, fifo: true, beside: lanes,
 	},
 	"hold": {
 		ready: everyRow, strategy: "hold", fence: "none",

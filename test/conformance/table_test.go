@@ -71,6 +71,9 @@ func (s *subject) bareTable(t testing.TB) *table {
 	for _, batch := range batches(readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl))) {
 		x.run(t, strings.TrimSuffix(batch, ";")) // which Oracle does not take
 	}
+	for _, ddl := range s.shape.beside {
+		x.run(t, ddl)
+	}
 	return x
 }
 
