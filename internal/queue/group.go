@@ -139,12 +139,12 @@ func (b *binding) readGroupWords(g *Group, r *role, free map[*schema.Column][]Va
 
 // groupHint says what a word of qgen:group could have been.
 func groupHint(w *word) string {
-	switch {
-	case w.name == "limit":
+	switch w.name {
+	case "limit":
 		return "Write limit=1, or how many rows of one group may run at once."
-	case w.name == "fifo":
+	case "fifo":
 		return "Write fifo, which takes no value."
-	case w.name == "free":
+	case "free":
 		return "Write free=<value>: rows with that value belong to no group."
 	}
 	return suggest(w.name, groupWords, "It takes")

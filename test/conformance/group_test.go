@@ -315,7 +315,7 @@ func TestNaiveGroups(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer tx.Rollback() //nolint:errcheck // nothing of it is wanted
+				defer tx.Rollback()
 				var id int64
 				const free = "SELECT id FROM jobs WHERE status = 'ready' AND NOT EXISTS (SELECT 1 FROM jobs AS other WHERE other.lane = jobs.lane AND other.status = 'running') ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
 				if err := tx.QueryRow(free).Scan(&id); err != nil {

@@ -38,7 +38,7 @@
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
 -- index: (id)
--- arguments: 1: worker OwnerName, 2: low, 3: limit
+-- arguments: 1: worker OwnerName, 2: limit
 UPDATE /* casesq.Claim */ cases
 SET    until_at = now() + interval '5 minutes',
        owner_name = $1,
@@ -59,9 +59,8 @@ AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
                AND    (other.until_at <= now() OR other.until_at IS NULL)
                AND    other.id < cases.id
                LIMIT  1) IS NULL))
-AND    id > $2
 ORDER  BY id
-LIMIT  $3
+LIMIT  $2
 RETURNING id, case_id, alone, until_at, rev;
 
 -- sql/complete.sql
