@@ -247,7 +247,7 @@ func (s *scope) groupSum(from string) string {
 	count := func(from, where string) string {
 		return "(SELECT count(*)" + groupLine + "FROM   " + from + groupLine + "WHERE  " + where + ")"
 	}
-	return count(from, s.running()) + groupLine[:len(groupLine)-4] + "+ " + count(s.groupFrom("group_look"), s.ahead()) + " < " + strconv.Itoa(s.spec.Group.Limit)
+	return strconv.Itoa(s.spec.Group.Limit) + " > " + count(from, s.running()) + groupLine[:len(groupLine)-4] + "+ " + count(s.groupFrom("group_look"), s.ahead())
 }
 
 // recount are the conditions of a row whose group still has room for it behind the

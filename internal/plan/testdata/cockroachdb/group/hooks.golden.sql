@@ -54,7 +54,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = $1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -63,7 +63,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id
 LIMIT  $2
 RETURNING id, tenant, kind, until_at, weight;
@@ -218,7 +218,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = $1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -227,7 +227,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id
 LIMIT  $2;
 

@@ -53,7 +53,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.state = 'new'
                AND    other.kind = @p2
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted) < 2
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -62,7 +62,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id;
 
 -- sql/claim.sql
@@ -82,7 +82,7 @@ FROM   OPENJSON(@p1) WITH (
        INNER LOOP JOIN hooks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_picked
 WHERE  ((tenant IS NULL OR tenant = '*')
-           OR (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other WITH (UPDLOCK, HOLDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -91,7 +91,7 @@ WHERE  ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2);
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)));
 
 -- sql/complete.sql
 -- complete: running to done
@@ -300,7 +300,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.state = 'new'
                AND    other.kind = @p2
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted) < 2
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -309,7 +309,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id;
 
 -- sql/verify_version.sql

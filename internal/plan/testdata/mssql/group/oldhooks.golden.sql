@@ -53,7 +53,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.state = 'new'
                AND    other.kind = @p2
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted) < 2
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -62,7 +62,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id;
 
 -- sql/claim.sql
@@ -78,7 +78,7 @@ OUTPUT inserted.id, inserted.tenant, inserted.kind,
        CONVERT(varchar(33), inserted.until_at, 126), inserted.weight
 WHERE  (id = @p0)
 AND    ((tenant IS NULL OR tenant = '*')
-           OR (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other WITH (UPDLOCK, HOLDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -87,7 +87,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2);
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)));
 
 -- sql/complete.sql
 -- complete: running to done
@@ -248,7 +248,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.state = 'new'
                AND    other.kind = @p2
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted) < 2
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -257,7 +257,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id;
 
 -- sql/verify_version.sql

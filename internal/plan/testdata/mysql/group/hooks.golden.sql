@@ -54,7 +54,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = ?
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -63,7 +63,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
@@ -96,7 +96,7 @@ SELECT /* hooksq.Claim */
 FROM   hooks FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    ((tenant IS NULL OR tenant = '*')
-           OR (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -105,7 +105,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2);
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)));
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -367,7 +367,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = ?
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -376,7 +376,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id
 LIMIT  ?;
 

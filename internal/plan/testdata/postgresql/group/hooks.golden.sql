@@ -54,7 +54,7 @@ WITH /* hooksq.Claim */ candidate AS MATERIALIZED (
                AND    other.kind = $1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -63,7 +63,7 @@ WITH /* hooksq.Claim */ candidate AS MATERIALIZED (
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
     ORDER  BY weight DESC, id
     LIMIT  $2
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -84,7 +84,7 @@ SET    state = 'busy',
        until_at = now() + interval '5 minutes'
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN ((tenant IS NULL OR tenant = '*')
-           OR (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -93,7 +93,7 @@ AND    CASE WHEN ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2)
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, tenant, kind, until_at, weight;
 
@@ -272,7 +272,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = $1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -281,7 +281,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id
 LIMIT  $2;
 

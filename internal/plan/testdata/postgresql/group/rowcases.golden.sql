@@ -49,7 +49,7 @@ WITH /* rowcasesq.Claim */ candidate AS MATERIALIZED (
                AND    (other.until_at <= now() OR other.until_at IS NULL)
                AND    other.id < cases.id
                LIMIT  1 OFFSET 2) IS NULL
-    AND    (SELECT count(*)
+    AND    3 > (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
@@ -58,7 +58,7 @@ WITH /* rowcasesq.Claim */ candidate AS MATERIALIZED (
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id) < 3
+               AND    other.id < cases.id)
     ORDER  BY id
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -81,7 +81,7 @@ SET    until_at = now() + interval '5 minutes',
        owner_name = $1,
        rev = rev + 1
 WHERE  id = ANY ($2::bigint[])
-AND    CASE WHEN (SELECT count(*)
+AND    CASE WHEN 3 > (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
@@ -90,7 +90,7 @@ AND    CASE WHEN (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id) < 3
+               AND    other.id < cases.id)
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, case_id, alone, until_at, rev;
 
@@ -204,7 +204,7 @@ AND    (SELECT 1
                AND    (other.until_at <= now() OR other.until_at IS NULL)
                AND    other.id < cases.id
                LIMIT  1 OFFSET 2) IS NULL
-AND    (SELECT count(*)
+AND    3 > (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    other.until_at IS NOT NULL
@@ -213,7 +213,7 @@ AND    (SELECT count(*)
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
                AND    (other.until_at <= now() OR other.until_at IS NULL)
-               AND    other.id < cases.id) < 3
+               AND    other.id < cases.id)
 ORDER  BY id
 LIMIT  $1;
 

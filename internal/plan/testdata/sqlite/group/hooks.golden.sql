@@ -58,7 +58,7 @@ WHERE  id IN (
                AND    other.kind = ?1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -67,7 +67,7 @@ WHERE  id IN (
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
            ORDER  BY weight DESC, id
            LIMIT  ?2)
 RETURNING id, tenant, kind, until_at, weight;
@@ -93,7 +93,7 @@ WHERE  id = (
                AND    other.kind = ?1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -102,7 +102,7 @@ WHERE  id = (
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
            ORDER  BY weight DESC, id
            LIMIT  1)
 RETURNING id, tenant, kind, until_at, weight;
@@ -292,7 +292,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = ?1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -301,7 +301,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id
 LIMIT  ?2;
 

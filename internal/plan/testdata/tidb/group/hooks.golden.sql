@@ -55,7 +55,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = ?
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -64,7 +64,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id
 LIMIT  ?;
 
@@ -88,7 +88,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = ?
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -97,7 +97,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 AND    ((tenant IS NULL OR tenant = '*')
            OR (SELECT 1
                FROM   tenants
@@ -116,7 +116,7 @@ SELECT /* hooksq.Claim */
 FROM   hooks FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    ((tenant IS NULL OR tenant = '*')
-           OR (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -125,7 +125,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2);
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)));
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -351,7 +351,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = ?
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -360,7 +360,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id
 LIMIT  ?;
 

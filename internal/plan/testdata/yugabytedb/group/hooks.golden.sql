@@ -55,7 +55,7 @@ WITH /* hooksq.Claim */ candidate AS (
                AND    other.kind = $1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -64,7 +64,7 @@ WITH /* hooksq.Claim */ candidate AS (
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
     ORDER  BY weight DESC, id
     LIMIT  $2
     FOR    NO KEY UPDATE SKIP LOCKED
@@ -88,7 +88,7 @@ SET    state = 'busy',
        until_at = now() + interval '5 minutes'
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN ((tenant IS NULL OR tenant = '*')
-           OR (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -97,7 +97,7 @@ AND    CASE WHEN ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $2
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2)
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, tenant, kind, until_at, weight;
 
@@ -276,7 +276,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = $1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'busy')
@@ -285,7 +285,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = $1
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) < 2))
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 ORDER  BY weight DESC, id
 LIMIT  $2;
 

@@ -8,7 +8,7 @@ SELECT /* groupedtwomy84.Claim */
 FROM   jobs FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    (lane IS NULL
-           OR (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running')
@@ -17,4 +17,4 @@ AND    (lane IS NULL
                WHERE  other.lane = jobs.lane
                AND    other.status = 'ready'
                AND    other.due_at <= NOW(6)
-               AND    other.id < jobs.id) < 2)
+               AND    other.id < jobs.id))

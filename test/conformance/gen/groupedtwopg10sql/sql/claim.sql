@@ -9,7 +9,7 @@ SET    status = 'running',
        lease_till = now() + interval '1 hour'
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN (lane IS NULL
-           OR (SELECT count(*)
+           OR 2 > (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running')
@@ -18,6 +18,6 @@ AND    CASE WHEN (lane IS NULL
                WHERE  other.lane = jobs.lane
                AND    other.status = 'ready'
                AND    other.due_at <= now()
-               AND    other.id < jobs.id) < 2)
+               AND    other.id < jobs.id))
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, n, lane, due_at, tries, token, lease_till

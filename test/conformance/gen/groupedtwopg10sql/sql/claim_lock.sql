@@ -16,7 +16,7 @@ WITH /* groupedtwopg10sql.Claim */ candidate AS (
                AND    other.due_at <= now()
                AND    other.id < jobs.id
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running')
@@ -25,7 +25,7 @@ WITH /* groupedtwopg10sql.Claim */ candidate AS (
                WHERE  other.lane = jobs.lane
                AND    other.status = 'ready'
                AND    other.due_at <= now()
-               AND    other.id < jobs.id) < 2))
+               AND    other.id < jobs.id)))
     ORDER  BY id NULLS FIRST
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED

@@ -19,7 +19,7 @@ WHERE  id = (
                AND    other.due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
                AND    other.id < jobs.id
                LIMIT  1 OFFSET 1) IS NULL
-           AND (SELECT count(*)
+           AND 2 > (SELECT count(*)
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
                AND    other.status = 'running')
@@ -28,7 +28,7 @@ WHERE  id = (
                WHERE  other.lane = jobs.lane
                AND    other.status = 'ready'
                AND    other.due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
-               AND    other.id < jobs.id) < 2))
+               AND    other.id < jobs.id)))
            ORDER  BY id
            LIMIT  1)
 RETURNING id, n, lane, due_at, tries, token, lease_till
