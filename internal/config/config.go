@@ -73,6 +73,7 @@ type Queue struct {
 	Backoff *Backoff
 	Params  []Param       // of tables whose names are made at run time, in file order
 	Payload []PayloadFrom // payload_from, in file order
+	Group   *Group
 	Gen     Gen
 
 	Also       []Also // companions by transition, in file order
@@ -141,6 +142,24 @@ type Move struct {
 	To      String
 	Columns []Value
 	Same    bool // columns: same
+}
+
+// Group says what qgen:group cannot: which rows belong to a group, and the row that
+// stands for it.
+type Group struct {
+	Pos     source.Pos
+	Columns []String
+	Limit   Number
+	Fifo    Flag
+	When    String // rows for which it does not hold belong to no group
+	Lock    *GroupLock
+}
+
+// GroupLock names the row of another table that stands for a group.
+type GroupLock struct {
+	Pos   source.Pos
+	Table String
+	On    String // {row} is the row of the queue
 }
 
 // Gen says what to write.

@@ -129,6 +129,11 @@ func queueKeys(p *parser, q *Queue) []key {
 				}
 			}
 		}},
+		{name: "group", read: func(name string, v *yaml.Node) {
+			g := &Group{Pos: p.at(v)}
+			p.mapping(v, name, groupKeys(p, g))
+			q.Group = g
+		}},
 		{name: "gen", required: "Say what to write: gen: {go: {out: internal/emailq}}.", read: func(name string, v *yaml.Node) {
 			p.mapping(v, name, genKeys(p, &q.Gen))
 		}},
@@ -155,6 +160,29 @@ func payloadKeys(p *parser, f *PayloadFrom) []key {
 		}},
 		{name: "columns", required: "Name the columns to read: columns: [content].", read: func(name string, v *yaml.Node) {
 			f.Columns = p.strs(v, name, "columns")
+		}},
+	}
+}
+
+// groupKeys are the keys of group.
+func groupKeys(p *parser, g *Group) []key {
+	return []key{
+		{name: "column", read: func(name string, v *yaml.Node) { g.Columns = p.strs(v, name, "columns") }},
+		{name: "limit", read: func(name string, v *yaml.Node) {
+			g.Limit = p.float(v, name, 1, math.MaxInt16)
+			if n := g.Limit; n.IsSet() && n.Value != math.Trunc(n.Value) {
+				p.errs.Errorf(n.Pos, "%s is %v, which is not a whole number", name, n.Value).
+					WithHint("Write how many rows of one group may run at once.")
+			}
+		}},
+		{name: "fifo", read: func(name string, v *yaml.Node) { g.Fifo = p.flag(v, name) }},
+		{name: "when", read: func(name string, v *yaml.Node) { g.When = p.str(v, name) }},
+		{name: "lock", read: func(name string, v *yaml.Node) {
+			g.Lock = &GroupLock{Pos: p.at(v)}
+			p.mapping(v, name, []key{
+				{name: "table", required: "Name the table that has one row for each group: table: tenants.", read: func(name string, v *yaml.Node) { g.Lock.Table = p.str(v, name) }},
+				{name: "on", required: `Say which of its rows stands for the group of a job: on: "id = {row}.tenant_id".`, read: func(name string, v *yaml.Node) { g.Lock.On = p.str(v, name) }},
+			})
 		}},
 	}
 }

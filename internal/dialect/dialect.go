@@ -81,6 +81,11 @@ type Dialect struct {
 	// once and lock rows each for itself, "" when there is none.
 	Cluster      string `yaml:"cluster"`
 	SingleWriter bool   `yaml:"single_writer"` // a statement that writes excludes all others
+	// Groups is how the claimers of one group of rows are kept apart, so that each counts
+	// what the other took: statement (one comes later, or is undone and made again),
+	// number (a lock on a number), range (the count locks what it reads, and the gaps), row
+	// (a row of the user's, for want of anything else), or none.
+	Groups string `yaml:"groups"`
 
 	Identifiers struct {
 		Quote    [2]string `yaml:"quote"`

@@ -73,7 +73,7 @@ func (w *writer) claimFile() *code.File {
 // claimStatements lists the statements of a claim in the order in which they
 // run.
 func (w *writer) claimStatements() []*plan.Statement {
-	all := present(w.Claim.Pick, w.Claim.Lock, w.Claim.Statement, w.Claim.Read)
+	all := present(slices.Concat([]*plan.Statement{w.Claim.Pick, w.Claim.Lock}, w.Claim.Narrow, []*plan.Statement{w.Claim.Statement, w.Claim.Read})...)
 	for _, r := range w.Claim.Ladder {
 		all = append(all, r.Statement)
 	}
@@ -374,7 +374,9 @@ func unlessNone(into, found string, call, count *code.Statement) []*code.Stateme
 func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	c := w.Claim
 	from := source{many: code.Id(locked), item: code.Id("Job"), lists: true}
+	narrowed := w.narrowed(locked, from)
 	before, args := w.arguments(c.Statement, from, "")
+	before = append(narrowed, before...)
 	text := w.bound(c.Statement, args)
 	if c.Statement.Rows != nil {
 		return append(before, w.jobsInto(into, queryCall("scanJob", text...))...)
@@ -390,6 +392,23 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	readBefore, readArgs := w.arguments(c.Read, from, "")
 	before = append(append(before, take), readBefore...)
 	return append(before, w.jobsInto(into, queryCall("scanJob", w.bound(c.Read, readArgs)...))...)
+}
+
+// narrowed emits, for each statement that leaves fewer of the locked rows,
+//
+//	found, err = query(ctx, db, scanCandidate, claimGroupSQL, …found…)
+//	if err != nil || len(found) == 0 {
+//		return err
+//	}
+func (w *writer) narrowed(locked string, from source) []*code.Statement {
+	var list []*code.Statement
+	for _, s := range w.Claim.Narrow {
+		before, args := w.arguments(s, from, "")
+		list = append(append(list, before...),
+			code.List(code.Id(locked), code.Err()).Op("=").Add(readCall(reader(s), "scanCandidate", w.bound(s, args)...)),
+			code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id(locked)).Op("==").Lit(0)).Block(code.Return(code.Err())))
+	}
+	return list
 }
 
 // sort emits slices.SortFunc(jobs, queueOrder) where the order can be known.

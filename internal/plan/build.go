@@ -42,6 +42,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	}
 	b.nameTables()
 	b.checkTable(errs)
+	b.checkGroup(errs)
 	b.buildFields(q, errs)
 	if errs.Len() > before || !b.choose(errs) {
 		return nil

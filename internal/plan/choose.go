@@ -171,7 +171,7 @@ func (b *builder) choose(errs *source.ErrorList) bool {
 	}
 	b.shard()
 	for _, s := range strategies {
-		ok, why, _ := s.possible(b)
+		ok, why, _ := s.fits(b)
 		asked := cmp.Or(s.asked, b.d.Asked[s.name])
 		switch {
 		case ok && asked != "":
@@ -197,7 +197,7 @@ func (b *builder) mends() string {
 	var reasons []string
 	names := map[string][]string{}
 	for _, s := range strategies {
-		_, why, mend := s.possible(b)
+		_, why, mend := s.fits(b)
 		if mend == "" || s.asked != "" || s.name == "offset" || s.name == "lease_table" || s.name == "partition" && b.spec.Shard == nil {
 			continue
 		}
@@ -229,7 +229,7 @@ func (b *builder) force(name string, errs *source.ErrorList) bool {
 		}
 		return false
 	}
-	ok, why, mend := strategies[i].possible(b)
+	ok, why, mend := strategies[i].fits(b)
 	if name == "hold" && !b.hasRunning() {
 		ok, why, mend = b.canHold() // may be asked for where the choice would not take it
 	}

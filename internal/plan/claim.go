@@ -30,7 +30,7 @@ func (b *builder) buildClaim() {
 		}
 		break // what follows an expression cannot be sorted by alone
 	}
-	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.firstInFirstOut() {
+	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.spec.Group == nil && b.firstInFirstOut() {
 		c.Low = &Low{Field: b.pkg.Key[0], Refresh: lowRefresh}
 	}
 	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.rowToken == nil && b.hasRunning() && b.writesClaim() {
@@ -45,6 +45,10 @@ func (b *builder) buildClaim() {
 	}
 	switch b.pkg.Strategy {
 	case "returning":
+		if b.groupInSteps() {
+			b.takeGroups(c)
+			break
+		}
 		c.Flow = OneStatement
 		c.Statement = b.takeStatement("claim", "update_some", 0)
 		for _, n := range b.d.ClaimLadder {
@@ -206,7 +210,7 @@ func (s *scope) ready() []string {
 	if state := s.spec.States[queue.Ready]; state != nil {
 		where = s.tests(state.Tests)
 	}
-	return append(where, s.params(s.pkg.Claim)...)
+	return slices.Concat(where, s.params(s.pkg.Claim), s.look())
 }
 
 // limit writes how many rows at most: an argument, or a literal.
@@ -352,6 +356,10 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 		v.Where = s.ready()
 	}
 	v.Set = s.sets(b.spec.Transitions[queue.Claim].Writes)
+	if b.can(dialect.Returning) && b.groupInSteps() {
+		v.Where = s.recount()
+		head += ", as far as their groups still have room"
+	}
 	if b.can(dialect.Returning) {
 		s.returns(&v, "update", b.pkg.Fields)
 		c.Statement = s.statement("claim", "update_batch", v, b.pkg.Fields, head, locks, b.keyHead(v))
@@ -362,10 +370,17 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 		l.listed = true
 		lv.Batch = l.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
 		lv.Where, v.Where = l.ready(), nil
+		if b.groupInSteps() {
+			lv.Where = append(lv.Where, l.locksGroup())
+			locks = "locks: the rows it returns" + b.groupLocks() + ", until commit; waits for rows that are locked"
+		}
 		lv.Returning = l.read(b.pkg.Key)
 		c.Lock = l.statement("claim_lock", "lock_batch", lv, b.pkg.Key,
 			"claim: locks those of the rows that claim_pick.sql named which are still ready", locks, b.keyHead(lv))
 		head = "claim: ready to running, of the rows that claim_lock.sql locked"
+	}
+	if b.groupInSteps() {
+		b.narrowGroups(c, guarded)
 	}
 	c.Statement = s.statement("claim", "update_batch", v, nil, head, "locks: the rows it takes, until commit", b.keyHead(v))
 	c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads back the rows that were taken")

@@ -33,6 +33,9 @@ func (b *builder) docClaim(c *Claim) {
 		within = " right behind"
 	}
 	c.Doc = append(c.Doc, b.payloadDoc(within)...)
+	if rule := b.groupRule(); rule != "" {
+		c.Doc = append(c.Doc, rule)
+	}
 	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash+b.rollBack(queue.Claim))
 }
 
@@ -220,8 +223,11 @@ func (b *builder) buildDoc() {
 		fmt.Sprintf("Package %s uses the table %s as a queue of jobs on %s and later.", p.Name, plainText(p.Table), p.Engine),
 		b.diagram(),
 		fmt.Sprintf("Jobs are claimed by the strategy %s: %s.", p.Strategy, b.reason()),
-		b.guarantee(),
-		p.Locks+" "+p.Crash)
+		b.guarantee())
+	if rule := b.groupRule(); rule != "" {
+		p.Doc = append(p.Doc, rule)
+	}
+	p.Doc = append(p.Doc, p.Locks+" "+p.Crash)
 	if b.cluster {
 		p.Doc = append(p.Doc, b.clusterRules())
 	}

@@ -143,7 +143,7 @@ func (b *builder) buildIndexes() {
 	if b.pkg.Strategy == "partition" && b.spec.Shard != nil && b.spec.Shard.Column == nil {
 		b.pkg.Notes = append(b.pkg.Notes, "the shard is an expression, which the index does not hold: every instance reads the ready rows of all")
 	}
-	list := []wanted{b.claimIndex()}
+	list := append([]wanted{b.claimIndex()}, b.groupIndexes()...)
 	if b.pkg.Recover != nil {
 		if w, ok := b.expiredIndex(); ok {
 			list = append(list, w)

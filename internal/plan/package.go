@@ -286,7 +286,10 @@ type Claim struct {
 	// Lock, of LockTake, and of PickTake where Statement returns no rows: what
 	// it locks is then written. The jobs are what the last statement returns that
 	// returns the fields of Job.
-	Lock     *Statement
+	Lock *Statement
+	// Narrow runs behind Lock: each over the rows that the one before it returned, and
+	// returns the keys of those that are still to be taken.
+	Narrow   []*Statement
 	Read     *Statement
 	Params   []*Param
 	Shard    bool

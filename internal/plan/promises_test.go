@@ -190,6 +190,29 @@ func outside(sql string) string {
 	return b.String()
 }
 
+// withoutOthers returns a statement less the sub-queries over other rows of a group.
+func withoutOthers(sql string) string {
+	for _, begin := range []string{"(SELECT 1\n", "(SELECT count(*)\n"} {
+		for {
+			before, rest, ok := strings.Cut(sql, begin)
+			if !ok {
+				break
+			}
+			depth, end := 1, 0
+			for ; end < len(rest) && depth > 0; end++ {
+				switch rest[end] {
+				case '(':
+					depth++
+				case ')':
+					depth--
+				}
+			}
+			sql = before + "0" + rest[end:]
+		}
+	}
+	return sql
+}
+
 // What settles a job compares the key and every column of the fence with the
 // values that the claim left in the job.
 func TestSettlesCompareTheFence(t *testing.T) {
@@ -337,6 +360,8 @@ func (m made) servedBy(t *testing.T, ix Index) []*Statement {
 		return []*Statement{m.Claim.Pick}
 	case strings.HasPrefix(ix.Why, "serves Claim: ready"):
 		return m.claims()
+	case strings.HasPrefix(ix.Why, "serves Claim: the running rows of a group"), strings.HasPrefix(ix.Why, "serves Claim: who is before"):
+		return m.ofOthers()
 	case strings.HasPrefix(ix.Why, "serves Claim: reads back"):
 		return []*Statement{m.Claim.Read}
 	case strings.HasPrefix(ix.Why, "serves Recover"):
@@ -346,6 +371,16 @@ func (m made) servedBy(t *testing.T, ix Index) []*Statement {
 	}
 	t.Fatalf("this test does not know which statements this index is for: %s", ix.Why)
 	return nil
+}
+
+// ofOthers returns the claims as they speak of other rows of a group: without the name
+// of those.
+func (m made) ofOthers() []*Statement {
+	var list []*Statement
+	for _, s := range m.claims() {
+		list = append(list, &Statement{Name: s.Name, SQL: strings.ReplaceAll(s.SQL, "other.", "")})
+	}
+	return list
 }
 
 // impliedByKey reports whether a statement looks for values of a column, which
@@ -371,8 +406,9 @@ func TestLockingPickNamesTheStateOnce(t *testing.T) {
 					t.Errorf("%s says %q %d times, want once:\n%s", s.Name, text, n, s.SQL)
 				}
 			}
-			if strings.HasPrefix(s.SQL, "SELECT") || strings.Contains(s.SQL, "OPEN candidate;") {
-				return // what it locks comes back, and is then taken by its key
+			if strings.HasPrefix(s.SQL, "SELECT") || strings.Contains(s.SQL, "OPEN candidate;") ||
+				m.spec.Group != nil && (s == m.Claim.Lock || strings.Contains(s.SQL, "\nORDER  BY")) {
+				return // what it locks comes back, and is then taken by its key; or nothing is picked before
 			}
 			if !strings.Contains(s.SQL, "SELECT") || strings.Contains(s.SQL, "\nUPDATE picked\n") || strings.Contains(s.SQL, "\nDELETE FROM picked") {
 				return // what is picked is what is written
@@ -520,6 +556,9 @@ func TestLockingPickIsReadOnce(t *testing.T) {
 			if open < 0 && strings.HasPrefix(s.SQL, "SELECT") {
 				continue // what is locked is what comes back
 			}
+			if slices.Contains(append(m.Claim.Narrow, m.Claim.Lock), s) && m.spec.Group != nil {
+				continue // the row of a group is found for each row, and they are the rows of one list
+			}
 			if strings.Contains(s.SQL, "OPEN candidate;") {
 				continue // a cursor is read once, and no further than rows are fetched
 			}
@@ -550,12 +589,19 @@ func TestClaimsAskNothingElse(t *testing.T) {
 				want++
 			}
 		}
+		switch g := m.spec.Group; {
+		case g == nil:
+		case len(g.Member) > 0:
+			want++ // it is of no group, or that has room
+		default:
+			want += 2 // who runs, and who is before it
+		}
 		picking := append(m.claims(), m.Peek.Statement)
 		if m.Claim.Pick != nil {
 			picking = []*Statement{m.Claim.Pick}
 		}
 		for _, s := range picking {
-			pick := strings.Replace(pickOf(s.SQL), "WHERE  1 = 1\nAND  ", "WHERE", 1)
+			pick := strings.Replace(pickOf(withoutOthers(s.SQL)), "WHERE  1 = 1\nAND  ", "WHERE", 1)
 			n := want
 			if s == m.Peek.Statement && m.Claim.Low != nil {
 				n--
@@ -617,6 +663,9 @@ func enclosed(sql string) int {
 func TestArgumentsOfClaimStayThere(t *testing.T) {
 	everyPlan(t, func(t *testing.T, m made) {
 		own := append(m.claims(), m.Claim.Pick, m.Claim.Read, m.Peek.Statement)
+		if m.spec.Group != nil { // those before a row are counted again behind the lock
+			own = append(append(own, m.Claim.Narrow...), m.Claim.Statement)
+		}
 		for _, s := range m.Statements() {
 			for _, a := range s.Args {
 				switch a.Kind {
@@ -745,7 +794,8 @@ func TestHeadsTellWhatADBAAsks(t *testing.T) {
 					t.Errorf("the head of %s has no line %q: %q", s.Name, word, s.Head)
 				}
 			}
-			if skips := strings.Contains(s.SQL, "SKIP LOCKED"); skips && slices.ContainsFunc(s.Head, func(l string) bool { return strings.Contains(l, "waits for") }) {
+			rows := strings.ReplaceAll(s.SQL, "FOR    UPDATE SKIP LOCKED) = 1", "") // which is the row of a group
+			if skips := strings.Contains(rows, "SKIP LOCKED"); skips && slices.ContainsFunc(s.Head, func(l string) bool { return strings.Contains(l, "waits for") }) {
 				t.Errorf("the head of %s says that it waits: %q", s.Name, s.Head)
 			} else if locks := strings.Contains(s.SQL, " UPDATE))"); locks && !skips && slices.ContainsFunc(s.Head, func(l string) bool { return strings.Contains(l, "passes over rows") }) {
 				t.Errorf("the head of %s says that it passes over locked rows: %q", s.Name, s.Head)

@@ -12,7 +12,9 @@ func (p *Package) Statements() []*Statement {
 		}
 	}
 	if c := p.Claim; c != nil {
-		add(c.Pick, c.Lock, c.Statement, c.Read)
+		add(c.Pick, c.Lock)
+		add(c.Narrow...)
+		add(c.Statement, c.Read)
 		for _, r := range c.Ladder {
 			add(r.Statement)
 		}

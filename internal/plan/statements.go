@@ -88,6 +88,7 @@ type names struct {
 	Candidate string // those that may be taken
 	Each      string // the number of one of them, within a block
 	Changed   string // how many were changed, within a block
+	Other     string // other rows of a row's group
 }
 
 // alias returns a name for rows of a statement: the word, unless the table
@@ -149,7 +150,7 @@ func (b *builder) common() values {
 	v := values{
 		Version:     b.version,
 		Can:         map[string]bool{},
-		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate"), Each: b.alias("i"), Changed: b.alias("changed")},
+		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate"), Each: b.alias("i"), Changed: b.alias("changed"), Other: b.alias("other")},
 		Partitioned: b.spec.Table.Partitioned,
 		JSON:        b.batches("json"),
 		Triggers:    len(b.spec.Table.Triggers) > 0,

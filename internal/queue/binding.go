@@ -41,6 +41,7 @@ type binding struct {
 
 	core   map[StateName][]condition
 	narrow []Test // what a ready row must satisfy besides
+	dueAt  int    // which of narrow tells that the time of a row has come, -1 for none
 	drafts map[TransitionName][]*draft
 }
 
@@ -66,6 +67,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 		timed:   map[*schema.Column]bool{},
 		core:    map[StateName][]condition{},
 		drafts:  map[TransitionName][]*draft{},
+		dueAt:   -1,
 	}
 	before := errs.Len()
 	b.readRoles(one.roles)
@@ -92,6 +94,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 		b.judgeWrites()
 	}
 	b.readOrder()
+	b.readGroup()
 	b.readFence()
 	if sound && errs.Len() == before {
 		b.judge()

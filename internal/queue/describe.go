@@ -41,6 +41,9 @@ func (s *Spec) String() string {
 		}
 		line("payload", "%s of %s, where [%s]", strings.Join(columns, ", "), strings.TrimSpace(f.Table.QualifiedName()+" "+f.As), f.On)
 	}
+	if s.Group != nil {
+		line("group", "%s", s.Group.text())
+	}
 	line("fence", "%s", s.fenceText())
 	if s.Strategy != "" {
 		line("strategy", "%s", s.Strategy)

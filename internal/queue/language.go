@@ -144,7 +144,7 @@ var verbs = []*verb{
 	{name: "shard", on: onTable | onColumn, words: []rule{
 		{name: "mod", takes: noValue}, {name: "range", takes: noValue}, {name: "hash", takes: oneValue},
 	}},
-	{name: "group", on: onColumn, takes: anything, later: "Take the rows of one group by a topic column, or write the condition with ready_if in qgen.yaml."},
+	{name: "group", on: onColumn, takes: anything},
 	{name: "priority", on: onTable | onColumn, takes: anything},
 	{name: "order", on: onTable | onColumn, takes: anything},
 	{name: "payload", on: onColumn, words: []rule{{name: "type", takes: oneValue}, {name: "json", takes: noValue}}},

@@ -14,6 +14,9 @@ import (
 // readNarrow reads what a ready row must satisfy besides its state.
 func (b *binding) readNarrow() {
 	k := &b.claims
+	if k.due != nil && !k.visible || k.visible && k.told {
+		b.dueAt = 0
+	}
 	if k.due != nil && !k.visible {
 		b.narrow = append(b.narrow, b.isDue(k.due)...)
 	}

@@ -35,6 +35,7 @@ type Spec struct {
 	NoTieBreak bool
 	Params     []*Param // of Claim, in the order of the columns
 	Shard      *Shard
+	Group      *Group    // nil: rows run beside each other freely
 	Columns    []*Column // every column of the table, in table order
 
 	Fence     Fence

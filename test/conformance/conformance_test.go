@@ -38,6 +38,7 @@ type emitted struct {
 	driver   string
 	strategy string // forced; "" is the shape's own choice
 	cluster  bool   // for a cluster whose nodes all write
+	group    int    // jobs of one group that may run at once, where it says so
 }
 
 // property is one promise.
@@ -79,6 +80,9 @@ var properties = []property{
 	{"recover gives up", givesUp, proveRecoverGivesUp},
 	{"moves rows", movesRows, proveMovesRows},
 	{"late worker moves nothing", movesRows, proveLateWorkerMovesNothing},
+	{"groups", hasGroups, proveGroups},
+	{"busy group", hasGroups, proveBusyGroup},
+	{"head of line", headOfLine, proveHeadOfLine},
 	{"enqueue", nil, proveEnqueue},
 	{"complete and claim", canComplete, proveCompleteAndClaim},
 	{"stats and peek", nil, proveStatsAndPeek},
@@ -199,6 +203,7 @@ func configured(t *testing.T) []emitted {
 		Queues []struct {
 			Name, Engine, Server, Queue string
 			Cluster                     bool
+			Group                       struct{ Limit int }
 			Schema                      []string
 			Gen                         struct {
 				Go struct {
@@ -226,6 +231,7 @@ func configured(t *testing.T) []emitted {
 			driver:   cmp.Or(q.Gen.Go.SQLPackage, "database/sql"),
 			strategy: strings.TrimPrefix(q.Queue, "strategy="),
 			cluster:  q.Cluster,
+			group:    q.Group.Limit,
 		})
 	}
 	return all

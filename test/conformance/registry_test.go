@@ -57,6 +57,14 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/enummy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/enumpg13sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/enumsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/groupedmaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/groupedmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/groupedpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/groupedrowpg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/groupedsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/groupedtwomy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/groupedtwopg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/groupedtwosqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedgroup"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedms2019"
@@ -65,6 +73,10 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedpg94sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/guardedsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/headoflinemaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/headoflinemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/headoflinepg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/headoflinesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdmaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdms2008"
 	"github.com/qgen-dev/qgen/test/conformance/gen/holdms2019"
@@ -412,4 +424,16 @@ var registry = []emitted{
 	{name: "templatesqlite", new: templatesqlite.New, lost: templatesqlite.ErrLost, retryable: templatesqlite.IsRetryable},
 	{name: "templatemy84", new: templatemy84.New, lost: templatemy84.ErrLost, retryable: templatemy84.IsRetryable},
 	{name: "templatemaria106", new: templatemaria106.New, lost: templatemaria106.ErrLost, retryable: templatemaria106.IsRetryable},
+	{name: "groupedpg10pgx", new: groupedpg10pgx.New, lost: groupedpg10pgx.ErrLost, retryable: groupedpg10pgx.IsRetryable},
+	{name: "groupedtwopg10sql", new: groupedtwopg10sql.New, lost: groupedtwopg10sql.ErrLost, retryable: groupedtwopg10sql.IsRetryable},
+	{name: "groupedrowpg10sql", new: groupedrowpg10sql.New, lost: groupedrowpg10sql.ErrLost, retryable: groupedrowpg10sql.IsRetryable},
+	{name: "headoflinepg10sql", new: headoflinepg10sql.New, lost: headoflinepg10sql.ErrLost, retryable: headoflinepg10sql.IsRetryable},
+	{name: "groupedsqlite", new: groupedsqlite.New, lost: groupedsqlite.ErrLost, retryable: groupedsqlite.IsRetryable},
+	{name: "groupedtwosqlite", new: groupedtwosqlite.New, lost: groupedtwosqlite.ErrLost, retryable: groupedtwosqlite.IsRetryable},
+	{name: "headoflinesqlite", new: headoflinesqlite.New, lost: headoflinesqlite.ErrLost, retryable: headoflinesqlite.IsRetryable},
+	{name: "groupedmy56", new: groupedmy56.New, lost: groupedmy56.ErrLost, retryable: groupedmy56.IsRetryable},
+	{name: "groupedtwomy84", new: groupedtwomy84.New, lost: groupedtwomy84.ErrLost, retryable: groupedtwomy84.IsRetryable},
+	{name: "headoflinemy84", new: headoflinemy84.New, lost: headoflinemy84.ErrLost, retryable: headoflinemy84.IsRetryable},
+	{name: "headoflinemaria105", new: headoflinemaria105.New, lost: headoflinemaria105.ErrLost, retryable: headoflinemaria105.IsRetryable},
+	{name: "groupedmaria106", new: groupedmaria106.New, lost: groupedmaria106.ErrLost, retryable: groupedmaria106.IsRetryable},
 }

@@ -21,6 +21,9 @@ type shape struct {
 	templated                    bool     // the names of its tables are made at run time
 	payload                      bool     // jobs have columns in the table bodies
 	mixed                        bool     // the order goes up in one column and down in another
+	group                        int      // jobs of one lane that may run at once, unless qgen.yaml says another number
+	fifo                         bool     // the jobs of one lane are done in order
+	beside                       []string // what is created besides the table
 }
 
 // column is an expression over the row's number g.
@@ -45,6 +48,9 @@ const (
 	statusDone    = "status = 'done'"
 	statusFailed  = "status = 'failed'"
 )
+
+// lanes are the rows that stand for groups, where those need some.
+var lanes = []string{"CREATE TABLE lanes (id int NOT NULL PRIMARY KEY)"}
 
 var shapes = map[string]*shape{
 	"single": {
@@ -144,6 +150,16 @@ var shapes = map[string]*shape{
 		ready: statusReady, running: statusRunning,
 		lease: "lease_till", fence: "token", tries: byClaim,
 		absent: []string{"Redrive", "Purge"},
+	},
+	"grouped": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "token", tries: byFailure,
+		group: 1, beside: lanes,
+	},
+	"headofline": {
+		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
+		finish: "status = 'done'", lease: "lease_till", fence: "token", tries: byFailure,
+		group: 1, fifo: true, beside: lanes,
 	},
 	"hold": {
 		ready: everyRow, strategy: "hold", fence: "none",

@@ -73,6 +73,9 @@ func (s *subject) bareTable(t testing.TB) *table {
 			x.run(t, strings.TrimSuffix(statement, ";")) // which Oracle does not take
 		}
 	}
+	for _, ddl := range s.shape.beside {
+		x.run(t, ddl)
+	}
 	return x
 }
 

@@ -1,7 +1,6 @@
 -- qgen:queue later strategy=offset cycle table="D_MM{{.Channel}}"
 CREATE TABLE later (
   id     bigint PRIMARY KEY, -- qgen:seq gaps settle=60s
-  a      text, -- qgen:group limit=1
   b      text, -- qgen:worker alive=workers append
   c      text, -- qgen:token from=companion
   d      text, -- qgen:result append max=20

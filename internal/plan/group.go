@@ -1,0 +1,448 @@
+package plan
+
+// This file keeps the rule of a group: how many of its rows may run at once.
+//
+// A claim first passes over the rows of groups that are full. That alone would let two
+// claimers that see the same group with room for one row take one each. So what a
+// dialect has against it comes next: both must lock one thing of the group, and the
+// running rows are counted behind that lock, in a statement that sees what was committed
+// before it. The lock is held until the claim is committed. Only claims lead to running;
+// whatever else is done to rows makes fewer of them run, and needs no lock of the group.
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// The ways to keep the claimers of one group apart, as dialect.yaml names them.
+const (
+	groupStatement = "statement" // of two claims that meet one comes later, or is undone and made again
+	groupNumber    = "number"    // a lock on a number, made of the group
+	groupRange     = "range"     // the count locks what it reads, and what might come into it
+	groupRow       = "row"       // a row of the user's
+	groupNone      = "none"      // nothing does
+)
+
+// groupMode is how claimers of one group are kept apart, "" without groups.
+func (b *builder) groupMode() string {
+	switch g := b.spec.Group; {
+	case g == nil:
+		return ""
+	case b.d.Groups == groupNumber && g.Lock != nil:
+		return groupRow
+	}
+	return b.d.Groups
+}
+
+// groupInSteps reports whether a claim locks the groups of its candidates and counts
+// behind that.
+func (b *builder) groupInSteps() bool { return b.spec.Group != nil && b.groupMode() != groupStatement }
+
+// checkGroup complains about a rule that the server cannot keep.
+func (b *builder) checkGroup(errs *source.ErrorList) {
+	g := b.spec.Group
+	if g == nil {
+		return
+	}
+	const inYAML = `Name a row for each group, which claims lock first: lock: {table: tenants, on: "id = {row}.tenant_id"} under group: in qgen.yaml. Any table will do that has one row for each group, or one for each of some numbers: on: "id = {row}.tenant_id % 64".`
+	switch mode := b.groupMode(); {
+	case b.cluster:
+		errs.Errorf(g.Pos, "of a cluster each node knows its own locks only, so that two of them would fill one group").
+			WithHint("Have all workers use one node and leave cluster: out, or take the rows of one group by a topic and give it to one worker.")
+	case mode == groupNone:
+		errs.Errorf(g.Pos, "%s has no lock in which two claimers of one group would meet within a claim: each counts the running rows before the other has written its own", b.d.Title).
+			WithHint("Mark the column with qgen:topic in place of qgen:group, and let one worker at a time claim the jobs of one value.")
+	case mode == groupRow && g.Lock == nil:
+		errs.Errorf(g.Pos, "%s has no lock in which two claimers of one group would meet: each counts the running rows before the other has written its own", b.d.Title).
+			WithHint("%s", inYAML)
+	case g.Lock != nil && mode != groupRow:
+		errs.Errorf(g.Lock.Pos, "a row that stands for a group is not needed: %s", b.groupWhy()).WithHint("Leave lock: out.")
+	case mode == groupNumber:
+		for _, c := range g.Columns {
+			if !b.hashes(c) {
+				errs.Errorf(g.Pos, "column %q is %s, of which two values can be alike and be written differently; a lock on a number is made of what is written", c.Name, c.Type.Raw).
+					WithHint("%s", inYAML)
+			}
+		}
+	}
+}
+
+// hashes reports whether values of a column are alike only when their texts are.
+func (b *builder) hashes(c *schema.Column) bool {
+	switch c.Type.Class {
+	case schema.Int, schema.UUID, schema.Bool, schema.Bytes, schema.Date:
+		return true
+	case schema.Text:
+		return b.d.Types[c.Type.Name].Go != "" || c.Type.Enum
+	}
+	return false
+}
+
+// groupWhy says how claimers of one group are kept apart, as a clause.
+func (b *builder) groupWhy() string {
+	switch b.groupMode() {
+	case groupStatement:
+		if b.d.SingleWriter {
+			return "one claim writes at a time and counts what is running"
+		}
+		return "of two claims that meet in a group one is undone and made again"
+	case groupNumber:
+		return "a claim locks a number made of each group, then counts what is running"
+	case groupRange:
+		return "a claim locks the running rows of each group as it counts them, and the gap where another would appear"
+	}
+	return "a claim locks the row of " + plainText(b.spec.Group.Lock.Table) + " that stands for each group, then counts what is running"
+}
+
+// bearsGroup reports whether a strategy can keep the rule of the group.
+func (b *builder) bearsGroup(name string) (bool, string, string) {
+	if b.spec.Group == nil {
+		return true, "", ""
+	}
+	const instead = "Leave strategy= out."
+	switch {
+	case name == "hold", name == "pop", name == "partition":
+		return false, "it writes no running state, so the running rows of a group cannot be counted",
+			"Say running=<value> on qgen:status, or leave the group out."
+	case !b.groupInSteps():
+		if name == "returning" {
+			return true, "", ""
+		}
+		return false, "the running rows of a group are counted by the statement that takes the rows", instead
+	case name == "returning" && b.can(dialect.SkipLocked), (name == "lock_update" || name == "guarded") && !b.can(dialect.Returning) && b.d.Has("lock_batch"):
+		return true, "", ""
+	}
+	return false, "the running rows of a group are counted behind locks, in a statement of their own", instead
+}
+
+// fits is possible, and whether the rule of a group is kept.
+func (s strategy) fits(b *builder) (ok bool, why, mend string) {
+	if ok, why, mend = s.possible(b); !ok {
+		return ok, why, mend
+	}
+	if ok, no, mend := b.bearsGroup(s.name); !ok {
+		return false, no, mend
+	}
+	return true, why, mend
+}
+
+// within writes a text with another prefix before every column.
+func (s *scope) within(prefix string, write func()) {
+	have := s.prefix
+	s.prefix = prefix
+	write()
+	s.prefix = have
+}
+
+// outside is what stands before a column of the row that a sub-query is about.
+func (s *scope) outside() string { return cmp.Or(s.prefix, s.row()+".") }
+
+// others are the conditions of other rows of a row's group.
+func (s *scope) others(tests []queue.Test, more func() []string) string {
+	g, outer, alias := s.spec.Group, s.outside(), s.shared.Names.Other
+	var where []string
+	s.within(alias+".", func() {
+		for _, c := range g.Columns {
+			where = append(where, s.column(c)+" = "+outer+s.d.Ident(c.Name))
+		}
+		if g.When != "" {
+			where = append(where, s.raw(g.When))
+		}
+		for _, text := range s.tests(tests) {
+			if !slices.Contains(where, text) {
+				where = append(where, text)
+			}
+		}
+		if more != nil {
+			where = append(where, more()...)
+		}
+	})
+	return strings.Join(where, groupAnd)
+}
+
+// What breaks the lines of a sub-query over a group.
+const (
+	groupLine = "\n               "
+	groupAnd  = groupLine + "AND    "
+)
+
+// running are the conditions of the rows of a group that count.
+func (s *scope) running() string { return s.others(s.spec.Group.Running, nil) }
+
+// ahead are the conditions of the rows of a group that are taken before a row.
+func (s *scope) ahead() string {
+	g, outer := s.spec.Group, s.outside()
+	return s.others(g.Waiting, func() []string {
+		var where []string
+		if !g.Fifo {
+			where = s.params(s.pkg.Claim) // rows that this caller does not want are not before any
+		}
+		return append(where, s.before(outer, g.Order))
+	})
+}
+
+// before compares two rows of one group by their order.
+func (s *scope) before(outer string, order []queue.OrderTerm) string {
+	o := order[0]
+	mine, theirs, sign := s.column(o.Column), outer+s.d.Ident(o.Column.Name), " < "
+	if o.Desc {
+		sign = " > "
+	}
+	less, alike := mine+sign+theirs, mine+" = "+theirs
+	if !o.Column.NotNull {
+		// A null stands first or last, and nothing compares with it.
+		first, last := mine, theirs
+		if !s.comesFirst(o) {
+			first, last = theirs, mine
+		}
+		less = "(" + less + " OR " + first + " IS NULL AND " + last + " IS NOT NULL)"
+		alike = "(" + alike + " OR " + mine + " IS NULL AND " + theirs + " IS NULL)"
+	}
+	if len(order) == 1 {
+		return less
+	}
+	return "(" + less + " OR " + alike + " AND " + s.before(outer, order[1:]) + ")"
+}
+
+// look are the conditions of a row whose group has room for it, as far as can be seen
+// before its group is locked: of a group not more rows are found than it has room for.
+func (s *scope) look() []string {
+	g := s.spec.Group
+	if g == nil {
+		return nil
+	}
+	from := s.groupFrom("group_look")
+	fill := func(name, where string) string {
+		return dialect.Fill(s.d.Fragments[name].At(s.version), "from", from, "where", where,
+			"n", strconv.Itoa(g.Limit), "less", strconv.Itoa(g.Limit-1), "line", groupLine)
+	}
+	room := []string{fill("group_none", s.running()), fill("group_none", s.ahead())}
+	if g.Limit > 1 {
+		// The first spares counting all that wait.
+		room = []string{fill("group_few", s.ahead()), s.groupSum(from)}
+	}
+	if len(g.Member) == 0 {
+		return room
+	}
+	return []string{s.unlessFree(room)}
+}
+
+// groupFrom is the table of other rows as it stands behind FROM.
+func (s *scope) groupFrom(fragment string) string {
+	form := cmp.Or(s.d.Fragments[fragment].At(s.version), s.d.Fragments["group_look"].At(s.version))
+	return dialect.Fill(form, "table", s.shared.Table, "other", s.shared.Names.Other)
+}
+
+// groupSum compares the running rows of a group, and those before a row, with the
+// limit.
+func (s *scope) groupSum(from string) string {
+	count := func(from, where string) string {
+		return "(SELECT count(*)" + groupLine + "FROM   " + from + groupLine + "WHERE  " + where + ")"
+	}
+	return strconv.Itoa(s.spec.Group.Limit) + " > " + count(from, s.running()) + groupLine[:len(groupLine)-4] + "+ " + count(s.groupFrom("group_look"), s.ahead())
+}
+
+// recount are the conditions of a row whose group still has room for it behind the
+// lock of the group. Each row stands for itself: those that are before it are counted
+// with those that run, even if they were seen before the lock was had.
+func (s *scope) recount() []string {
+	g := s.spec.Group
+	from := s.groupFrom("group_count")
+	room := "(SELECT count(*)" + groupLine + "FROM   " + from + groupLine + "WHERE  " + s.running() + ") = 0"
+	if g.Limit > 1 {
+		room = s.groupSum(from)
+	}
+	where := []string{s.unlessFree([]string{room})}
+	if fresh := s.d.Fragments["group_fresh"].At(s.version); fresh != "" {
+		where = append(where, fresh)
+	}
+	return where
+}
+
+// unlessFree lets rows pass that belong to no group.
+func (s *scope) unlessFree(conditions []string) string {
+	both := strings.Join(conditions, groupLine[:len(groupLine)-4]+"AND ")
+	free := s.freeOfGroup()
+	if len(free) == 0 {
+		return both
+	}
+	if len(conditions) > 1 {
+		both = "(" + both + ")"
+	}
+	return "(" + strings.Join(free, " OR ") + groupLine[:len(groupLine)-4] + "OR " + both + ")"
+}
+
+// freeOfGroup are the conditions, each of them enough, of a row that belongs to no group.
+func (s *scope) freeOfGroup() []string {
+	var free []string
+	for _, t := range s.spec.Group.Member {
+		switch t.Op {
+		case queue.Raw:
+			free = append(free, "CASE WHEN "+s.raw(t.SQL)+" THEN 1 ELSE 0 END = 0")
+		case queue.NotNull:
+			t.Op = queue.IsNull
+			free = append(free, s.condition(t))
+		default:
+			t.Op = queue.In
+			free = append(free, s.condition(t))
+		}
+	}
+	return free
+}
+
+// locksGroup is the condition that locks the group of a row; it holds when nobody
+// else has the lock.
+func (s *scope) locksGroup() string {
+	g := s.spec.Group
+	if b := s.builder; b.groupMode() == groupRow {
+		table := s.d.Ident(g.Lock.Table)
+		if schema, name, ok := strings.Cut(g.Lock.Table, "."); ok {
+			table = s.d.Qualified(schema, name)
+		}
+		return s.unlessFree([]string{dialect.Fill(s.d.Fragments["group_row"].At(s.version),
+			"table", table, "on", strings.TrimSuffix(strings.TrimPrefix(s.raw(g.Lock.On), "("), ")"), "line", groupLine)})
+	}
+	var parts []string
+	for _, c := range g.Columns {
+		parts = append(parts, s.d.Cast(s.column(c), "text"))
+	}
+	return s.unlessFree([]string{dialect.Fill(s.d.Fragments["group_number"].At(s.version),
+		"table", s.shared.TableText, "group", strings.Join(parts, " || ' ' || "))})
+}
+
+// groupLocks says for head comments what the lock of a group is.
+func (b *builder) groupLocks() string {
+	switch b.groupMode() {
+	case groupNumber:
+		return ", and a number for each group that they are of"
+	case groupRow:
+		return ", and the row of " + plainText(b.spec.Group.Lock.Table) + " for each group that they are of"
+	}
+	return ""
+}
+
+// takeGroups plans a claim that locks candidates and their groups, and takes those for
+// which there still is room behind the locks.
+func (b *builder) takeGroups(c *Claim) {
+	c.Flow = LockTake
+	switch {
+	case b.d.Has("select_group") && b.groupMode() != groupRange:
+		c.Lock = b.lockGroups()
+	default:
+		c.Lock = b.lockStatement(b.pkg.Key, "claim: locks ready rows of groups that are not full, which claim.sql then takes")
+	}
+	b.takeLocked(c, false)
+}
+
+// lockGroups locks candidates and their groups in one statement.
+func (b *builder) lockGroups() *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	v.Where = s.ready()
+	v.Order = s.order()
+	s.limit(&v, 0)
+	s.within(v.Names.Candidate+".", func() {
+		v.Guard = []string{s.locksGroup()}
+		v.Returning = s.read(b.pkg.Key)
+	})
+	return s.statement("claim_lock", "select_group", v, b.pkg.Key, append([]string{
+		"claim: locks ready rows and their groups, which claim.sql then takes",
+		"locks: the rows it finds" + b.groupLocks() + ", until commit; passes over rows and groups that are locked"}, b.heads()...)...)
+}
+
+// narrowGroups plans, where a locked row cannot be counted for and written in one
+// statement, those that stand between: one locks the groups, one counts.
+func (b *builder) narrowGroups(c *Claim, locked bool) {
+	add := func(name, template, head, locks string, where func(s *scope) []string) {
+		s, v := b.newScope(), b.base("Claim")
+		s.listed = true
+		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+		v.Where = where(s)
+		v.Returning = s.read(b.pkg.Key)
+		c.Narrow = append(c.Narrow, s.statement(name, template, v, b.pkg.Key, "claim: "+head, "locks: "+locks, b.keyHead(v)))
+	}
+	if !locked {
+		locks := "the row of " + plainText(b.spec.Group.Lock.Table) + " for each group, until commit"
+		if b.can(dialect.SkipLocked) {
+			locks += "; passes over groups that are locked"
+		}
+		add("claim_group", "lock_batch", "locks the groups of the rows that claim_lock.sql locked", locks,
+			func(s *scope) []string { return []string{s.locksGroup()} })
+	}
+	add("claim_count", "select_batch", "those of the rows whose groups still have room behind the locks",
+		"none", func(s *scope) []string { return s.recount() })
+}
+
+// groupIndexes are the indexes that count the rows of a group.
+func (b *builder) groupIndexes() []wanted {
+	g := b.spec.Group
+	if g == nil {
+		return nil
+	}
+	var group []indexKey
+	for _, c := range g.Columns {
+		group = append(group, indexKey{column: c})
+	}
+	line := slices.Clone(group)
+	if !b.can(dialect.PartialIndex) {
+		line = append(line, leading(g.Waiting)...)
+	}
+	for _, o := range g.Order {
+		if !slices.ContainsFunc(line, func(k indexKey) bool { return k.column == o.Column }) {
+			line = append(line, indexKey{column: o.Column, desc: o.Desc, nulls: o.Nulls})
+		}
+	}
+	w := wanted{name: b.indexName("line"), columns: line,
+		why: "serves Claim: who is before a row in its group, and which of them run"}
+	if !b.can(dialect.PartialIndex) {
+		return []wanted{w}
+	}
+	w.why = "serves Claim: who is before a row in its group"
+	for _, t := range g.Waiting {
+		if b.indexable(t) {
+			w.where = append(w.where, t)
+		}
+	}
+	return []wanted{{name: b.indexName("group"), columns: group, where: b.runningConstants(),
+		why: "serves Claim: the running rows of a group"}, w}
+}
+
+// groupRule says for people what a group's rule is, "" without one.
+func (b *builder) groupRule() string {
+	g := b.spec.Group
+	if g == nil {
+		return ""
+	}
+	var names []string
+	for _, c := range g.Columns {
+		names = append(names, plainText(c.Name))
+	}
+	rule := fmt.Sprintf("Of the jobs that are alike in %s, at most %d run at once", strings.Join(names, " and "), g.Limit)
+	if g.Limit == 1 {
+		rule = strings.Replace(rule, "at most 1 run", "one runs", 1)
+	}
+	if g.Fifo {
+		rule += ", and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try"
+	}
+	rule += "; " + b.groupWhy() + "."
+	switch {
+	case b.groupMode() == groupStatement && !b.d.SingleWriter:
+		rule += " In a transaction of the caller's own that must be SERIALIZABLE."
+	case b.d.Fragments["group_fresh"].At(b.version) != "":
+		rule += " In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error."
+	}
+	if b.groupMode() == groupRow && b.d.Fragments["group_fresh"].At(b.version) == "" {
+		rule += " In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began."
+	}
+	if b.groupInSteps() {
+		rule += " A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment."
+	}
+	return rule
+}

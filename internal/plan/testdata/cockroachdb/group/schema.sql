@@ -1,0 +1,32 @@
+-- At most two hooks of one tenant run at once; a hook of nobody is held back by none.
+-- qgen:queue hooks
+CREATE TABLE hooks (
+    id        int8 NOT NULL DEFAULT unique_rowid() PRIMARY KEY,
+    tenant    text, -- qgen:group limit=2 free=null|'*'
+    kind      text NOT NULL, -- qgen:topic
+    state     text DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=sent failed=dead
+    until_at  timestamptz NULL, -- qgen:lease length=5m
+    weight    int DEFAULT 0 NOT NULL -- qgen:priority desc
+);
+
+-- The steps of one order are done one after the other.
+-- qgen:queue steps
+CREATE TABLE steps (
+    id        int8 NOT NULL DEFAULT unique_rowid() PRIMARY KEY,
+    order_id  int NOT NULL, -- qgen:group fifo
+    state     text DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over failed=dead
+    due_at    timestamptz NULL, -- qgen:due; order 1
+    tries     int DEFAULT 0 NOT NULL, -- qgen:attempts up on=claim max=5
+    taken_at  timestamptz NULL -- qgen:claimed timeout=10m
+);
+
+-- Jobs that are exclusive run alone in their case; the others as they come.
+-- qgen:queue cases done=delete
+CREATE TABLE cases (
+    id        int8 NOT NULL DEFAULT unique_rowid() PRIMARY KEY,
+    case_id   int NOT NULL,
+    alone     int NOT NULL,
+    until_at  timestamptz NULL, -- qgen:lease length=5m expired=claim
+    owner_name text NULL, -- qgen:worker
+    rev       int DEFAULT 0 NOT NULL -- qgen:version
+);

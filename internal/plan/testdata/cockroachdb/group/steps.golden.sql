@@ -1,0 +1,322 @@
+-- Package stepsq uses the table steps as a queue of jobs on CockroachDB 25.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- Of the jobs that are alike in order_id, one runs at once, and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try; of two claims that meet in a group one is undone and made again. In a transaction of the caller's own that must be SERIALIZABLE.
+--
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line and steps_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again
+--   block        CockroachDB has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  the running rows of a group are counted by the statement that takes the rows
+--   advisory     CockroachDB has no locks on numbers
+--   guarded      the running rows of a group are counted by the statement that takes the rows
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: the order of a group leaves column "due_at" out, which changes when a job is tried again
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; of two that meet one is undone and made again
+-- index: (due_at, id) WHERE state = 'new'
+-- arguments: 1: limit
+UPDATE /* stepsq.Claim */ steps
+SET    state = 'busy',
+       tries = tries + 1,
+       taken_at = now()
+WHERE  state = 'new'
+AND    (due_at <= now() OR due_at IS NULL)
+AND    (SELECT 1
+               FROM   steps AS other
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'busy'
+               LIMIT  1) IS NULL
+AND    (SELECT 1
+               FROM   steps AS other
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'new'
+               AND    other.id < steps.id
+               LIMIT  1) IS NULL
+ORDER  BY due_at, id
+LIMIT  $1
+RETURNING id, order_id, due_at, tries, taken_at;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* stepsq.Complete */ steps
+SET    state = 'over'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch ID, 3: batch Tries
+UPDATE /* stepsq.Fail */ steps
+SET    state = 'new',
+       due_at = now() + $1::float8 * interval '1 second',
+       taken_at = NULL
+FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* stepsq.Fail */ steps
+SET    state = 'dead'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch ID, 3: batch Tries
+UPDATE /* stepsq.Requeue */ steps
+SET    state = 'new',
+       due_at = CASE WHEN $1 > 0.0 THEN now() + $1::float8 * interval '1 second' ELSE due_at END,
+       tries = tries - 1,
+       taken_at = NULL
+FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* stepsq.Extend */ steps
+SET    taken_at = now()
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: (taken_at) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* stepsq.Recover */ steps
+SET    state = 'new',
+       taken_at = NULL
+WHERE  state = 'busy'
+AND    tries < 5
+AND    taken_at <= now() - interval '10 minutes'
+LIMIT  $1;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: (taken_at) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* stepsq.Recover */ steps
+SET    state = 'dead'
+WHERE  state = 'busy'
+AND    tries >= 5
+AND    taken_at <= now() - interval '10 minutes'
+LIMIT  $1;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* stepsq.Redrive */ steps
+SET    state = 'new',
+       tries = 0,
+       taken_at = NULL
+WHERE  state = 'dead'
+LIMIT  $1;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* stepsq.Purge */ FROM steps
+WHERE  state = 'over'
+AND    taken_at <= now() - $1::float8 * interval '1 second'
+LIMIT  $2;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* stepsq.Purge */ FROM steps
+WHERE  state = 'dead'
+AND    taken_at <= now() - $1::float8 * interval '1 second'
+LIMIT  $2;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new OrderID, 3: new DueAt
+INSERT /* stepsq.Enqueue */ INTO steps
+       (id, order_id, due_at)
+VALUES (coalesce($1::bigint, unique_rowid()), $2, $3)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID, 2: new_batch OrderID, 3: new_batch DueAt
+INSERT /* stepsq.EnqueueMany */ INTO steps
+       (id, order_id, due_at)
+SELECT coalesce(id_new, unique_rowid()), order_id_new, due_at_new
+FROM   unnest($1::bigint[], $2::integer[], $3::timestamptz[]) WITH ORDINALITY AS job (id_new, order_id_new, due_at_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* stepsq.Stats */
+       count(*) FILTER (WHERE state = 'new' AND (due_at <= now() OR due_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'new' AND due_at > now()) AS delayed,
+       count(*) FILTER (WHERE state = 'busy' AND taken_at <= now() - interval '10 minutes') AS expired,
+       extract(epoch FROM now() - min(due_at) FILTER (WHERE state = 'new' AND (due_at <= now() OR due_at IS NULL))) AS oldest_ready,
+       extract(epoch FROM now() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
+FROM   steps;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (due_at, id) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* stepsq.Peek */
+       id, order_id, due_at, tries
+FROM   steps
+WHERE  state = 'new'
+AND    (due_at <= now() OR due_at IS NULL)
+AND    (SELECT 1
+               FROM   steps AS other
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'busy'
+               LIMIT  1) IS NULL
+AND    (SELECT 1
+               FROM   steps AS other
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'new'
+               AND    other.id < steps.id
+               LIMIT  1) IS NULL
+ORDER  BY due_at, id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* stepsq.Verify */
+       'the server is ' || version() || ', the package needs CockroachDB 25.2'
+WHERE  CASE
+           WHEN version() NOT LIKE 'CockroachDB %' THEN true
+           ELSE split_part(split_part(version(), ' v', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), ' v', 2), '.', 2)::int < 2502
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* stepsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('order_id', 'integer'),
+               ('state', 'text'),
+               ('due_at', 'timestamptz'),
+               ('tries', 'integer'),
+               ('taken_at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('steps')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* stepsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('steps_ready'),
+               ('steps_group'),
+               ('steps_line'),
+               ('steps_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('steps')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX steps_ready ON steps (due_at, id)
+WHERE  state = 'new';
+
+-- serves Claim: the running rows of a group
+CREATE INDEX steps_group ON steps (order_id)
+WHERE  state = 'busy';
+
+-- serves Claim: who is before a row in its group
+CREATE INDEX steps_line ON steps (order_id, id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX steps_expired ON steps (taken_at)
+WHERE  state = 'busy';

@@ -1,0 +1,352 @@
+-- Package oldhooksq uses the table hooks as a queue of jobs on SQL Server 2014 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- Of the jobs that are alike in tenant, at most 2 run at once; a claim locks the running rows of each group as it counts them, and the gap where another would appear. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_oldhooks_ready and hooks_oldhooks_group and hooks_oldhooks_line and hooks_oldhooks_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  the running rows of a group are counted behind locks, in a statement of their own
+--   advisory     SQL Server has no locks on numbers
+--   guarded      the running rows of a group are counted behind locks, in a statement of their own
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows of groups that are not full, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (kind, weight DESC, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param kind string
+SELECT /* oldhooksq.Claim */ TOP (@p1)
+       id
+FROM   hooks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+WHERE  state = 'new'
+AND    kind = @p2
+AND    ((tenant IS NULL OR tenant = '*')
+           OR ((SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
+               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = @p2
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted) < 2
+           AND 2 > (SELECT count(*)
+               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = @p2
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+ORDER  BY weight DESC, id;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: param kind string, 2: list ID
+UPDATE /* oldhooksq.Claim */ hooks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 'busy',
+       until_at = DATEADD(minute, 5, SYSDATETIMEOFFSET())
+OUTPUT inserted.id, inserted.tenant, inserted.kind,
+       CONVERT(varchar(33), inserted.until_at, 126), inserted.weight
+WHERE  (id = @p0)
+AND    ((tenant IS NULL OR tenant = '*')
+           OR 2 > (SELECT count(*)
+               FROM   hooks AS other WITH (UPDLOCK, HOLDLOCK)
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = @p1
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)));
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID UntilAt
+UPDATE /* oldhooksq.Complete */ hooks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 'sent',
+       until_at = NULL
+OUTPUT inserted.id
+WHERE  ((id = @p0 AND until_at = CONVERT(datetimeoffset, @p0, 126)))
+AND    state = 'busy';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID UntilAt
+UPDATE /* oldhooksq.Fail */ hooks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 'dead',
+       until_at = NULL
+OUTPUT inserted.id
+WHERE  ((id = @p0 AND until_at = CONVERT(datetimeoffset, @p0, 126)))
+AND    state = 'busy';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID UntilAt
+UPDATE /* oldhooksq.Requeue */ hooks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    state = 'new',
+       until_at = NULL
+OUTPUT inserted.id
+WHERE  ((id = @p0 AND until_at = CONVERT(datetimeoffset, @p0, 126)))
+AND    state = 'busy';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID UntilAt
+UPDATE /* oldhooksq.Extend */ hooks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+SET    until_at = DATEADD(minute, 5, SYSDATETIMEOFFSET())
+OUTPUT inserted.id, CONVERT(varchar(33), inserted.until_at, 126)
+WHERE  ((id = @p0 AND until_at = CONVERT(datetimeoffset, @p0, 126)))
+AND    state = 'busy';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (until_at) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* oldhooksq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, until_at
+    FROM   hooks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'busy'
+    AND    until_at <= SYSDATETIMEOFFSET()
+)
+UPDATE picked
+SET    state = 'new',
+       until_at = NULL
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* oldhooksq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, until_at
+    FROM   hooks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'dead'
+)
+UPDATE picked
+SET    state = 'new',
+       until_at = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* oldhooksq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   hooks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'sent'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* oldhooksq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   hooks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'dead'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Tenant, 2: new Kind, 3: new Weight
+INSERT /* oldhooksq.Enqueue */ INTO hooks
+       (tenant, kind, weight)
+OUTPUT inserted.id
+VALUES (@p1, @p2, coalesce(@p3, 0));
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* oldhooksq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'sent' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'busy' AND until_at <= SYSDATETIMEOFFSET() THEN 1 END) AS expired
+FROM   hooks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (kind, weight DESC, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param kind string
+SELECT /* oldhooksq.Peek */ TOP (@p1)
+       id, tenant, kind, weight
+FROM   hooks WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'new'
+AND    kind = @p2
+AND    ((tenant IS NULL OR tenant = '*')
+           OR ((SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
+               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = @p2
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted) < 2
+           AND 2 > (SELECT count(*)
+               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = @p2
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+ORDER  BY weight DESC, id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* oldhooksq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2014'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2014';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* oldhooksq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('tenant', 'nvarchar'),
+                  ('kind', 'nvarchar'),
+                  ('state', 'nvarchar'),
+                  ('until_at', 'datetimeoffset'),
+                  ('weight', 'int')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'hooks'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* oldhooksq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('hooks')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('hooks')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* oldhooksq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('hooks_oldhooks_ready'),
+                  ('hooks_oldhooks_group'),
+                  ('hooks_oldhooks_line'),
+                  ('hooks_oldhooks_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('hooks')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX hooks_oldhooks_ready ON hooks (kind, weight DESC, id)
+WHERE  state = 'new';
+
+-- serves Claim: the running rows of a group
+CREATE INDEX hooks_oldhooks_group ON hooks (tenant)
+WHERE  state = 'busy';
+
+-- serves Claim: who is before a row in its group
+CREATE INDEX hooks_oldhooks_line ON hooks (tenant, weight DESC, id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX hooks_oldhooks_expired ON hooks (until_at)
+WHERE  state = 'busy';

@@ -1,0 +1,435 @@
+-- Package stepsq uses the table steps as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- Of the jobs that are alike in order_id, one runs at once, and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try; a claim locks the running rows of each group as it counts them, and the gap where another would appear. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line and steps_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  the running rows of a group are counted behind locks, in a statement of their own
+--   advisory     SQL Server has no locks on numbers
+--   guarded      the running rows of a group are counted behind locks, in a statement of their own
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: the order of a group leaves column "due_at" out, which changes when a job is tried again
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows of groups that are not full, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (due_at, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* stepsq.Claim */ TOP (@p1)
+       id
+FROM   steps WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+WHERE  state = 'new'
+AND    (due_at <= SYSDATETIMEOFFSET() OR due_at IS NULL)
+AND    NOT EXISTS (SELECT 1
+               FROM   steps AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'busy')
+AND    NOT EXISTS (SELECT 1
+               FROM   steps AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'new'
+               AND    other.id < steps.id)
+ORDER  BY due_at, id;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* stepsq.Claim */ steps
+SET    state = 'busy',
+       tries = tries + 1,
+       taken_at = SYSDATETIMEOFFSET()
+OUTPUT inserted.id, inserted.order_id, CONVERT(varchar(33), inserted.due_at, 126),
+       inserted.tries, CONVERT(varchar(33), inserted.taken_at, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_picked bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_picked
+WHERE  (SELECT count(*)
+               FROM   steps AS other WITH (UPDLOCK, HOLDLOCK)
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'busy') = 0;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+UPDATE /* stepsq.Complete */ steps
+SET    state = 'over'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch_all ID Tries
+UPDATE /* stepsq.Fail */ steps
+SET    state = 'new',
+       due_at = DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSDATETIMEOFFSET())),
+       taken_at = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+UPDATE /* stepsq.Fail */ steps
+SET    state = 'dead'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch_all ID Tries
+UPDATE /* stepsq.Requeue */ steps
+SET    state = 'new',
+       due_at = CASE WHEN @p1 > 0.0 THEN DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSDATETIMEOFFSET())) ELSE due_at END,
+       tries = tries - 1,
+       taken_at = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+UPDATE /* stepsq.Extend */ steps
+SET    taken_at = SYSDATETIMEOFFSET()
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (taken_at) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* stepsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, taken_at
+    FROM   steps WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'busy'
+    AND    tries < 5
+    AND    taken_at <= DATEADD(minute, -10, SYSDATETIMEOFFSET())
+)
+UPDATE picked
+SET    state = 'new',
+       taken_at = NULL
+OUTPUT inserted.id;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (taken_at) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* stepsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state
+    FROM   steps WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'busy'
+    AND    tries >= 5
+    AND    taken_at <= DATEADD(minute, -10, SYSDATETIMEOFFSET())
+)
+UPDATE picked
+SET    state = 'dead'
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* stepsq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, tries, taken_at
+    FROM   steps WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'dead'
+)
+UPDATE picked
+SET    state = 'new',
+       tries = 0,
+       taken_at = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* stepsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   steps WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'over'
+    AND    taken_at <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSDATETIMEOFFSET()))
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* stepsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   steps WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'dead'
+    AND    taken_at <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSDATETIMEOFFSET()))
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new OrderID, 2: new DueAt
+INSERT /* stepsq.Enqueue */ INTO steps
+       (order_id, due_at)
+OUTPUT inserted.id
+VALUES (@p1, CONVERT(datetimeoffset, @p2, 126));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all OrderID DueAt
+SET /* stepsq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO steps
+       (order_id, due_at)
+OUTPUT inserted.id
+INTO   @kept
+SELECT order_id_new, CONVERT(datetimeoffset, due_at_new, 126)
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           order_id_new int '$[0]',
+           due_at_new varchar(33) '$[1]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* stepsq.Stats */
+       count(CASE WHEN state = 'new' AND (due_at <= SYSDATETIMEOFFSET() OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'over' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'new' AND due_at > SYSDATETIMEOFFSET() THEN 1 END) AS delayed,
+       count(CASE WHEN state = 'busy' AND taken_at <= DATEADD(minute, -10, SYSDATETIMEOFFSET()) THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'new' AND (due_at <= SYSDATETIMEOFFSET() OR due_at IS NULL) THEN due_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_ready,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 'busy' THEN taken_at END), SYSDATETIMEOFFSET()) / 1000.0 AS oldest_running
+FROM   steps;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (due_at, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* stepsq.Peek */ TOP (@p1)
+       id, order_id, CONVERT(varchar(33), due_at, 126), tries
+FROM   steps WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'new'
+AND    (due_at <= SYSDATETIMEOFFSET() OR due_at IS NULL)
+AND    NOT EXISTS (SELECT 1
+               FROM   steps AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'busy')
+AND    NOT EXISTS (SELECT 1
+               FROM   steps AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'new'
+               AND    other.id < steps.id)
+ORDER  BY due_at, id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* stepsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* stepsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('order_id', 'int'),
+                  ('state', 'nvarchar'),
+                  ('due_at', 'datetimeoffset'),
+                  ('tries', 'int'),
+                  ('taken_at', 'datetimeoffset')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'steps'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* stepsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('steps')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('steps')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* stepsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('steps_ready'),
+                  ('steps_group'),
+                  ('steps_line'),
+                  ('steps_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('steps')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX steps_ready ON steps (due_at, id)
+WHERE  state = 'new';
+
+-- serves Claim: the running rows of a group
+CREATE INDEX steps_group ON steps (order_id)
+WHERE  state = 'busy';
+
+-- serves Claim: who is before a row in its group
+CREATE INDEX steps_line ON steps (order_id, id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX steps_expired ON steps (taken_at)
+WHERE  state = 'busy';

@@ -1,0 +1,32 @@
+-- At most two hooks of one tenant run at once; a hook of nobody is held back by none.
+-- qgen:queue hooks
+CREATE TABLE hooks (
+    id        BIGINT AUTO_INCREMENT PRIMARY KEY,
+    tenant    VARCHAR(40), -- qgen:group limit=2 free=null|'*'
+    kind      VARCHAR(40) NOT NULL, -- qgen:topic
+    state     VARCHAR(40) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=sent failed=dead
+    until_at  TIMESTAMP(6) NULL, -- qgen:lease length=5m
+    weight    INT DEFAULT 0 NOT NULL -- qgen:priority desc
+);
+
+-- The steps of one order are done one after the other.
+-- qgen:queue steps
+CREATE TABLE steps (
+    id        BIGINT AUTO_INCREMENT PRIMARY KEY,
+    order_id  INT NOT NULL, -- qgen:group fifo
+    state     VARCHAR(40) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over failed=dead
+    due_at    TIMESTAMP(6) NULL, -- qgen:due; order 1
+    tries     INT DEFAULT 0 NOT NULL, -- qgen:attempts up on=claim max=5
+    taken_at  TIMESTAMP(6) NULL -- qgen:claimed timeout=10m
+);
+
+-- Jobs that are exclusive run alone in their case; the others as they come.
+-- qgen:queue cases done=delete
+CREATE TABLE cases (
+    id        BIGINT AUTO_INCREMENT PRIMARY KEY,
+    case_id   INT NOT NULL,
+    alone     INT NOT NULL,
+    until_at  TIMESTAMP(6) NULL, -- qgen:lease length=5m expired=claim
+    owner_name VARCHAR(40) NULL, -- qgen:worker
+    rev       INT DEFAULT 0 NOT NULL -- qgen:version
+);

@@ -1,0 +1,377 @@
+-- Package stepsq uses the table steps as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- Of the jobs that are alike in order_id, one runs at once, and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try; a claim locks a number made of each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line and steps_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  the running rows of a group are counted behind locks, in a statement of their own
+--   advisory     the running rows of a group are counted behind locks, in a statement of their own
+--   guarded      the running rows of a group are counted behind locks, in a statement of their own
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: the order of a group leaves column "due_at" out, which changes when a job is tried again
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows and their groups, which claim.sql then takes
+-- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked
+-- index: (due_at, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* stepsq.Claim */ candidate AS MATERIALIZED (
+    SELECT *
+    FROM   steps
+    WHERE  state = 'new'
+    AND    (due_at <= now() OR due_at IS NULL)
+    AND    (SELECT 1
+               FROM   steps AS other
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'busy'
+               LIMIT  1) IS NULL
+    AND    (SELECT 1
+               FROM   steps AS other
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'new'
+               AND    other.id < steps.id
+               LIMIT  1) IS NULL
+    ORDER  BY due_at, id
+    LIMIT  $1
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+SELECT candidate.id
+FROM   candidate
+WHERE  pg_try_advisory_xact_lock('steps'::regclass::oid::int, hashtext(candidate.order_id::text));
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room
+-- locks: the rows it takes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* stepsq.Claim */ steps
+SET    state = 'busy',
+       tries = tries + 1,
+       taken_at = now()
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN (SELECT count(*)
+               FROM   steps AS other
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'busy') = 0
+            AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
+RETURNING id, order_id, due_at, tries, taken_at;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* stepsq.Complete */ steps
+SET    state = 'over'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID, 3: batch Tries
+UPDATE /* stepsq.Fail */ steps
+SET    state = 'new',
+       due_at = now() + make_interval(secs => $1),
+       taken_at = NULL
+FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* stepsq.Fail */ steps
+SET    state = 'dead'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID, 3: batch Tries
+UPDATE /* stepsq.Requeue */ steps
+SET    state = 'new',
+       due_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE due_at END,
+       tries = tries - 1,
+       taken_at = NULL
+FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* stepsq.Extend */ steps
+SET    taken_at = now()
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (taken_at) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* stepsq.Recover */ steps
+SET    state = 'new',
+       taken_at = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   steps
+           WHERE  state = 'busy'
+           AND    tries < 5
+           AND    taken_at <= now() - interval '10 minutes'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (taken_at) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* stepsq.Recover */ steps
+SET    state = 'dead'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   steps
+           WHERE  state = 'busy'
+           AND    tries >= 5
+           AND    taken_at <= now() - interval '10 minutes'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* stepsq.Redrive */ steps
+SET    state = 'new',
+       tries = 0,
+       taken_at = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   steps
+           WHERE  state = 'dead'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* stepsq.Purge */ FROM steps
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   steps
+           WHERE  state = 'over'
+           AND    taken_at <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* stepsq.Purge */ FROM steps
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   steps
+           WHERE  state = 'dead'
+           AND    taken_at <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new OrderID, 2: new DueAt
+INSERT /* stepsq.Enqueue */ INTO steps
+       (order_id, due_at)
+VALUES ($1, $2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch OrderID, 2: new_batch DueAt
+INSERT /* stepsq.EnqueueMany */ INTO steps
+       (order_id, due_at)
+SELECT order_id_new, due_at_new
+FROM   unnest($1::integer[], $2::timestamptz[]) WITH ORDINALITY AS job (order_id_new, due_at_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* stepsq.Stats */
+       count(*) FILTER (WHERE state = 'new' AND (due_at <= now() OR due_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'new' AND due_at > now()) AS delayed,
+       count(*) FILTER (WHERE state = 'busy' AND taken_at <= now() - interval '10 minutes') AS expired,
+       extract(epoch FROM now() - min(due_at) FILTER (WHERE state = 'new' AND (due_at <= now() OR due_at IS NULL))) AS oldest_ready,
+       extract(epoch FROM now() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
+FROM   steps;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (due_at, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* stepsq.Peek */
+       id, order_id, due_at, tries
+FROM   steps
+WHERE  state = 'new'
+AND    (due_at <= now() OR due_at IS NULL)
+AND    (SELECT 1
+               FROM   steps AS other
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'busy'
+               LIMIT  1) IS NULL
+AND    (SELECT 1
+               FROM   steps AS other
+               WHERE  other.order_id = steps.order_id
+               AND    other.state = 'new'
+               AND    other.id < steps.id
+               LIMIT  1) IS NULL
+ORDER  BY due_at, id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* stepsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* stepsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('order_id', 'integer'),
+               ('state', 'text'),
+               ('due_at', 'timestamptz'),
+               ('tries', 'integer'),
+               ('taken_at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('steps')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* stepsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* stepsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('steps_ready'),
+               ('steps_group'),
+               ('steps_line'),
+               ('steps_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('steps')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY steps_ready ON steps (due_at, id)
+WHERE  state = 'new';
+
+-- serves Claim: the running rows of a group
+CREATE INDEX CONCURRENTLY steps_group ON steps (order_id)
+WHERE  state = 'busy';
+
+-- serves Claim: who is before a row in its group
+CREATE INDEX CONCURRENTLY steps_line ON steps (order_id, id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX CONCURRENTLY steps_expired ON steps (taken_at)
+WHERE  state = 'busy';

@@ -1,0 +1,283 @@
+-- Package casesq uses the table cases as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- Of the jobs that are alike in case_id, one runs at once; one claim writes at a time and counts what is running.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates cases_ready and cases_group and cases_line.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      the running rows of a group are counted by the statement that takes the rows
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id)
+-- arguments: 1: worker OwnerName, 2: limit
+UPDATE /* casesq.Claim */ cases
+SET    until_at = unixepoch() + 300,
+       owner_name = ?1,
+       rev = rev + 1
+WHERE  id IN (
+           SELECT id
+           FROM   cases
+           WHERE  (until_at <= unixepoch() OR until_at IS NULL)
+           AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
+           OR (NOT EXISTS (SELECT 1
+               FROM   cases AS other
+               WHERE  other.case_id = cases.case_id
+               AND    (alone = 1)
+               AND    other.until_at IS NOT NULL
+               AND    other.until_at > unixepoch())
+           AND NOT EXISTS (SELECT 1
+               FROM   cases AS other
+               WHERE  other.case_id = cases.case_id
+               AND    (alone = 1)
+               AND    (other.until_at <= unixepoch() OR other.until_at IS NULL)
+               AND    other.id < cases.id)))
+           ORDER  BY id
+           LIMIT  ?2)
+RETURNING id, case_id, alone, until_at, rev;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id)
+-- arguments: 1: worker OwnerName
+UPDATE /* casesq.Claim */ cases
+SET    until_at = unixepoch() + 300,
+       owner_name = ?1,
+       rev = rev + 1
+WHERE  id = (
+           SELECT id
+           FROM   cases
+           WHERE  (until_at <= unixepoch() OR until_at IS NULL)
+           AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
+           OR (NOT EXISTS (SELECT 1
+               FROM   cases AS other
+               WHERE  other.case_id = cases.case_id
+               AND    (alone = 1)
+               AND    other.until_at IS NOT NULL
+               AND    other.until_at > unixepoch())
+           AND NOT EXISTS (SELECT 1
+               FROM   cases AS other
+               WHERE  other.case_id = cases.case_id
+               AND    (alone = 1)
+               AND    (other.until_at <= unixepoch() OR other.until_at IS NULL)
+               AND    other.id < cases.id)))
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, case_id, alone, until_at, rev;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: rev as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Rev
+DELETE /* casesq.Complete */ FROM cases
+WHERE  (id, rev) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS rev_held
+           FROM   json_each(?1))
+AND    +(until_at IS NOT NULL)
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: rev as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Rev
+UPDATE /* casesq.Fail */ cases
+SET    until_at = NULL,
+       owner_name = NULL,
+       rev = rev + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS rev_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(rev = rev_held
+      AND    until_at IS NOT NULL)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: rev as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Rev
+UPDATE /* casesq.Requeue */ cases
+SET    until_at = NULL,
+       owner_name = NULL,
+       rev = rev + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS rev_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(rev = rev_held
+      AND    until_at IS NOT NULL)
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: rev as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Rev
+UPDATE /* casesq.Extend */ cases
+SET    until_at = unixepoch() + 300,
+       rev = rev + 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS rev_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(rev = rev_held
+      AND    until_at IS NOT NULL)
+RETURNING id, until_at, rev;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new CaseID, 2: new Alone
+INSERT /* casesq.Enqueue */ INTO cases
+       (case_id, alone)
+VALUES (?1, ?2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all CaseID Alone
+INSERT /* casesq.EnqueueMany */ INTO cases
+       (case_id, alone)
+SELECT case_id_new, alone_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS case_id_new,
+                  json_extract(value, '$[1]') AS alone_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* casesq.Stats */
+       count(*) FILTER (WHERE (until_at <= unixepoch() OR until_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE until_at IS NOT NULL AND until_at > unixepoch()) AS running,
+       count(*) FILTER (WHERE until_at IS NOT NULL AND until_at <= unixepoch()) AS expired
+FROM   cases;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- arguments: 1: limit
+SELECT /* casesq.Peek */
+       id, case_id, alone, rev
+FROM   cases
+WHERE  (until_at <= unixepoch() OR until_at IS NULL)
+AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
+           OR (NOT EXISTS (SELECT 1
+               FROM   cases AS other
+               WHERE  other.case_id = cases.case_id
+               AND    (alone = 1)
+               AND    other.until_at IS NOT NULL
+               AND    other.until_at > unixepoch())
+           AND NOT EXISTS (SELECT 1
+               FROM   cases AS other
+               WHERE  other.case_id = cases.case_id
+               AND    (alone = 1)
+               AND    (other.until_at <= unixepoch() OR other.until_at IS NULL)
+               AND    other.id < cases.id)))
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* casesq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* casesq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('case_id', 'INTEGER'),
+           ('alone', 'INTEGER'),
+           ('until_at', 'INTEGER'),
+           ('owner_name', 'TEXT'),
+           ('rev', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('cases') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* casesq.Verify */ want (name) AS (
+    VALUES ('cases_ready'),
+           ('cases_group'),
+           ('cases_line')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('cases'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX cases_ready ON cases (id);
+
+-- serves Claim: the running rows of a group
+CREATE INDEX cases_group ON cases (case_id)
+WHERE  until_at IS NOT NULL;
+
+-- serves Claim: who is before a row in its group
+CREATE INDEX cases_line ON cases (case_id, id);

@@ -1,0 +1,363 @@
+-- Package hooksq uses the table hooks as a queue of jobs on YugabyteDB 2024.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- Of the jobs that are alike in tenant, at most 2 run at once; a claim locks the row of tenants that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_group and hooks_line and hooks_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       reading behind a mark is not carried out by this version yet
+--   lease_table  a side table is not carried out by this version yet
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        YugabyteDB has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  the running rows of a group are counted behind locks, in a statement of their own
+--   advisory     YugabyteDB has no locks on numbers
+--   guarded      the running rows of a group are counted behind locks, in a statement of their own
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: an index in queue order is one hot tablet: for many workers add a column for qgen:shard mod and give each worker its share; a hashed index would put the rows out of order
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows and their groups, which claim.sql then takes
+-- locks: the rows it finds, and the row of tenants for each group that they are of, until commit; passes over rows and groups that are locked
+-- index: (kind, weight DESC, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: param kind string, 2: limit
+WITH /* hooksq.Claim */ candidate AS (
+    SELECT *
+    FROM   hooks
+    WHERE  state = 'new'
+    AND    kind = $1
+    AND    ((tenant IS NULL OR tenant = '*')
+           OR ((SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = $1
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
+               LIMIT  1 OFFSET 1) IS NULL
+           AND 2 > (SELECT count(*)
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = $1
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+    ORDER  BY weight DESC, id
+    LIMIT  $2
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+SELECT candidate.id
+FROM   candidate
+WHERE  ((candidate.tenant IS NULL OR candidate.tenant = '*')
+           OR (SELECT 1
+               FROM   tenants
+               WHERE  id = candidate.tenant
+               FOR    NO KEY UPDATE SKIP LOCKED) = 1);
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room
+-- locks: the rows it takes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: param kind string
+UPDATE /* hooksq.Claim */ hooks
+SET    state = 'busy',
+       until_at = now() + interval '5 minutes'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN ((tenant IS NULL OR tenant = '*')
+           OR 2 > (SELECT count(*)
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = $2
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)))
+            AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
+RETURNING id, tenant, kind, until_at, weight;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch UntilAt
+UPDATE /* hooksq.Complete */ hooks
+SET    state = 'sent',
+       until_at = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_at_held)
+WHERE  id = id_held
+AND    CASE WHEN until_at = until_at_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch UntilAt
+UPDATE /* hooksq.Fail */ hooks
+SET    state = 'dead',
+       until_at = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_at_held)
+WHERE  id = id_held
+AND    CASE WHEN until_at = until_at_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch UntilAt
+UPDATE /* hooksq.Requeue */ hooks
+SET    state = 'new',
+       until_at = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_at_held)
+WHERE  id = id_held
+AND    CASE WHEN until_at = until_at_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch UntilAt
+UPDATE /* hooksq.Extend */ hooks
+SET    until_at = now() + interval '5 minutes'
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_at_held)
+WHERE  id = id_held
+AND    CASE WHEN until_at = until_at_held
+            AND    state = 'busy' THEN true END
+RETURNING id, until_at;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (until_at) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* hooksq.Recover */ hooks
+SET    state = 'new',
+       until_at = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   hooks
+           WHERE  state = 'busy'
+           AND    until_at <= now()
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* hooksq.Redrive */ hooks
+SET    state = 'new',
+       until_at = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   hooks
+           WHERE  state = 'dead'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* hooksq.Purge */ FROM hooks
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   hooks
+           WHERE  state = 'sent'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* hooksq.Purge */ FROM hooks
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   hooks
+           WHERE  state = 'dead'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Tenant, 2: new Kind, 3: new Weight
+INSERT /* hooksq.Enqueue */ INTO hooks
+       (tenant, kind, weight)
+VALUES ($1, $2, coalesce($3::integer, 0))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Tenant, 2: new_batch Kind, 3: new_batch Weight
+INSERT /* hooksq.EnqueueMany */ INTO hooks
+       (tenant, kind, weight)
+SELECT tenant_new, kind_new, coalesce(weight_new, 0)
+FROM   unnest($1::text[], $2::text[], $3::integer[]) WITH ORDINALITY AS job (tenant_new, kind_new, weight_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* hooksq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'sent') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND until_at <= now()) AS expired
+FROM   hooks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (kind, weight DESC, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: param kind string, 2: limit
+SELECT /* hooksq.Peek */
+       id, tenant, kind, weight
+FROM   hooks
+WHERE  state = 'new'
+AND    kind = $1
+AND    ((tenant IS NULL OR tenant = '*')
+           OR ((SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = $1
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
+               LIMIT  1 OFFSET 1) IS NULL
+           AND 2 > (SELECT count(*)
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = $1
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+ORDER  BY weight DESC, id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* hooksq.Verify */
+       'the server is ' || version() || ', the package needs YugabyteDB 2024.2'
+WHERE  CASE
+           WHEN version() NOT LIKE '%-YB-%' THEN true
+           ELSE split_part(split_part(version(), '-YB-', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), '-YB-', 2), '.', 2)::int < 202402
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* hooksq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('tenant', 'text'),
+               ('kind', 'text'),
+               ('state', 'text'),
+               ('until_at', 'timestamptz'),
+               ('weight', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('hooks')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* hooksq.Verify */
+       'transactions run at ' || current_setting('yb_effective_transaction_isolation_level')
+       || '; set yb_enable_read_committed_isolation on every node'
+WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* hooksq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('hooks_ready'),
+               ('hooks_group'),
+               ('hooks_line'),
+               ('hooks_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('hooks')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX hooks_ready ON hooks (kind ASC, weight DESC, id ASC)
+WHERE  state = 'new';
+
+-- serves Claim: the running rows of a group
+CREATE INDEX hooks_group ON hooks (tenant ASC)
+WHERE  state = 'busy';
+
+-- serves Claim: who is before a row in its group
+CREATE INDEX hooks_line ON hooks (tenant ASC, weight DESC, id ASC)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX hooks_expired ON hooks (until_at ASC)
+WHERE  state = 'busy';

@@ -1,0 +1,341 @@
+package queue
+
+// This file reads groups: rows of which only so many may run at once, or only one
+// after the other.
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Group says how many rows of a group may run at once. Rows that are alike in all of
+// Columns are one group.
+type Group struct {
+	Pos     source.Pos
+	Columns []*schema.Column
+	Limit   int // rows that may run; 1 where Fifo
+	// Fifo: only the first unfinished row of a group is claimed, so that its rows are
+	// done in Order. A row that waits for its next try is unfinished.
+	Fifo bool
+	// Member are the tests of a row that belongs to a group at all; none: every row does.
+	Member []Test
+	// When is the part of Member that does not follow from being alike in Columns, ""
+	// for none.
+	When string
+	// Running are the tests of a row that counts: a worker has it, as far as can be told.
+	Running []Test
+	// Waiting are the tests of a row that is to be claimed before those behind it: any
+	// that is ready, or of Fifo that will be.
+	Waiting []Test
+	// Order is the order of the rows of one group: columns only, and total.
+	Order []OrderTerm
+	Lock  *GroupLock
+}
+
+// GroupLock names the row of another table that stands for a group and is locked
+// before its rows are counted.
+type GroupLock struct {
+	Table string // as written: name, or schema.name
+	On    string // {row} is the row of the queue
+	Pos   source.Pos
+}
+
+// groupWords are what qgen:group takes.
+var groupWords = []string{"limit", "fifo", "free"}
+
+// readGroup sets Spec.Group. The states, the transitions and the order must be known.
+func (b *binding) readGroup() {
+	roles, from := b.roles["group"], b.config.Group
+	if len(roles) == 0 && from == nil {
+		return
+	}
+	g := &Group{}
+	before := b.errs.Len()
+	free := map[*schema.Column][]Value{}
+	for _, r := range roles {
+		if !g.Pos.IsValid() {
+			g.Pos = r.pos
+		}
+		g.Columns = append(g.Columns, r.column)
+		b.readGroupWords(g, r, free)
+	}
+	if from != nil {
+		b.readGroupConfig(g, from)
+	}
+	if b.errs.Len() > before {
+		return
+	}
+	switch {
+	case len(g.Columns) == 0:
+		b.errorf(g.Pos, "nothing says which rows are a group").
+			WithHint("Name the column in which they are alike: group: {column: tenant_id, limit: 1}.")
+	case g.Limit == 0 && !g.Fifo:
+		b.errorf(g.Pos, "nothing says what is limited for a group").
+			WithHint("Write limit=1 for one row at a time, a greater number for more, or fifo for one after the other in order.")
+	case g.Fifo && g.Limit > 1:
+		b.errorf(g.Pos, "fifo runs the rows of a group one after the other, so that limit=%d cannot be", g.Limit).
+			WithHint("Keep fifo, or limit=%d.", g.Limit)
+	case !b.runs() || b.spec.Transitions[Claim] == nil:
+		b.errorf(g.Pos, "the running rows of a group cannot be counted: nothing marks a running row").
+			WithHint("Say running=<value> on qgen:status, or mark a column with qgen:lease, qgen:claimed or qgen:token.")
+	case b.claims.worker != nil && b.claims.worker.has("mine"):
+		b.errorf(g.Pos, "a row that is mine is ready and runs at once, so the running rows of a group cannot be counted").
+			WithHint("Leave mine=ready of column %q out.", b.claims.worker.column.Name)
+	case len(b.spec.Key) == 0:
+		b.errorf(g.Pos, "the rows of a group have no order among themselves, since nothing names a row").
+			WithHint("Add a primary key, or mark unique columns with qgen:id.")
+	}
+	if b.errs.Len() > before {
+		return
+	}
+	if g.Fifo {
+		g.Limit = 1
+	}
+	for _, c := range g.Columns {
+		b.checkGroupColumn(g, c)
+	}
+	b.readMembers(g, free)
+	b.countGroup(g)
+	b.orderGroup(g)
+	b.spec.Group = g
+}
+
+// readGroupWords reads the words of one annotation.
+func (b *binding) readGroupWords(g *Group, r *role, free map[*schema.Column][]Value) {
+	for _, w := range r.words {
+		switch {
+		case w.op == flag && w.name == "fifo":
+			g.Fifo = true
+		case w.op == equals && w.name == "limit" && len(w.values) == 1:
+			n, err := strconv.ParseInt(w.values[0].text, 10, 16)
+			switch {
+			case err != nil || n < 1:
+				b.errorf(w.values[0].pos, "limit is %q, which is no number of rows", w.values[0].text).
+					WithHint("Write how many rows of one group may run at once, from 1 to 32767.")
+			case g.Limit > 0 && g.Limit != int(n):
+				b.errorf(w.pos, "limit is %d here, but %d at another column of the group", n, g.Limit).WithHint("Say it once.")
+			default:
+				g.Limit = int(n)
+			}
+		case w.op == equals && w.name == "free":
+			for _, l := range w.values {
+				if v, ok := b.literal(r.column, l); ok {
+					free[r.column] = append(free[r.column], v)
+				}
+			}
+		case w.op == separator:
+			b.errorf(w.pos, "unexpected comma").WithHint("Words stand apart by spaces, several values by |: free=null|''.")
+		default:
+			b.errorf(w.pos, "qgen:group has no word %q", orWord(w.name, w.pos.Text())).
+				WithHint("%s Free text goes after \" -- \" or in parentheses.", groupHint(w))
+		}
+	}
+}
+
+// groupHint says what a word of qgen:group could have been.
+func groupHint(w *word) string {
+	switch w.name {
+	case "limit":
+		return "Write limit=1, or how many rows of one group may run at once."
+	case "fifo":
+		return "Write fifo, which takes no value."
+	case "free":
+		return "Write free=<value>: rows with that value belong to no group."
+	}
+	return suggest(w.name, groupWords, "It takes")
+}
+
+// readGroupConfig reads the key group of qgen.yaml, which wins over the comments.
+func (b *binding) readGroupConfig(g *Group, from *config.Group) {
+	g.Pos = from.Pos
+	if len(from.Columns) > 0 {
+		g.Columns = nil
+	}
+	for _, name := range from.Columns {
+		c := columnOf(b.table, name.Value, b.fold)
+		switch {
+		case c == nil:
+			b.errorf(name.Pos, "table %q has no column %q", b.table.QualifiedName(), name.Value).
+				WithHint("%s", suggest(name.Value, columnNames(b.table), "Its columns are"))
+		case slices.Contains(g.Columns, c):
+			b.errorf(name.Pos, "column %q is named twice", c.Name).WithHint("Name each column of the group once.")
+		default:
+			g.Columns = append(g.Columns, c)
+			column := b.columns[c]
+			if column.Ignored {
+				b.errorf(name.Pos, "column %q is ignored, but is part of the group", c.Name).WithHint("Leave one of the two out.")
+			}
+			if !slices.ContainsFunc(column.Roles, func(r Role) bool { return r.Verb == "group" }) {
+				column.Roles = append(column.Roles, Role{Verb: "group", Pos: name.Pos})
+			}
+		}
+	}
+	if from.Limit.IsSet() {
+		g.Limit, g.Fifo = int(from.Limit.Value), false
+	}
+	if from.Fifo.Pos.IsValid() {
+		g.Fifo = from.Fifo.Value
+	}
+	if from.When.IsSet() {
+		g.When, _ = b.expression(asLiteral(from.When), false)
+	}
+	if l := from.Lock; l != nil && l.Table.IsSet() && l.On.IsSet() {
+		// The text is over two tables, which no single expression is read against.
+		known := len(b.spec.Expressions)
+		on, _ := b.expression(asLiteral(l.On), false)
+		b.spec.Expressions = b.spec.Expressions[:min(known, len(b.spec.Expressions))]
+		if !strings.Contains(on, "{row}") {
+			b.errorf(l.On.Pos, "nothing in this condition is of the job, so every group would have the same row").
+				WithHint(`Name the job's row as {row}: "id = {row}.%s".`, "tenant_id")
+		}
+		g.Lock = &GroupLock{Table: l.Table.Value, On: on, Pos: l.Pos}
+	}
+}
+
+// checkGroupColumn complains about a column that cannot tell groups apart.
+func (b *binding) checkGroupColumn(g *Group, c *schema.Column) {
+	pos := g.Pos
+	for _, r := range b.roles["group"] {
+		if r.column == c {
+			pos = r.pos
+		}
+	}
+	if c.Type.Array || slices.Contains([]schema.Class{schema.JSON, schema.Float}, c.Type.Class) {
+		b.errorf(pos, "column %q is %s, which is not compared for being alike", c.Name, c.Type.Raw).
+			WithHint("A group is told by a number, a text or a uuid.")
+	}
+	for _, name := range []TransitionName{Claim, Retry, Release, Renew, Recover} {
+		t := b.spec.Transitions[name]
+		if t != nil && writesTo(t, c) {
+			b.errorf(pos, "column %q tells the group, but is written when a job is %s", c.Name, doing[name]).
+				WithHint("A row stays in its group while it is not finished. Mark another column.")
+			return
+		}
+	}
+}
+
+// readMembers sets which rows belong to a group. A null is like nothing, not even
+// another null.
+func (b *binding) readMembers(g *Group, free map[*schema.Column][]Value) {
+	for _, c := range g.Columns {
+		values := free[c]
+		null := slices.ContainsFunc(values, func(v Value) bool { return v.Kind == Null })
+		if !c.NotNull && !null {
+			values = append(slices.Clip(values), Value{Kind: Null})
+			b.note("a row whose column %q is null belongs to no group", c.Name)
+		}
+		switch {
+		case len(values) == 0:
+		case len(values) == 1 && values[0].Kind == Null:
+			g.Member = append(g.Member, Test{Column: c, Op: NotNull})
+		default:
+			g.Member = append(g.Member, Test{Column: c, Op: NotIn, Values: values})
+		}
+	}
+	if g.When != "" {
+		g.Member = append(g.Member, Test{Op: Raw, SQL: g.When})
+	}
+}
+
+// countGroup sets which rows of a group run and which wait. A running row whose claim
+// has run out and that is simply claimed again does not count: its worker is gone, and
+// the group goes on. One that Recover has to reset counts until then.
+func (b *binding) countGroup(g *Group) {
+	k := &b.claims
+	g.Running = b.all(Running)
+	g.Waiting = b.all(Ready)
+	if k.visible && !k.told {
+		b.note("a row of a group that waits for its time counts as running: both are hidden by column %q", k.lease.column.Name)
+	}
+	if !g.Fifo {
+		g.Waiting = append(g.Waiting, b.narrow...)
+		return
+	}
+	// Whose time has not come blocks those behind it; who is narrowed otherwise, or
+	// never comes, does not.
+	for i, t := range b.narrow {
+		hasArgument := t.Op == Raw && strings.Contains(t.SQL, "{arg:")
+		if i != b.dueAt && !hasArgument {
+			g.Waiting = append(g.Waiting, t)
+		}
+	}
+	if r := either(k.due, k.lease); b.dueAt >= 0 && r != nil && !r.column.NotNull && r.value("null") == "never" {
+		g.Waiting = append(g.Waiting, Test{Column: r.column, Op: NotNull})
+	}
+}
+
+// orderGroup sets the order of the rows of one group.
+func (b *binding) orderGroup(g *Group) {
+	var have []*schema.Column
+	add := func(t OrderTerm) {
+		if !slices.Contains(have, t.Column) {
+			have, g.Order = append(have, t.Column), append(g.Order, t)
+		}
+	}
+	for _, t := range b.spec.Order {
+		switch {
+		case t.Column == nil && g.Fifo:
+			b.errorf(g.Pos, "fifo needs an order that can be compared row by row, and this queue's holds an expression or is random").
+				WithHint("Order by columns: qgen:order on the columns that count, or on none for the order in which rows came.")
+			return
+		case t.Column == nil:
+			b.note("the rows of one group are taken in the order of the key, since the queue's cannot be compared row by row")
+			g.Order, have = nil, nil
+			for _, c := range b.spec.Key {
+				add(OrderTerm{Column: c})
+			}
+			return
+		case g.Fifo && b.changesMeanwhile(t.Column):
+			b.note("the order of a group leaves column %q out, which changes when a job is tried again", t.Column.Name)
+		case !slices.Contains(g.Columns, t.Column): // alike in all rows of the group
+			add(t)
+		}
+	}
+	if b.unique(have) {
+		return
+	}
+	if s := b.spec.Seq; s != nil && g.Fifo {
+		add(OrderTerm{Column: s})
+	} else if e := b.spec.Enqueued; e != nil && g.Fifo {
+		add(OrderTerm{Column: e})
+	}
+	if b.unique(have) {
+		return
+	}
+	for _, c := range b.spec.Key {
+		add(OrderTerm{Column: c})
+	}
+}
+
+// changesMeanwhile reports whether a column changes while a job is not finished.
+func (b *binding) changesMeanwhile(c *schema.Column) bool {
+	return slices.ContainsFunc([]TransitionName{Claim, Retry, Release, Renew, Recover}, func(name TransitionName) bool {
+		t := b.spec.Transitions[name]
+		return t != nil && writesTo(t, c)
+	})
+}
+
+// writesTo reports whether a step writes a column.
+func writesTo(t *Transition, c *schema.Column) bool {
+	return slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == c })
+}
+
+// text describes a group as people say it.
+func (g *Group) text() string {
+	text := names(g.Columns) + " limit " + strconv.Itoa(g.Limit)
+	if g.Fifo {
+		text = names(g.Columns) + " fifo"
+	}
+	if len(g.Member) > 0 {
+		text += " where " + conjunction(g.Member)
+	}
+	if g.Lock != nil {
+		text += " lock " + g.Lock.Table + " [" + g.Lock.On + "]"
+	}
+	return text + "; runs: " + conjunction(g.Running) + "; waits: " + conjunction(g.Waiting)
+}

@@ -1,0 +1,52 @@
+-- qgen:queue
+CREATE TABLE words (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N running=A done=D
+  a  int NOT NULL,  -- qgen:group limit=0 limt=2 fifo=1 free
+  b  int NOT NULL,  -- qgen:group limit=2, free='x'
+  c  int NOT NULL   -- qgen:group limit=3
+);
+-- qgen:queue
+CREATE TABLE nothing (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N running=A done=D
+  a  int            -- qgen:group free=null
+);
+-- qgen:queue
+CREATE TABLE twice (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N running=A done=D
+  a  int            -- qgen:group fifo limit=2
+);
+-- qgen:queue
+CREATE TABLE unmarked (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N done=D
+  a  int            -- qgen:group limit=1
+);
+-- qgen:queue
+CREATE TABLE mine (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N done=D
+  w  text,          -- qgen:worker mine=ready
+  a  int            -- qgen:group limit=1
+);
+-- qgen:queue
+CREATE TABLE keyless (
+  s  text NOT NULL, -- qgen:status ready=N running=A done=D
+  a  int            -- qgen:group limit=1
+);
+-- qgen:queue
+CREATE TABLE kinds (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N running=A done=D
+  a  jsonb,         -- qgen:group limit=1
+  w  text           -- qgen:worker; group
+);
+-- qgen:queue
+-- qgen:order "a % 3"
+CREATE TABLE expressions (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N running=A done=D
+  a  int            -- qgen:group fifo
+);
