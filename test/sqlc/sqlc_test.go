@@ -54,6 +54,18 @@ var limits = []struct {
 		"it knows UTC_TIMESTAMP without a precision only",
 	},
 	{
+		"mysql", regexp.MustCompile(`\bFROM +lanes\b`), regexp.MustCompile(`^relation "lanes" does not exist$`),
+		"the table of lanes is not among the schema files",
+	},
+	{
+		"postgresql", regexp.MustCompile(`\bFROM +lanes\b`), regexp.MustCompile(`^relation "lanes" does not exist$`),
+		"the table of lanes is not among the schema files",
+	},
+	{
+		"mysql", regexp.MustCompile(`(?s)WHERE +\(id = \?\)\n.*FROM +jobs AS other`), regexp.MustCompile(`^column reference "id" is ambiguous$`),
+		"it looks for the column beside a parameter in the inner statement, too",
+	},
+	{
 		"sqlite", regexp.MustCompile(`(?s)^UPDATE.*\nFROM +(\(|\w+ AS )`), regexp.MustCompile(`json_each|extraneous input 'FROM'|no viable alternative`),
 		"its grammar ends UPDATE before FROM",
 	},
