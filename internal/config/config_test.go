@@ -183,6 +183,7 @@ func TestSchemaNamesTheSameKeys(t *testing.T) {
 		{"the file", configKeys(p, &Config{}), nil},
 		{"a queue", queueKeys(p, &Queue{}), []string{"definitions", "queue"}},
 		{"backoff", backoffKeys(p, &Backoff{}), []string{"definitions", "queue", "properties", "backoff"}},
+		{"offset", offsetKeys(p, &Offset{}), []string{"definitions", "queue", "properties", "offset"}},
 		{"gen", genKeys(p, &Gen{}), []string{"definitions", "queue", "properties", "gen"}},
 		{"gen.go", goKeys(p, &Go{}), []string{"definitions", "go"}},
 		{"an override", overrideKeys(p, &Override{}), []string{"definitions", "go", "properties", "overrides", "items"}},

@@ -27,6 +27,8 @@ func (w *writer) parts() []part {
 		{"transact", "db.go", w.transactMethod},
 		{"settle", "db.go", w.settleMethod},
 		{"lost", "db.go", w.lostFunc},
+		{"eachClaim", "db.go", w.eachClaimMethod},
+		{"byClaim", "db.go", w.byClaimFunc},
 		{"inParts", "db.go", w.inPartsMethod},
 		{"pause", "db.go", w.pauseFunc},
 		{"query", "db.go", w.queryFunc},

@@ -33,9 +33,10 @@ type builder struct {
 	nullsFirst bool
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
-	cluster   bool    // several nodes lock rows each for itself
-	stored    bool    // statements are stored procedures
-	shared    *values // what the statements have in common
+	offset    *offsetPlan // of a log
+	cluster   bool        // several nodes lock rows each for itself
+	stored    bool        // statements are stored procedures
+	shared    *values     // what the statements have in common
 	// complain reports what the user asks of a column and the server cannot do.
 	complain func(c *schema.Column, hint, format string, args ...any)
 	// fail reports a contradiction within the generator.
@@ -63,7 +64,7 @@ func (s *scope) list(a Arg) string { return dialect.MarkText(s.record(a), a.Firs
 // its own.
 func (s *scope) record(a Arg) int {
 	for i, have := range s.args {
-		if have.Kind == a.Kind && have.Field == a.Field && have.Param == a.Param && have.Max == a.Max && have.First == a.First && slices.Equal(have.Batch, a.Batch) {
+		if have.Kind == a.Kind && have.Field == a.Field && have.Param == a.Param && have.Max == a.Max && have.Name == a.Name && have.First == a.First && slices.Equal(have.Batch, a.Batch) {
 			return i
 		}
 	}

@@ -53,7 +53,6 @@ var meanwhile = map[string]string{
 	"failed":       "Say failed=delete or failed=keep in queue:, and move the row in the handler's transaction, with WithTx.",
 	"outcomes":     "Use Complete, Fail and Requeue.",
 	"states":       "Mark the state in a column with qgen:status.",
-	"offset":       "Mark finished rows with qgen:status.",
 	"accept":       "Claim the job and give it back with Requeue.",
 	"workers":      "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker.",
 	"lease_table":  "Add a column for qgen:lease.",

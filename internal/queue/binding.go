@@ -70,6 +70,7 @@ func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *on
 	b.readQueue()
 	b.readKey()
 	b.readTimes()
+	b.readLog()
 	b.readStatus()
 	b.readAttempts()
 	b.readClaims()

@@ -98,6 +98,13 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logalikepg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logpg94sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logxidpg13pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemy84"
@@ -376,4 +383,11 @@ var registry = []emitted{
 	{name: "partitionora19", new: partitionora19.New, lost: partitionora19.ErrLost, retryable: partitionora19.IsRetryable},
 	{name: "partitionrunora19", new: partitionrunora19.New, lost: partitionrunora19.ErrLost, retryable: partitionrunora19.IsRetryable},
 	{name: "hostileora19", new: hostileora19.New, worker: hostileora19.WithWorker, lost: hostileora19.ErrLost, retryable: hostileora19.IsRetryable},
+	{name: "logpg10pgx", new: logpg10pgx.New, worker: logpg10pgx.WithWorker, lost: logpg10pgx.ErrLost, retryable: logpg10pgx.IsRetryable},
+	{name: "logpg94sql", new: logpg94sql.New, worker: logpg94sql.WithWorker, lost: logpg94sql.ErrLost, retryable: logpg94sql.IsRetryable},
+	{name: "logxidpg13pgx", new: logxidpg13pgx.New, worker: logxidpg13pgx.WithWorker, lost: logxidpg13pgx.ErrLost, retryable: logxidpg13pgx.IsRetryable},
+	{name: "logalikepg10sql", new: logalikepg10sql.New, worker: logalikepg10sql.WithWorker, lost: logalikepg10sql.ErrLost, retryable: logalikepg10sql.IsRetryable},
+	{name: "logsqlite", new: logsqlite.New, worker: logsqlite.WithWorker, lost: logsqlite.ErrLost, retryable: logsqlite.IsRetryable},
+	{name: "logmy56", new: logmy56.New, worker: logmy56.WithWorker, lost: logmy56.ErrLost, retryable: logmy56.IsRetryable},
+	{name: "logmaria105", new: logmaria105.New, worker: logmaria105.WithWorker, lost: logmaria105.ErrLost, retryable: logmaria105.IsRetryable},
 }
