@@ -44,7 +44,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
 	}
-	b.checkOffset(errs)
+	b.checkOffset(q, errs)
 	b.checkExpressions(errs)
 	b.identify(errs)
 	b.checkFence(errs)
@@ -57,7 +57,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.chooseIndex()
 	b.locksAndCrash()
 	if b.offset != nil {
-		b.buildOffset(q, errs)
+		b.buildOffset()
 	} else {
 		b.buildClaim()
 		b.buildSettles()

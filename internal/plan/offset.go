@@ -57,7 +57,7 @@ func (b *builder) possibleOffset() (bool, string, string) {
 }
 
 // checkOffset complains about what a log asks of a server or of its DDL.
-func (b *builder) checkOffset(errs *source.ErrorList) {
+func (b *builder) checkOffset(q *config.Queue, errs *source.ErrorList) {
 	if b.pkg.Strategy != "offset" {
 		return
 	}
@@ -72,6 +72,13 @@ func (b *builder) checkOffset(errs *source.ErrorList) {
 	if len(b.spec.Params) > 0 {
 		errs.Errorf(b.spec.Params[0].Pos, "a group has one mark, whatever the argument of a claim").
 			WithHint("Write the condition without {arg:…}, or let the handler pass over rows that are not for it.")
+	}
+	if g := q.Gen.Go; g != nil && g.Conformance.Value {
+		errs.Errorf(g.Conformance.Pos, "conformance: true is not possible here: the test is about rows that tell their state").WithHint("Leave it out.")
+	}
+	if g := q.Gen.Go; g != nil && g.Worker.Value {
+		errs.Errorf(g.Worker.Pos, "worker: true is not possible here: a group reads one batch at a time, in order").
+			WithHint("Leave it out, and call Claim and Complete in a loop of your own.")
 	}
 	if b.spec.Seq.Identity && b.d.ScatteredIDs != "" {
 		errs.Errorf(log.Pos, "column %q does not grow with insertion: %s", b.spec.Seq.Name, b.d.ScatteredIDs).
@@ -102,7 +109,7 @@ func (b *builder) checkOffset(errs *source.ErrorList) {
 		e := errs.Errorf(log.Pos, "%s", why)
 		hint := "Say how long to wait for such rows, at least twice the time that the longest transaction takes which adds some: qgen:seq settle=60s, with qgen:enqueued on the column that keeps the time of insertion. Where one at a time adds rows: settle=0s."
 		if b.can(dialect.Numbered) {
-			hint += " Or add a column with the number of the transaction: xid8 NOT NULL DEFAULT pg_current_xact_id()."
+			hint += " Or add a column with the number of the transaction: " + b.d.Fragments["number_column"].At(b.version) + "."
 		}
 		e.WithHint("%s", hint)
 	}
@@ -127,7 +134,6 @@ func (b *builder) transactionNumber() (*schema.Column, string) {
 	}
 	for _, c := range b.spec.Columns {
 		text := strings.ToLower(strings.Join(strings.Fields(given[c.Column]), ""))
-		text = strings.TrimPrefix(text, "pg_catalog.")
 		if horizon := b.d.TransactionNumbers[text]; horizon != "" && c.NotNull && !c.Ignored {
 			return c.Column, horizon
 		}
@@ -141,7 +147,7 @@ func (b *builder) sideName() string {
 }
 
 // buildOffset plans all operations of a log.
-func (b *builder) buildOffset(q *config.Queue, errs *source.ErrorList) {
+func (b *builder) buildOffset() {
 	o := b.offset
 	p := &Offset{NotUnique: b.spec.Log.NotUnique, Lease: offsetLease, MostGroup: mostGroup, Settles: o.means == bySettling,
 		Apart: o.means == bySettling}
@@ -164,10 +170,6 @@ func (b *builder) buildOffset(q *config.Queue, errs *source.ErrorList) {
 		b.offsetPurge(p)
 	}
 	b.docOffset(p)
-	if b.pkg.WorkLoop {
-		errs.Errorf(q.Gen.Go.Worker.Pos, "worker: true is not possible here: a group reads one batch at a time, in order").
-			WithHint("Leave it out, and call Claim and Complete in a loop of your own.")
-	}
 }
 
 // sideTable writes the DDL of the side table and reads it as the server would.

@@ -280,26 +280,26 @@ func proveLateCommit(t *testing.T, s *subject) {
 	q := x.q.in("g")
 	for round := range 3 {
 		first := round*10 + 1
-		older, err := x.begin(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.family.engine == postgresql.engine {
-			var number int64 // so that the transaction of the higher row has the lower number
-			if err := older.queryRow("SELECT txid_current()", &number); err != nil {
-				t.Fatal(err)
-			}
-		}
 		slow, err := x.begin(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, tx := range []tx{slow, older} {
+		quick, err := x.begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.family.engine == postgresql.engine {
+			older := []tx{quick, slow}[round%2] // whichever has the lower number
+			if err := older.queryRow("SELECT txid_current()", new(int64)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, tx := range []tx{slow, quick} {
 			if _, err := x.open(tx.any, "producer").enqueue(ctx, first+i); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := older.commit(); err != nil {
+		if err := quick.commit(); err != nil {
 			t.Fatal(err)
 		}
 		var got []int64

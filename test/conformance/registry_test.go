@@ -100,7 +100,9 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/logalikepg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/logmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/logmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/logpg10pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/logpg94sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/logsqlite"
@@ -390,4 +392,6 @@ var registry = []emitted{
 	{name: "logsqlite", new: logsqlite.New, worker: logsqlite.WithWorker, lost: logsqlite.ErrLost, retryable: logsqlite.IsRetryable},
 	{name: "logmy56", new: logmy56.New, worker: logmy56.WithWorker, lost: logmy56.ErrLost, retryable: logmy56.IsRetryable},
 	{name: "logmaria105", new: logmaria105.New, worker: logmaria105.WithWorker, lost: logmaria105.ErrLost, retryable: logmaria105.IsRetryable},
+	{name: "logms2019", new: logms2019.New, worker: logms2019.WithWorker, lost: logms2019.ErrLost, retryable: logms2019.IsRetryable},
+	{name: "logora19", new: logora19.New, worker: logora19.WithWorker, lost: logora19.ErrLost, retryable: logora19.IsRetryable},
 }

@@ -22,3 +22,8 @@ CREATE TABLE knot (
     b    int,                 -- qgen:on done set "a"
     note text                 -- qgen:payload
 );
+
+-- Rows may appear below others.
+CREATE TABLE log_rows (
+    id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY -- qgen:seq
+);

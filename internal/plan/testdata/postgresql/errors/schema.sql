@@ -30,3 +30,9 @@ CREATE TABLE secrets (
     secret text NOT NULL -- qgen:ignore
 );
 CREATE VIEW open_tasks AS SELECT id, state FROM tasks;
+
+-- Nothing tells which rows may still appear below others.
+CREATE TABLE given (
+    id   bigint PRIMARY KEY, -- qgen:seq
+    body text
+);
