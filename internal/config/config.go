@@ -71,6 +71,7 @@ type Queue struct {
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
 	Backoff *Backoff
+	Offset  *Offset // of a table that is read behind marks
 	Gen     Gen
 
 	Also       []Also // companions by transition, in file order
@@ -86,6 +87,12 @@ type Queue struct {
 type ColumnWords struct {
 	Name  String
 	Words []String
+}
+
+// Offset is about a table whose rows are only added and read behind marks.
+type Offset struct {
+	Pos          source.Pos
+	DeletePassed Flag // Purge removes what every group has passed
 }
 
 // Backoff is the wait between tries.

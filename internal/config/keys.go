@@ -22,7 +22,7 @@ var (
 	clocks       = []string{"utc", "local"}
 	sqlPackages  = []string{"database/sql", "pgx/v5"}
 	codecs       = []string{"json"}
-	laterQueue   = []string{"params", "payload_from", "outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times"}
+	laterQueue   = []string{"params", "payload_from", "outcomes", "states", "accept", "workers", "lease_table", "side_table", "stages", "times"}
 	laterGen     = []string{"sqlc", "review", "indexes"}
 	laterBackoff = []string{"expr"}
 )
@@ -107,10 +107,21 @@ func queueKeys(p *parser, q *Queue) []key {
 		{name: "also", read: func(name string, v *yaml.Node) { q.Also = p.also(v, name) }},
 		{name: "done", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.DoneMove)) }},
 		{name: "failed", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.FailedMove)) }},
+		{name: "offset", read: func(name string, v *yaml.Node) {
+			q.Offset = &Offset{Pos: p.at(v)}
+			p.mapping(v, name, offsetKeys(p, q.Offset))
+		}},
 		{name: "gen", required: "Say what to write: gen: {go: {out: internal/emailq}}.", read: func(name string, v *yaml.Node) {
 			p.mapping(v, name, genKeys(p, &q.Gen))
 		}},
 	}, later(laterQueue)...)
+}
+
+// offsetKeys are the keys of offset.
+func offsetKeys(p *parser, o *Offset) []key {
+	return []key{
+		{name: "delete_passed", read: func(name string, v *yaml.Node) { o.DeletePassed = p.flag(v, name) }},
+	}
 }
 
 // backoffKeys are the keys of backoff.

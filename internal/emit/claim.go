@@ -631,7 +631,11 @@ func (w *writer) newTokenFunc(f *code.File) {
 	body := func(size int, rest ...*code.Statement) []*code.Statement {
 		return append([]*code.Statement{code.Var().Id("b").Index(code.Lit(size)).Byte(), fill}, rest...)
 	}
-	switch w.Claim.Token {
+	kind := "text"
+	if w.Claim != nil {
+		kind = w.Claim.Token
+	}
+	switch kind {
 	case "int":
 		decl(f, []string{"newToken returns a random positive number."},
 			code.Func().Id("newToken").Params().Int64().Block(body(8,

@@ -83,6 +83,13 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 		{"db.go", true, w.dbFile},
 		{"job.go", true, w.jobFile},
 		{"claim.go", p.Claim != nil, w.claimFile},
+		{"claim.go", p.Offset != nil, w.offsetClaimFile},
+		{"complete.go", p.Offset != nil, w.offsetCompleteFile},
+		{"requeue.go", p.Offset != nil, w.offsetRequeueFile},
+		{"extend.go", p.Offset != nil, w.offsetExtendFile},
+		{"rewind.go", p.Offset != nil, w.offsetRewindFile},
+		{"peek.go", p.Offset != nil, w.offsetPeekFile},
+		{"purge.go", p.Offset != nil && p.Offset.Purge != nil, w.offsetPurgeFile},
 		{"complete.go", p.Complete != nil, w.completeFile},
 		{"completeandclaim.go", p.CompleteAndClaim, w.completeAndClaimFile},
 		{"fail.go", p.Fail != nil || p.Retry != nil, w.failFile},
@@ -125,6 +132,9 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 	}
 	if len(p.Indexes) > 0 {
 		data["schema/indexes.sql"] = w.indexFile()
+	}
+	if p.Offset != nil {
+		data["schema/offset.sql"] = w.offsetFile()
 	}
 	if text := w.procedureFile(); text != nil {
 		data["schema/procedures.sql"] = text

@@ -29,6 +29,8 @@ func (w *writer) parts() []part {
 		{"settleWith", "db.go", w.settleWithMethod},
 		{"stillHeld", "db.go", w.stillHeldFunc},
 		{"lost", "db.go", w.lostFunc},
+		{"eachClaim", "db.go", w.eachClaimMethod},
+		{"byClaim", "db.go", w.byClaimFunc},
 		{"inParts", "db.go", w.inPartsMethod},
 		{"pause", "db.go", w.pauseFunc},
 		{"query", "db.go", w.queryFunc},

@@ -44,6 +44,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
 	}
+	b.checkOffset(q, errs)
 	b.checkExpressions(errs)
 	b.identify(errs)
 	b.checkFence(errs)
@@ -55,13 +56,17 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.readFields()
 	b.chooseIndex()
 	b.locksAndCrash()
-	b.buildClaim()
-	b.buildSettles()
-	b.buildSweeps()
-	b.checkCompanions(errs)
+	if b.offset != nil {
+		b.buildOffset()
+	} else {
+		b.buildClaim()
+		b.buildSettles()
+		b.buildSweeps()
+		b.checkCompanions(errs)
+		b.buildStats()
+		b.buildPeek()
+	}
 	b.buildEnqueue()
-	b.buildStats()
-	b.buildPeek()
 	b.buildIndexes()
 	b.buildVerify(q, errs)
 	if b.d.HotHead != "" && b.spec.Shard == nil {

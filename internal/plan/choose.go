@@ -29,7 +29,7 @@ type strategy struct {
 // they apply.
 var strategies = []strategy{
 	{name: "offset", possible: func(b *builder) (bool, string, string) {
-		return false, "reading behind a mark is not carried out by this version yet", "Use another strategy meanwhile."
+		return b.possibleOffset()
 	}},
 	{name: "lease_table", possible: func(b *builder) (bool, string, string) {
 		return false, "a side table is not carried out by this version yet", "Use another strategy meanwhile."

@@ -97,7 +97,7 @@ func (b *builder) buildClaim() {
 // writesClaim reports whether a claim leaves its marks in the row.
 func (b *builder) writesClaim() bool {
 	switch b.pkg.Strategy {
-	case "pop", "hold", "partition":
+	case "pop", "hold", "partition", "offset":
 		return false
 	}
 	return true

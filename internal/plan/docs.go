@@ -37,6 +37,8 @@ func (b *builder) locksAndCrash() {
 	switch {
 	case p.Strategy == "partition":
 		p.Locks = "It takes no locks."
+	case p.Strategy == "offset" && !b.d.SingleWriter:
+		p.Locks = "It locks no row of the table; the row of the group in " + plainText(b.sideName()) + " is written in one statement, which waits for others that write it."
 	case p.Strategy == "hold":
 		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
 	case b.d.SingleWriter:
@@ -56,6 +58,8 @@ func (b *builder) locksAndCrash() {
 		p.Locks += " The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again."
 	}
 	switch {
+	case p.Strategy == "offset":
+		p.Crash = "A consumer that dies leaves its claim until the lease ends; then the rows that the mark has not passed come again."
 	case p.Strategy == "pop":
 		p.Crash = "A worker that dies loses the jobs it took."
 	case p.Strategy == "hold":
@@ -220,6 +224,9 @@ func (b *builder) buildDoc() {
 	if text := b.besideTables(); text != "" {
 		p.Doc = append(p.Doc, text)
 	}
+	if b.offset != nil {
+		p.Doc = append(p.Doc, b.lateRows(), "Before the package is used, schema/offset.sql creates the table "+plainText(b.sideName())+", which keeps a mark for each group.")
+	}
 	if p.Hold {
 		p.Doc = append(p.Doc, "The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.")
 	}
@@ -246,6 +253,9 @@ func (b *builder) reason() string {
 
 // guarantee says what a late worker can do.
 func (b *builder) guarantee() string {
+	if b.offset != nil {
+		return "The fence is at level token: every claim leaves a random value in the row of its group, and a job can only be settled with the value of its own claim. A consumer that comes late gets ErrLost and moves no mark. A row is read at least once: again when a consumer dies, or when it is finished before one in front of it that is not."
+	}
 	level := "The fence is at level " + b.pkg.Guarantee.String() + ": "
 	switch b.pkg.Guarantee {
 	case queue.FenceToken:
@@ -300,6 +310,9 @@ func (b *builder) countsBack() bool {
 func (b *builder) diagram() string {
 	p := b.pkg
 	var lines []string
+	if b.offset != nil {
+		return b.offsetDiagram()
+	}
 	add := func(from, op, to string) {
 		lines = append(lines, "\t"+pad(from, 8)+"--"+op+strings.Repeat("-", max(0, 16-len(op)))+"> "+to)
 	}

@@ -83,6 +83,9 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 			passed++
 			continue
 		}
+		if p.Offset != nil {
+			run(db, p.Offset.DDL)
+		}
 		for _, st := range p.Statements() {
 			if prepared[st.SQL] {
 				continue

@@ -202,6 +202,9 @@ func TestStatementsOnPostgreSQL(t *testing.T) {
 				if c.engine != "postgresql" || version == "10" && newer[c.name] > 10 {
 					continue
 				}
+				if version == "10" && strings.Contains(c.ddl, "xid8") {
+					continue // there is no such type yet
+				}
 				t.Run(c.name, func(t *testing.T) { preparePostgres(t, dsn, version, c, c.variants(t, texts)) })
 			}
 		})
@@ -242,6 +245,9 @@ func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages ma
 			passed++
 			continue
 		}
+		if p.Offset != nil {
+			run(p.Offset.DDL)
+		}
 		for _, st := range p.Statements() {
 			if prepared[st.SQL] {
 				continue
@@ -255,7 +261,7 @@ func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages ma
 				t.Errorf("%s, %s: %v\n%s", what, st.Name, err, st.SQL)
 			case len(sd.ParamOIDs) != len(st.Args):
 				t.Errorf("%s, %s takes %d arguments, %d are planned\n%s", what, st.Name, len(sd.ParamOIDs), len(st.Args), st.SQL)
-			case st.Rows != nil && len(sd.Fields) != len(st.Rows):
+			case st.Rows != nil && len(sd.Fields) != len(st.Rows)+flags(p, st):
 				t.Errorf("%s, %s returns %d columns, %d are planned\n%s", what, st.Name, len(sd.Fields), len(st.Rows), st.SQL)
 			default:
 				// Planning folds constants, which parsing does not.
@@ -286,6 +292,14 @@ func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages ma
 	}
 }
 
+// flags is how many columns a statement returns before the fields of a job.
+func flags(p made, st *Statement) int {
+	if o := p.Offset; o != nil && o.Settles && (st == o.First || st == o.Next || st == o.Alike) {
+		return 1
+	}
+	return 0
+}
+
 func TestStatementsOnSQLite(t *testing.T) {
 	for _, c := range tableCases(t) {
 		if c.engine != "sqlite" {
@@ -303,6 +317,11 @@ func TestStatementsOnSQLite(t *testing.T) {
 			}
 			seen := 0
 			for what, p := range c.variants(t, []string{"3.35", "3.38", "3.41"}) {
+				if p.Offset != nil {
+					if _, err := db.Exec(p.Offset.DDL); err != nil {
+						t.Fatal(err)
+					}
+				}
 				for _, st := range p.Statements() {
 					seen++
 					var first any

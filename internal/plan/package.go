@@ -36,6 +36,7 @@ type Package struct {
 	Decodes []Decode
 	Imports []Import // of the user's own types
 
+	Offset           *Offset // rows are only added, and read behind marks; then Claim and what settles are nil
 	Claim            *Claim
 	Complete         *Settle // nil: the operation does not exist for this table
 	Retry            *Settle // Fail while attempts are left
@@ -203,6 +204,7 @@ const (
 	ArgLease    ArgKind = "lease"     // seconds (float64), of an argument lease time.Duration
 	ArgDelay    ArgKind = "delay"     // seconds (float64), of an argument or of the backoff
 	ArgError    ArgKind = "error"     // text of the cause, cut to Max characters
+	ArgLocal    ArgKind = "local"     // the variable Name
 	ArgOlder    ArgKind = "older"     // seconds (float64), of an argument olderThan time.Duration
 	ArgBatch    ArgKind = "batch"     // array of Field over the jobs
 	ArgBatchAll ArgKind = "batch_all" // JSON: an array of arrays of Batch fields over the jobs
@@ -233,6 +235,7 @@ type Arg struct {
 	Field *Field   // of ArgBatch, ArgNew, ArgNewBatch, ArgHeld
 	Batch []*Field // of ArgBatchAll, ArgNewAll, ArgHeldAll: the columns of each inner array
 	Param *Param   // of ArgParam
+	Name  string   // of ArgLocal
 	Max   int      // of ArgError and ArgWorker: longest text in characters, 0 is no limit
 	// First of a list is what stands in the text, with a placeholder for each
 	// value of the first element; More is added behind it for each further one,
@@ -374,6 +377,7 @@ type Stats struct {
 	Doc       []string
 	Statement *Statement
 	Fields    []StatsField // in the order of the columns that come back
+	PerGroup  bool         // a row comes back for each group of consumers
 }
 
 // StatsField is one figure of Stats.
@@ -381,6 +385,41 @@ type StatsField struct {
 	Name   string // Ready, Running, OldestReady
 	GoType string // int64, or time.Duration (comes back as seconds, null when there is none)
 	Doc    string
+}
+
+// Offset is how a table is read whose rows are only added: each group of
+// consumers has a mark, and a claim on the next rows behind it, in a row of a
+// side table.
+type Offset struct {
+	Table string // the side table, as people say it
+	DDL   string // creates it
+	// Mark are the columns of a mark, null where a group has read nothing; At
+	// are the fields of Job with which they are compared.
+	Mark, At  []*Field
+	NotUnique bool          // rows may be alike in At, and are then taken together
+	Settles   bool          // First, Next and Alike return first whether the row has settled, 1 or 0
+	Apart     bool          // Claim does not work in the caller's transaction
+	Lease     time.Duration // when the caller says none
+	MostGroup int           // longest name of a group, in characters
+
+	ClaimDoc, CompleteDoc, RequeueDoc, ExtendDoc, RewindDoc, PeekDoc, PurgeDoc []string
+
+	Progress *Statement // turn, 1 when no claim runs, and the mark of a group
+	Begin    *Statement // adds a group that is not there yet
+	// BeginFails: it may fail because another adds the same group.
+	BeginFails bool
+	// Bound, where rows may appear late, returns how far rows are seen and the
+	// names of the transactions that may still add some; no row where it cannot tell.
+	Bound              *Statement
+	First, Next, Alike *Statement // rows of a group that has read nothing; behind a mark; of one value
+	Take               *Statement // the claim
+	// Advance completes the next rows of a claim at once; else Lock, Held (how many
+	// rows are passed, and what is finished behind them), and Pass or Note.
+	Advance, Lock, Held, Pass, Note *Statement
+	Requeue, Extend, Rewind         *Statement
+	// Lowest returns the lowest mark, and Purge deletes rows below it; nil when rows stay.
+	Lowest, Purge *Statement
+	OlderThan     bool // of Purge
 }
 
 // Peek reads jobs without taking them.

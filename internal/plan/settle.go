@@ -612,6 +612,11 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 			v.Wanted = append(v.Wanted, []string{b.d.Quote(c.Name), b.d.Quote(name)})
 		}
 	})
+	if b.offset != nil {
+		check("verify_columns", "create the table with schema/offset.sql, or generate again", func(_ *scope, v *values) { b.verifyOffset(v) })
+		last := verify.Checks[len(verify.Checks)-1].Statement
+		last.Name, last.Var = "verify_offset", statementVar("verify_offset")
+	}
 	if b.spec.Procedures {
 		check("verify_procedures", "create it with schema/procedures.sql", func(_ *scope, v *values) {
 			for _, st := range b.pkg.Statements() {

@@ -11,6 +11,9 @@ func (p *Package) Statements() []*Statement {
 			}
 		}
 	}
+	if p.Offset != nil {
+		add(p.Offset.statements()...)
+	}
 	if c := p.Claim; c != nil {
 		add(c.Pick, c.Lock, c.Statement, c.Read)
 		for _, r := range c.Ladder {

@@ -70,6 +70,7 @@ type values struct {
 	Body            string
 	// Partitioned: the table has partitions.
 	Partitioned bool
+	Plain       bool   // rows are read that nobody locks: no hint says how to pass over them
 	JSON        bool   // batches travel as JSON
 	Cursor      string // what a block gives its rows back by
 	Counts      string // what a block gives its counts back by

@@ -50,7 +50,6 @@ var meanwhile = map[string]string{
 	"payload_from": "Read the other table in the handler, by the key of the job.",
 	"outcomes":     "Use Complete, Fail and Requeue.",
 	"states":       "Mark the state in a column with qgen:status.",
-	"offset":       "Mark finished rows with qgen:status.",
 	"accept":       "Claim the job and give it back with Requeue.",
 	"workers":      "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker.",
 	"lease_table":  "Add a column for qgen:lease.",

@@ -71,6 +71,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readQueue()
 	b.readKey()
 	b.readTimes()
+	b.readLog()
 	b.readStatus()
 	b.readAttempts()
 	b.readClaims()

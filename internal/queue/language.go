@@ -81,7 +81,7 @@ var strategyNames = []string{"returning", "lock_update", "block", "token", "guar
 // verbs is the vocabulary.
 var verbs = []*verb{
 	{name: "queue", on: onTable, takes: aName, words: []rule{
-		{name: "strategy", takes: oneValue, only: strategyNames, laterOnly: []string{"lease_table", "offset"},
+		{name: "strategy", takes: oneValue, only: strategyNames, laterOnly: []string{"lease_table"},
 			later: "Leave strategy= out, or choose another, for example strategy=hold."},
 		{name: "fence", takes: oneValue, only: []string{"none", "status", "claimed", "attempt", "token"}},
 		{name: "done", takes: oneValue, only: []string{"delete", "keep"}},
@@ -96,8 +96,7 @@ var verbs = []*verb{
 	{name: "id", on: onColumn, takes: aNumber},
 	{name: "seq", on: onColumn, words: []rule{
 		{name: "notunique", takes: noValue},
-		{name: "gaps", takes: noValue, later: "It belongs to strategy=offset. Leave it out."},
-		{name: "settle", takes: oneValue, later: "It belongs to strategy=offset. Leave it out."},
+		{name: "gaps", takes: noValue}, {name: "settle", takes: oneValue},
 	}},
 	{name: "status", on: onColumn, words: slices.Concat([]rule{
 		{name: "ready", takes: stateTest}, {name: "running", takes: stateTest},

@@ -94,7 +94,7 @@ func (b *binding) readFailed() {
 			a.LimitClaim = true
 			b.note("a failed row is known by its attempts alone, so a row at the limit is not claimed (limit=claim)")
 		}
-	default:
+	case b.spec.Log == nil:
 		b.note("nothing marks a failed row, so Fail always puts the job back")
 	}
 	if a.Limited() && b.claims.byClaim && !a.LimitClaim {

@@ -34,6 +34,7 @@ type Spec struct {
 	NoTieBreak bool
 	Params     []*Param // of Claim, in the order of the columns
 	Shard      *Shard
+	Log        *Log      // rows are only added, and read behind a mark; nil where they are written
 	Columns    []*Column // every column of the table, in table order
 
 	Fence     Fence

@@ -18,6 +18,8 @@ func (s *subject) absent() []string {
 		absent = append(absent, "Claim", "Complete", "Fail", "Requeue", "Extend", "Recover", "CompleteAndClaim")
 	case "pop":
 		absent = append(absent, "Complete", "Fail", "Requeue", "Extend", "Recover", "Redrive", "Purge", "CompleteAndClaim")
+	case "offset":
+		absent = append(absent, "Fail", "Recover", "Redrive", "CompleteAndClaim")
 	case "partition":
 		absent = append(absent, "Fail", "Requeue", "Extend", "Recover", "Redrive", "CompleteAndClaim")
 	default:

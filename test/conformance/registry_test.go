@@ -98,6 +98,15 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logalikepg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logms2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logora19"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logpg94sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logxidpg13pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedmaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedmy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedmy84"
@@ -386,4 +395,13 @@ var registry = []emitted{
 	{name: "movedmy56", new: movedmy56.New, lost: movedmy56.ErrLost, retryable: movedmy56.IsRetryable},
 	{name: "movedmy84", new: movedmy84.New, lost: movedmy84.ErrLost, retryable: movedmy84.IsRetryable},
 	{name: "movedmaria105", new: movedmaria105.New, lost: movedmaria105.ErrLost, retryable: movedmaria105.IsRetryable},
+	{name: "logpg10pgx", new: logpg10pgx.New, worker: logpg10pgx.WithWorker, lost: logpg10pgx.ErrLost, retryable: logpg10pgx.IsRetryable},
+	{name: "logpg94sql", new: logpg94sql.New, worker: logpg94sql.WithWorker, lost: logpg94sql.ErrLost, retryable: logpg94sql.IsRetryable},
+	{name: "logxidpg13pgx", new: logxidpg13pgx.New, worker: logxidpg13pgx.WithWorker, lost: logxidpg13pgx.ErrLost, retryable: logxidpg13pgx.IsRetryable},
+	{name: "logalikepg10sql", new: logalikepg10sql.New, worker: logalikepg10sql.WithWorker, lost: logalikepg10sql.ErrLost, retryable: logalikepg10sql.IsRetryable},
+	{name: "logsqlite", new: logsqlite.New, worker: logsqlite.WithWorker, lost: logsqlite.ErrLost, retryable: logsqlite.IsRetryable},
+	{name: "logmy56", new: logmy56.New, worker: logmy56.WithWorker, lost: logmy56.ErrLost, retryable: logmy56.IsRetryable},
+	{name: "logmaria105", new: logmaria105.New, worker: logmaria105.WithWorker, lost: logmaria105.ErrLost, retryable: logmaria105.IsRetryable},
+	{name: "logms2019", new: logms2019.New, worker: logms2019.WithWorker, lost: logms2019.ErrLost, retryable: logms2019.IsRetryable},
+	{name: "logora19", new: logora19.New, worker: logora19.WithWorker, lost: logora19.ErrLost, retryable: logora19.IsRetryable},
 }

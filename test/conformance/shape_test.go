@@ -13,6 +13,7 @@ type shape struct {
 	ready, running, done, failed string
 	finish                       string   // assignments that make a row done
 	lease                        string   // the column whose time ends a claim
+	side                         string   // the table that holds it, "": jobs
 	fence                        string   // the level that doc.go states
 	tries                        tries    // how failures are counted
 	topics                       []string // arguments of Claim
@@ -150,6 +151,18 @@ var shapes = map[string]*shape{
 	"holdstatus": {
 		ready: statusReady, done: statusDone, failed: statusFailed,
 		finish: "status = 'done'", strategy: "hold", fence: "none",
+	},
+	"log": {
+		columns: []column{{"created_at", "now() - interval '1 hour'", "1", "UTC_TIMESTAMP(6) - INTERVAL 1 HOUR"}},
+		lease:   "lease_till", side: "jobs_offset", strategy: "offset", fence: "token", topics: []string{"g"},
+	},
+	"logxid": {
+		lease: "lease_till", side: "jobs_offset", strategy: "offset", fence: "token", topics: []string{"g"},
+	},
+	"logalike": {
+		columns: []column{{"at", "g", "", ""}, {"created_at", "now() - interval '1 hour'", "", ""}},
+		lease:   "lease_till", side: "jobs_offset", strategy: "offset", fence: "token", topics: []string{"g"},
+		absent: []string{"Purge"},
 	},
 	"pop": {
 		ready: everyRow, strategy: "pop", fence: "none",

@@ -47,7 +47,7 @@ type table struct {
 func (s *subject) newTable(t testing.TB) *table {
 	t.Helper()
 	x := s.bareTable(t)
-	for _, ddl := range slices.Concat(s.advice(t), s.procedures(t)) {
+	for _, ddl := range slices.Concat(s.advice(t), s.procedures(t), s.sideTable(t)) {
 		x.run(t, ddl)
 	}
 	conns := 24
@@ -223,7 +223,7 @@ type states struct{ ready, running, done, failed int }
 // compared by, it moves in the jobs, too.
 func (t *table) expire(tb testing.TB, jobs ...job) {
 	tb.Helper()
-	t.run(tb, "UPDATE jobs SET "+t.shape.lease+" = "+t.family.earlier(tb, t, t.shape.lease))
+	t.run(tb, "UPDATE "+t.leases()+" SET "+t.shape.lease+" = "+t.family.earlier(tb, t, t.shape.lease))
 	if t.shape.fence != "claimed" {
 		return
 	}
