@@ -126,6 +126,9 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 	if len(p.Indexes) > 0 {
 		data["schema/indexes.sql"] = w.indexFile()
 	}
+	if t := p.LeaseTable; t != nil && t.DDL != nil {
+		data["schema/lease.sql"] = w.leaseFile(t)
+	}
 	if text := w.procedureFile(); text != nil {
 		data["schema/procedures.sql"] = text
 	}

@@ -26,6 +26,7 @@ func (w *writer) parts() []part {
 		{"retry", "db.go", w.retryMethod},
 		{"transact", "db.go", w.transactMethod},
 		{"settle", "db.go", w.settleMethod},
+		{"settleRows", "db.go", w.settleRowsMethod},
 		{"lost", "db.go", w.lostFunc},
 		{"inParts", "db.go", w.inPartsMethod},
 		{"pause", "db.go", w.pauseFunc},

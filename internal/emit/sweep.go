@@ -5,6 +5,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/qgen-dev/qgen/internal/code"
 
@@ -34,7 +35,11 @@ func (w *writer) purgeFile() *code.File   { return w.sweepFile("Purge", "purge",
 // left of limit. ready says that the rows are ready afterwards.
 func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.File {
 	f := w.newFile()
-	embed(f, s.Statements...)
+	all := slices.Clone(s.Statements)
+	if s.Sequel != nil {
+		all = append(all, s.Sequel)
+	}
+	embed(f, all...)
 	params := []*code.Statement{ctxParam()}
 	if s.OlderThan {
 		params = append(params, code.Id("olderThan").Qual("time", "Duration"))
@@ -44,7 +49,7 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 	if w.MostTaken > 0 {
 		doc = append(doc[:len(doc):len(doc)], fmt.Sprintf("It touches %s rows at most: %s.", thousands(w.Most), w.WhyMost))
 	}
-	decl(f, docOf(doc, s.Statements...),
+	decl(f, docOf(doc, all...),
 		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("n").Int(), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Lit(0), code.Nil()))
 			if w.MostTaken > 0 {
@@ -52,9 +57,9 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 			}
 			g.Add(observe(code.Id("q"), code.Lit(op), code.Id("n")))
 			if len(s.Statements) == 1 {
-				w.sweepOnce(g, op, s.Statements[0], "n", code.Id("limit"))
+				w.sweepOnce(g, op, s.Statements[0], s.Sequel, "n", code.Id("limit"))
 			} else {
-				w.sweepEach(g, op, s.Statements)
+				w.sweepEach(g, op, s.Statements, s.Sequel)
 			}
 			if ready && w.hasLow() {
 				g.If(code.Id("n").Op(">").Lit(0)).Block(code.Id("q").Dot("low").Dot("reset").Call())
@@ -65,26 +70,35 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 }
 
 // sweepOnce emits the attempt at one statement, which puts the number of rows
-// into count.
-func (w *writer) sweepOnce(g *code.Group, op string, s *plan.Statement, count string, left *code.Statement) {
+// into count; with a sequel, both are one transaction.
+func (w *writer) sweepOnce(g *code.Group, op string, s, sequel *plan.Statement, count string, left *code.Statement) {
 	before, args := w.arguments(s, source{limit: left}, op, code.Lit(0))
 	if len(before) > 0 {
 		w.fail("%s: a list cannot be an argument of %s", s.Name, op)
 	}
 	text := append([]*code.Statement{code.Id(s.Var)}, args...)
+	how, end := "retry", []*code.Statement{code.Return(code.Err())}
+	if sequel != nil {
+		_, args := w.arguments(sequel, source{limit: code.Id("limit")}, op, code.Lit(0))
+		text := append([]*code.Statement{code.Id(sequel.Var)}, args...)
+		also := code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text...))
+		if len(sequel.Rows) > 0 {
+			also = code.List(code.Id("_"), code.Err()).Op("=").Add(queryCall("scanKey", text...))
+		}
+		how, end = "transact", []*code.Statement{
+			code.If(code.Err().Op("!=").Nil().Op("||").Id(count).Op("==").Lit(0)).Block(code.Return(code.Err())), also, code.Return(code.Err())}
+	}
 	if len(s.Rows) == 0 {
-		g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
-			code.List(code.Id(count), code.Err()).Op("=").Add(execCall(text...)),
-			code.Return(code.Err())))
+		g.Add(attempt(code.Id("q"), how, code.Lit(op), append([]*code.Statement{
+			code.List(code.Id(count), code.Err()).Op("=").Add(execCall(text...))}, end...)...))
 		return
 	}
 	if !sameFields(s.Rows, w.Key) {
 		w.fail("%s: the statement must return the key, or nothing", s.Name)
 	}
-	g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
+	g.Add(attempt(code.Id("q"), how, code.Lit(op), append([]*code.Statement{
 		code.List(code.Id("keys"), code.Err()).Op(":=").Add(queryCall("scanKey", text...)),
-		code.Id(count).Op("=").Len(code.Id("keys")),
-		code.Return(code.Err())))
+		code.Id(count).Op("=").Len(code.Id("keys"))}, end...)...))
 }
 
 // sweepEach emits the attempts at several statements:
@@ -95,17 +109,21 @@ func (w *writer) sweepOnce(g *code.Group, op string, s *plan.Statement, count st
 //		err = q.retry(… more, err = exec(ctx, db, giveUpSQL, limit-n) …)
 //		n += more
 //	}
-func (w *writer) sweepEach(g *code.Group, op string, statements []*plan.Statement) {
+func (w *writer) sweepEach(g *code.Group, op string, statements []*plan.Statement, sequel *plan.Statement) {
 	for i, s := range statements {
+		var last *plan.Statement
+		if i == len(statements)-1 {
+			last = sequel
+		}
 		if i > 0 {
 			g.If(code.Err().Op("==").Nil().Op("&&").Id("n").Op("<").Id("limit")).BlockFunc(func(g *code.Group) {
 				g.Var().Id("more").Int()
-				w.sweepOnce(g, op, s, "more", code.Id("limit").Op("-").Id("n"))
+				w.sweepOnce(g, op, s, last, "more", code.Id("limit").Op("-").Id("n"))
 				g.Id("n").Op("+=").Id("more")
 			})
 			continue
 		}
-		w.sweepOnce(g, op, s, "n", code.Id("limit"))
+		w.sweepOnce(g, op, s, last, "n", code.Id("limit"))
 	}
 }
 

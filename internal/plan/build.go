@@ -44,15 +44,19 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
 	}
+	if b.bringSide(errs); errs.Len() > before {
+		return nil
+	}
 	b.checkExpressions(errs)
 	b.identify(errs)
-	b.checkFence(errs)
 	if errs.Len() > before {
 		return nil
 	}
 	b.namedPayloads()
 	b.statusType()
 	b.readFields()
+	b.readSide()
+	b.checkFence(errs)
 	b.chooseIndex()
 	b.locksAndCrash()
 	b.buildClaim()
@@ -394,6 +398,9 @@ func (b *builder) chooseIndex() {
 // attempts plans how Fail decides.
 func (b *builder) attempts() {
 	a := b.spec.Attempts
+	if b.side != nil {
+		a = b.side.spec.Attempts
+	}
 	if a == nil || b.fields[a.Column] == nil {
 		return
 	}
@@ -406,7 +413,7 @@ func (b *builder) attempts() {
 // fuse decides whether finishing a batch and claiming the next go together.
 func (b *builder) fuse() {
 	p := b.pkg
-	p.CompleteAndClaim = p.Complete != nil && !p.Hold && b.hasRunning()
+	p.CompleteAndClaim = p.Complete != nil && !p.Hold && (b.hasRunning() || b.side != nil)
 }
 
 // buildExplain gathers what people are told about the decisions.

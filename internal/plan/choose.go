@@ -31,9 +31,7 @@ var strategies = []strategy{
 	{name: "offset", possible: func(b *builder) (bool, string, string) {
 		return false, "reading behind a mark is not carried out by this version yet", "Use another strategy meanwhile."
 	}},
-	{name: "lease_table", possible: func(b *builder) (bool, string, string) {
-		return false, "a side table is not carried out by this version yet", "Use another strategy meanwhile."
-	}},
+	{name: "lease_table", possible: func(b *builder) (bool, string, string) { return b.leases() }},
 	{name: "hold", possible: func(b *builder) (bool, string, string) {
 		switch {
 		case b.hasRunning():
@@ -187,7 +185,7 @@ func (b *builder) mends() string {
 	names := map[string][]string{}
 	for _, s := range strategies {
 		_, why, mend := s.possible(b)
-		if mend == "" || s.asked != "" || s.name == "offset" || s.name == "lease_table" || s.name == "partition" && b.spec.Shard == nil {
+		if mend == "" || s.asked != "" || s.name == "offset" || s.name == "partition" && b.spec.Shard == nil {
 			continue
 		}
 		reason := why + ". " + mend
@@ -221,6 +219,9 @@ func (b *builder) force(name string, errs *source.ErrorList) bool {
 	ok, why, mend := strategies[i].possible(b)
 	if name == "hold" && !b.hasRunning() {
 		ok, why, mend = b.canHold() // may be asked for where the choice would not take it
+	}
+	if name == "lease_table" {
+		ok, why, mend = b.leasable() // as well
 	}
 	if name == "hold" && !ok && mend == "" {
 		mend = "Leave strategy= out, or leave out what marks a running row: running= of qgen:status, qgen:lease, qgen:claimed, qgen:worker and qgen:token."

@@ -33,9 +33,13 @@ type builder struct {
 	nullsFirst bool
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
-	cluster   bool    // several nodes lock rows each for itself
-	stored    bool    // statements are stored procedures
-	shared    *values // what the statements have in common
+	// side plans over the side table that holds the claims, as held says; rows, of
+	// that, over the queue's own.
+	side, rows *builder
+	held       queue.Side
+	cluster    bool    // several nodes lock rows each for itself
+	stored     bool    // statements are stored procedures
+	shared     *values // what the statements have in common
 	// complain reports what the user asks of a column and the server cannot do.
 	complain func(c *schema.Column, hint, format string, args ...any)
 	// fail reports a contradiction within the generator.

@@ -83,6 +83,9 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 			passed++
 			continue
 		}
+		for _, ddl := range sideTable(p.Package, prepared) {
+			run(db, ddl)
+		}
 		for _, st := range p.Statements() {
 			if prepared[st.SQL] {
 				continue

@@ -58,6 +58,9 @@ type Package struct {
 	Hold             bool   // operations exist on a transaction only
 	Conformance      bool   // emit conformance_test.go
 
+	// LeaseTable is the side table that holds the claims; nil: the row itself does.
+	LeaseTable *LeaseTable
+
 	// Most is how many jobs one statement names, and MostTaken how many it takes, 0 for
 	// any number; WhyMost is the reason as a clause.
 	Most, MostTaken int
@@ -279,6 +282,7 @@ type Claim struct {
 	Params   []*Param
 	Shard    bool
 	LeaseArg bool // Claim takes lease time.Duration
+	Again    bool // a claim that comes back with nothing looks once more
 	Low      *Low
 	Order    []SortTerm // of the returned rows
 	Token    string     // Go kind of the token: "uuid", "text", "int", "bytes"; "" when none is stamped
@@ -315,7 +319,13 @@ type Settle struct {
 	// job (ArgCounts).
 	Lock *Statement
 	// Read reads Refreshes back by the key, behind Lock and Statement.
-	Read      *Statement
+	Read *Statement
+	// Rows writes the rows of the jobs whose claims Statement ended in a side table, in
+	// the same transaction.
+	Rows *Statement
+	// Before locks those rows ahead of everything else; nil where nothing can get in each
+	// other's way.
+	Before    *Statement
 	Delay     bool     // takes a delay (Requeue)
 	Result    *Field   // Complete takes a result per job
 	LeaseArg  bool     // Extend takes lease time.Duration
@@ -327,6 +337,9 @@ type Sweep struct {
 	Doc        []string
 	Statements []*Statement // run in order until limit rows were touched; each takes what is left of limit
 	OlderThan  bool
+	// Sequel takes away what the last of Statements left behind, in the transaction of
+	// that; what it takes is not counted.
+	Sequel *Statement
 }
 
 // Enqueue adds jobs.

@@ -19,12 +19,13 @@ func (p *Package) Statements() []*Statement {
 	}
 	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
 		if s != nil {
-			add(s.Lock, s.Statement, s.Read)
+			add(s.Before, s.Lock, s.Statement, s.Read, s.Rows)
 		}
 	}
 	for _, s := range []*Sweep{p.Recover, p.Redrive, p.Purge} {
 		if s != nil {
 			add(s.Statements...)
+			add(s.Sequel)
 		}
 	}
 	if p.Enqueue != nil {

@@ -34,7 +34,7 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 	damaged := errs.Len() > start
 	var specs []*Spec
 	for _, one := range queues {
-		if spec := bindOne(t, q, fold, one, damaged, errs); spec != nil {
+		if spec := bindOne(cat, t, q, fold, one, damaged, errs); spec != nil {
 			specs = append(specs, spec)
 		}
 	}
@@ -56,8 +56,6 @@ var meanwhile = map[string]string{
 	"offset":       "Mark finished rows with qgen:status.",
 	"accept":       "Claim the job and give it back with Requeue.",
 	"workers":      "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker.",
-	"lease_table":  "Add a column for qgen:lease.",
-	"side_table":   "Add a column for qgen:lease.",
 	"stages":       "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
 	"times":        "Say as= at the role of the column.",
 }

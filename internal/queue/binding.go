@@ -50,7 +50,7 @@ type condition struct {
 }
 
 // bindOne returns the Spec of one queue, nil after a complaint.
-func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, damaged bool, errs *source.ErrorList) *Spec {
+func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, damaged bool, errs *source.ErrorList) *Spec {
 	b := &binding{
 		spec: &Spec{
 			Name: one.name, Pos: one.pos, Table: t,
@@ -69,6 +69,7 @@ func bindOne(t *schema.Table, q *config.Queue, fold func(string) string, one *on
 	b.readRoles(one.roles)
 	b.readQueue()
 	b.readKey()
+	b.readSide(cat)
 	b.readTimes()
 	b.readStatus()
 	b.readAttempts()

@@ -81,7 +81,7 @@ var strategyNames = []string{"returning", "lock_update", "block", "token", "guar
 // verbs is the vocabulary.
 var verbs = []*verb{
 	{name: "queue", on: onTable, takes: aName, words: []rule{
-		{name: "strategy", takes: oneValue, only: strategyNames, laterOnly: []string{"lease_table", "offset"},
+		{name: "strategy", takes: oneValue, only: strategyNames, laterOnly: []string{"offset"},
 			later: "Leave strategy= out, or choose another, for example strategy=hold."},
 		{name: "fence", takes: oneValue, only: []string{"none", "status", "claimed", "attempt", "token"}},
 		{name: "done", takes: oneValue, only: []string{"delete", "keep"}},
