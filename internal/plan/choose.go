@@ -153,6 +153,17 @@ func (b *builder) choose(errs *source.ErrorList) bool {
 	if forced == "partition" && b.spec.Shard != nil && b.hasRunning() {
 		forced = "" // the shard narrows whatever claims
 	}
+	if side := b.spec.Side; side != nil {
+		ok, why, mend := b.leasable()
+		switch {
+		case forced != "" && forced != "lease_table":
+			errs.Errorf(side.Pos, "claims in a side table are strategy=lease_table, and strategy=%s is asked for", forced).WithHint("Leave one of the two out.")
+			return false
+		case !ok:
+			errs.Errorf(side.Pos, "a side table is not possible here: %s", why).WithHint("%s", mend)
+			return false
+		}
+	}
 	if forced != "" {
 		return b.force(forced, errs)
 	}

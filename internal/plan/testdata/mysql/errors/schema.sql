@@ -22,3 +22,4 @@ CREATE TABLE knot (
     b    int,                 -- qgen:on done set "a"
     note text                 -- qgen:payload
 );
+CREATE TABLE inbox_claims (inbox_id bigint NOT NULL PRIMARY KEY, holder int, since int NOT NULL);

@@ -30,3 +30,4 @@ CREATE TABLE secrets (
     secret text NOT NULL -- qgen:ignore
 );
 CREATE VIEW open_tasks AS SELECT id, state FROM tasks;
+CREATE TABLE heap (line text);
