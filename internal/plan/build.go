@@ -442,29 +442,72 @@ func (b *builder) buildExplain() {
 		}
 		p.Columns = append(p.Columns, use)
 	}
-	s := b.newScope()
-	for _, name := range queue.StateNames {
-		if state := b.spec.States[name]; state != nil {
-			p.States = append(p.States, StateUse{State: string(name), Test: cmp.Or(s.readable(s.tests(state.Tests), " and "), "every row")})
-		}
-	}
+	b.explainStates()
 	for _, name := range queue.TransitionNames {
-		t := b.spec.Transitions[name]
-		if t == nil {
+		m := MoveUse{Transition: string(name)}
+		m.From, m.To = moves[name][0], moves[name][1]
+		if b.side == nil {
+			if t := b.spec.Transitions[name]; t != nil {
+				m.Writes = b.explainMove(t)
+				p.Moves = append(p.Moves, m)
+			}
 			continue
 		}
-		m := MoveUse{Transition: string(name)}
-		ends := moves[name]
-		m.From, m.To = ends[0], ends[1]
-		if t.Delete {
-			m.Writes = "the row is deleted"
-		} else {
-			e := b.newScope()
-			e.settle.result = "{result}"
-			m.Writes = e.readable(e.sets(t.Writes), ", ")
+		var writes []string
+		if t := b.side.spec.Transitions[name]; t != nil {
+			writes = append(writes, "in "+plainText(b.side.spec.Table.Name)+": "+b.side.explainMove(t))
 		}
-		p.Moves = append(p.Moves, m)
+		switch t := b.spec.Transitions[name]; name {
+		case queue.Enqueue, queue.Finish, queue.Fail, queue.Redrive, queue.Purge:
+			if t != nil && (name != queue.Redrive || len(writes) == 0) {
+				writes = append(writes, b.explainMove(t))
+			}
+		}
+		if len(writes) > 0 {
+			m.Writes = strings.Join(writes, "; ")
+			p.Moves = append(p.Moves, m)
+		}
 	}
+}
+
+// explainStates tells how each state is recognised.
+func (b *builder) explainStates() {
+	add := func(name queue.StateName, test string) {
+		b.pkg.States = append(b.pkg.States, StateUse{State: string(name), Test: test})
+	}
+	s := b.newScope()
+	for _, name := range queue.StateNames {
+		state := b.spec.States[name]
+		var test string
+		if state != nil {
+			test = cmp.Or(s.readable(s.tests(state.Tests), " and "), "every row")
+		}
+		if b.side != nil {
+			table := plainText(b.side.spec.Table.Name)
+			side := b.side.newScope()
+			held := b.side.spec.States[name]
+			switch {
+			case name == queue.Ready:
+				test += ", without a claim in " + table + " that is good"
+			case held != nil:
+				add(name, strings.TrimSuffix("a claim in "+table+" with "+side.readable(side.tests(held.Tests), " and "), " with "))
+				continue
+			}
+		}
+		if state != nil {
+			add(name, test)
+		}
+	}
+}
+
+// explainMove tells what a transition writes.
+func (b *builder) explainMove(t *queue.Transition) string {
+	if t.Delete {
+		return "the row is deleted"
+	}
+	e := b.newScope()
+	e.settle.result = "{result}"
+	return e.readable(e.sets(t.Writes), ", ")
 }
 
 // moves are the ends of every transition.
