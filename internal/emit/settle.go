@@ -250,12 +250,6 @@ func (w *writer) settleCall(op string, jobs *code.Statement, s *plan.Settle, arg
 	return w.queue().Dot(method).Call(spread(first, args)...)
 }
 
-// settlesRows reports whether an operation writes the rows of jobs besides their
-// claims.
-func (w *writer) settlesRows() bool {
-	return w.Complete != nil && w.Complete.Rows != nil || w.Fail != nil && w.Fail.Rows != nil
-}
-
 // beforeRows is the function that locks the rows of jobs ahead of their claims,
 // nil where that is not needed.
 func (w *writer) beforeRows(s *plan.Settle, jobs *code.Statement) *code.Statement {

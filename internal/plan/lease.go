@@ -7,6 +7,7 @@ package plan
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -760,7 +761,7 @@ func (b *builder) layOut(side *queue.Side, errs *source.ErrorList) *schema.Table
 	file := source.NewFile("schema/lease.sql", []byte(strings.Join(ddl, ";\n")+";\n"))
 	cat, err := schema.Read(b.d.Grammar, []*source.File{file}, &wrong)
 	if err != nil || wrong.Len() > 0 || len(cat.Tables) != 1 {
-		b.fail(fmt.Errorf("schema/lease.sql cannot be read: %v %v", err, wrong.Err()))
+		b.fail(fmt.Errorf("schema/lease.sql cannot be read: %w", errors.Join(err, wrong.Err())))
 		return nil
 	}
 	t := cat.Tables[0]
