@@ -71,7 +71,9 @@ type Queue struct {
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
 	Backoff *Backoff
-	Offset  *Offset // of a table that is read behind marks
+	Offset  *Offset     // of a table that is read behind marks
+	Side    *SideTable  // side_table
+	Lease   *LeaseTable // lease_table
 	Gen     Gen
 
 	Also       []Also // companions by transition, in file order
@@ -131,6 +133,43 @@ type Move struct {
 	To      String
 	Columns []Value
 	Same    bool // columns: same
+}
+
+// SideTable asks for a table beside that of the queue, which holds the claims.
+type SideTable struct {
+	Pos      source.Pos
+	Name     String // default: the table's name followed by _lease
+	Lease    Length // for how long a claim is good
+	Attempts Number // how often a job is tried at most; unset is no limit
+}
+
+// LeaseTable describes a table of the user's own that holds the claims.
+type LeaseTable struct {
+	Pos      source.Pos
+	Name     String
+	Key      []KeyColumn // in file order
+	Token    String
+	Worker   String
+	Claimed  *TimeColumn // since when a row is claimed
+	Lease    *TimeColumn // until when
+	Attempts String
+	Error    String
+	Keep     Flag // keep_when_done: the row of a finished job stays
+}
+
+// KeyColumn pairs a column of a lease table with one of the key.
+type KeyColumn struct {
+	Column String // of the lease table
+	Of     String // of the queue's table
+}
+
+// TimeColumn is a column that holds a time, written as its name or as a mapping.
+type TimeColumn struct {
+	Pos    source.Pos
+	Column String
+	As     String
+	Clock  String
+	Length Length // length of lease, timeout of claimed
 }
 
 // Gen says what to write.

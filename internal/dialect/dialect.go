@@ -53,6 +53,7 @@ const (
 	ReturningUpdate Capability = "returning_update"    // an UPDATE of one table returns rows, where DELETE and INSERT do not as well
 	ConsecutiveIDs  Capability = "consecutive_ids"     // the numbers of rows that one statement adds differ by the same step, in their order
 	InsertAbsent    Capability = "insert_absent"       // an INSERT adds a row unless it is there, and never fails because another adds it
+	Upsert          Capability = "upsert"              // INSERT decides what becomes of a row that is there already
 	WriterLocks     Capability = "writer_locks"        // the server tells which transactions may have written to a table
 	Numbered        Capability = "transaction_numbers" // TransactionNumbers
 	Miscounts       Capability = "miscounts"           // the number of rows that a statement changed may be told wrong, what it returns may not
@@ -62,7 +63,7 @@ var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
-	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent,
+	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert,
 }
 
 // Dialect is one folder of templates.
@@ -170,6 +171,11 @@ type Dialect struct {
 	// Returned are what stands before a column that a statement returns, as it is
 	// after (insert, update) or was before (delete), where the table's name does not.
 	Returned map[string]string `yaml:"returned"`
+	// LeaseTimes is how a side table that is laid out for a queue keeps time, as as=
+	// says it; "" where its columns do so by their type. LeaseAlias: what is picked for
+	// it has a name of its own.
+	LeaseTimes string `yaml:"lease_times"`
+	LeaseAlias bool   `yaml:"lease_alias"`
 	// Composite is how picked rows with a composite key are named: join, tuple,
 	// always (one column is joined, too), or none (the picked rows are written
 	// themselves).

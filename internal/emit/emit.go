@@ -136,6 +136,9 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 	if p.Offset != nil {
 		data["schema/offset.sql"] = w.offsetFile()
 	}
+	if t := p.LeaseTable; t != nil && t.DDL != nil {
+		data["schema/lease.sql"] = w.leaseFile(t)
+	}
 	if text := w.procedureFile(); text != nil {
 		data["schema/procedures.sql"] = text
 	}

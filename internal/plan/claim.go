@@ -77,6 +77,8 @@ func (b *builder) buildClaim() {
 		}
 		c.Flow = OneStatement
 		c.Statement = b.takeStatement("claim", "delete_some", 0)
+	case "lease_table":
+		b.leaseClaim(c)
 	case "hold":
 		c.Flow = ReadOnly
 		b.pkg.Hold = true
@@ -206,7 +208,11 @@ func (s *scope) ready() []string {
 	if state := s.spec.States[queue.Ready]; state != nil {
 		where = s.tests(state.Tests)
 	}
-	return append(where, s.params(s.pkg.Claim)...)
+	where = append(where, s.params(s.pkg.Claim)...)
+	if s.side != nil {
+		where = append(where, s.free())
+	}
+	return where
 }
 
 // limit writes how many rows at most: an argument, or a literal.

@@ -21,6 +21,8 @@ func (b *builder) docClaim(c *Claim) {
 		what = "Claim takes up to limit ready jobs and deletes their rows." + comes + " A job that was taken is gone: if the worker dies, it is lost (at most once)."
 	case "hold":
 		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends." + comes
+	case "lease_table":
+		what = "Claim takes up to limit ready jobs by a row of " + plainText(b.pkg.LeaseTable.Name) + " for each; their own rows stay as they are." + comes
 	case "partition":
 		what = "Claim reads up to limit ready jobs of one shard and writes nothing: the shard keeps workers apart, so two workers with the same shard get the same jobs. They come in queue order; when nothing is ready it returns no jobs and a nil error."
 	}
@@ -43,6 +45,10 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
 	case b.d.SingleWriter:
 		p.Locks = "It locks the database for writing while the statement runs."
+	case p.Strategy == "lease_table" && b.can(dialect.SkipLocked):
+		p.Locks = "It locks the rows it takes and their claims until it commits and passes over rows that others hold."
+	case p.Strategy == "lease_table":
+		p.Locks = "It reads candidates without locks and locks the rows it takes and their claims until it commits; workers that want the same rows wait for each other."
 	case p.Strategy == "advisory":
 		p.Locks = "It locks the rows it takes and a number for each until it commits, and passes over numbers that others hold."
 	case p.Strategy == "guarded":
@@ -66,7 +72,7 @@ func (b *builder) locksAndCrash() {
 		p.Crash = "When a worker dies, its connection ends, the locks go, and the whole batch is ready again."
 	case p.Strategy == "partition":
 		p.Crash = "A worker that dies leaves its jobs as they were; they are read again by whoever gets its shard."
-	case b.spec.Lease != nil && b.spec.Lease.ByClaim:
+	case b.spec.Lease != nil && b.spec.Lease.ByClaim, b.side != nil && b.side.spec.Lease != nil:
 		p.Crash = "A worker that dies leaves its jobs running until their lease ends; then Claim takes them again."
 	case b.spec.Transitions[queue.Recover] != nil && len(b.spec.Expired) > 0:
 		p.Crash = "A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again."
@@ -77,7 +83,7 @@ func (b *builder) locksAndCrash() {
 
 func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	gone := ""
-	if t := b.spec.Transitions[name]; t != nil && t.Delete {
+	if t := b.spec.Transitions[name]; t != nil && t.Delete && b.rows == nil {
 		gone = " Their rows are deleted."
 		if t.With != nil && t.With[0].Move {
 			gone = ""
@@ -96,7 +102,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		text += b.also(name)
 		if b.spec.Transitions[queue.Fail] != nil && b.spec.Attempts.Limited() {
 			text += " When no tries are left, it fails for good."
-			if t := b.spec.Transitions[queue.Fail]; t.Delete && (t.With == nil || !t.With[0].Move) {
+			if t := b.spec.Transitions[queue.Fail]; t.Delete && (t.With == nil || !t.With[0].Move) && (b.rows == nil || b.rows.spec.FailedDeletes) {
 				text += " Its row is deleted then."
 			}
 			text += strings.Replace(b.also(queue.Fail), "it ", "it then ", 1)
@@ -236,6 +242,9 @@ func (b *builder) buildDoc() {
 			wants = append(wants, ix.Name)
 		}
 	}
+	if p.LeaseTable != nil && p.LeaseTable.DDL != nil {
+		p.Doc = append(p.Doc, "Claims are rows of the table "+plainText(p.LeaseTable.Name)+", which schema/lease.sql creates. Whoever deletes a row by hand deletes its claim, too, or leaves that to Recover.")
+	}
 	if len(wants) > 0 {
 		p.Doc = append(p.Doc, "The table needs an index that it does not have yet: schema/indexes.sql creates "+strings.Join(wants, " and ")+".")
 	}
@@ -284,7 +293,7 @@ func (b *builder) guarantee() string {
 func (b *builder) clusterRules() string {
 	wait := b.d.Fragments["cluster_wait"].At(b.version)
 	text := "A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with " + wait + ": elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job."
-	if !b.hasRunning() || b.pkg.Strategy == "pop" {
+	if !b.hasRunning() && b.side == nil || b.pkg.Strategy == "pop" {
 		text = "A node may not know yet what was committed on another. A worker that moves to another node needs sessions with " + wait + ", or it may see jobs that are settled already."
 	}
 	return strings.TrimSpace(text + " " + b.d.Fragments["cluster_rule"].At(b.version))
@@ -329,7 +338,7 @@ func (b *builder) diagram() string {
 	running := "running"
 	if p.Strategy == "pop" {
 		running = "(deleted)"
-	} else if !b.hasRunning() {
+	} else if !b.hasRunning() && b.side == nil {
 		running = "held"
 	}
 	if p.Enqueue != nil {

@@ -35,7 +35,11 @@ type builder struct {
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
 	offset    *offsetPlan // of a log
-	cluster   bool        // several nodes lock rows each for itself
+	// side plans over the side table that holds the claims, as held says; rows, of
+	// that, over the queue's own.
+	side, rows *builder
+	held       queue.Side
+	cluster    bool // several nodes lock rows each for itself
 	// conformancePos is where the test of the package was asked for.
 	conformancePos source.Pos
 	shared         *values // what the statements have in common

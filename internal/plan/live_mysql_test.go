@@ -86,6 +86,9 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 		if p.Offset != nil {
 			run(db, p.Offset.DDL)
 		}
+		for _, ddl := range sideTable(p.Package, prepared) {
+			run(db, ddl)
+		}
 		for _, st := range p.Statements() {
 			if prepared[st.SQL] {
 				continue

@@ -248,6 +248,9 @@ func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages ma
 		if p.Offset != nil {
 			run(p.Offset.DDL)
 		}
+		for _, ddl := range sideTable(p.Package, prepared) {
+			run(ddl)
+		}
 		for _, st := range p.Statements() {
 			if prepared[st.SQL] {
 				continue
@@ -300,6 +303,18 @@ func flags(p made, st *Statement) int {
 	return 0
 }
 
+// sideTable returns the DDL of a package's side table that was not made before.
+func sideTable(p *Package, made map[string]bool) []string {
+	if p.LeaseTable == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.LeaseTable.DDL), func(ddl string) bool {
+		was := made[ddl]
+		made[ddl] = true
+		return was
+	})
+}
+
 func TestStatementsOnSQLite(t *testing.T) {
 	for _, c := range tableCases(t) {
 		if c.engine != "sqlite" {
@@ -315,11 +330,16 @@ func TestStatementsOnSQLite(t *testing.T) {
 			if _, err := db.Exec(c.ddl); err != nil {
 				t.Fatal(err)
 			}
-			seen := 0
+			seen, made := 0, map[string]bool{}
 			for what, p := range c.variants(t, []string{"3.35", "3.38", "3.41"}) {
 				if p.Offset != nil {
 					if _, err := db.Exec(p.Offset.DDL); err != nil {
 						t.Fatal(err)
+					}
+				}
+				for _, ddl := range sideTable(p.Package, made) {
+					if _, err := db.Exec(ddl); err != nil {
+						t.Fatalf("%s: %v\n%s", what, err, ddl)
 					}
 				}
 				for _, st := range p.Statements() {

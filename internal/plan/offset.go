@@ -152,7 +152,7 @@ func (b *builder) buildOffset() {
 	p := &Offset{NotUnique: b.spec.Log.NotUnique, Lease: offsetLease, MostGroup: mostGroup, Settles: o.means == bySettling,
 		Apart: o.means == bySettling}
 	b.pkg.Offset, b.pkg.Worker, b.pkg.Guarantee = p, true, queue.FenceToken
-	b.sideTable(p)
+	b.markTable(p)
 	if o.side == nil {
 		return
 	}
@@ -172,8 +172,8 @@ func (b *builder) buildOffset() {
 	b.docOffset(p)
 }
 
-// sideTable writes the DDL of the side table and reads it as the server would.
-func (b *builder) sideTable(p *Offset) {
+// markTable writes the DDL of the side table and reads it as the server would.
+func (b *builder) markTable(p *Offset) {
 	o := b.offset
 	v := b.sideBase("Create")
 	for _, c := range o.at {
@@ -258,35 +258,35 @@ func rowValue(texts []string) string {
 	return "(" + strings.Join(texts, ", ") + ")"
 }
 
-// side writes a column of the side table.
-func (s *scope) side(name string) string { return s.d.Ident(s.sideColumn(name).Name) }
+// sideText writes a column of the side table.
+func (s *scope) sideText(name string) string { return s.d.Ident(s.sideColumn(name).Name) }
 
-// free is the condition that no claim runs.
-func (s *scope) free() string {
-	return s.side("token") + " IS NULL OR " + s.side("lease_till") + " <= " + s.clock(s.sideColumn("lease_till"), nil)
+// unclaimed is the condition that no claim runs.
+func (s *scope) unclaimed() string {
+	return s.sideText("token") + " IS NULL OR " + s.sideText("lease_till") + " <= " + s.clock(s.sideColumn("lease_till"), nil)
 }
 
-// held are the conditions of the row of a claim.
-func (s *scope) held() []string {
-	return []string{s.side("consumer_group") + " = " + s.local("group"), s.side("token") + " = " + s.local("token")}
+// claimed are the conditions of the row of a claim.
+func (s *scope) claimed() []string {
+	return []string{s.sideText("consumer_group") + " = " + s.local("group"), s.sideText("token") + " = " + s.local("token")}
 }
 
 // counts is the assignment that every write to the side table makes, by which a
 // claim tells that nothing happened since it read the mark.
-func (s *scope) counts() string { return s.side("turn") + " = " + s.side("turn") + " + 1" }
+func (s *scope) counts() string { return s.sideText("turn") + " = " + s.sideText("turn") + " + 1" }
 
 // offsetReads plans what a claim reads.
 func (b *builder) offsetReads(p *Offset) {
 	s, v := b.newScope(), b.sideBase("Claim")
-	v.Returning = []string{s.side("turn"), "CASE WHEN " + s.free() + " THEN 1 ELSE 0 END"}
+	v.Returning = []string{s.sideText("turn"), "CASE WHEN " + s.unclaimed() + " THEN 1 ELSE 0 END"}
 	for i, c := range b.offset.at {
-		v.Returning = append(v.Returning, b.readSide(c, b.d.Ident(b.offset.marks[i].Name)))
+		v.Returning = append(v.Returning, b.readMark(c, b.d.Ident(b.offset.marks[i].Name)))
 	}
-	v.Where = []string{s.side("consumer_group") + " = " + s.local("group")}
+	v.Where = []string{s.sideText("consumer_group") + " = " + s.local("group")}
 	p.Progress = s.statement("claim_mark", "select", v, nil, "claim: how far the group came, and whether a consumer has a claim", "locks: none")
 
 	s, v = b.newScope(), b.sideBase("Claim")
-	v.Columns = []string{s.side("consumer_group"), s.side("turn")}
+	v.Columns = []string{s.sideText("consumer_group"), s.sideText("turn")}
 	v.Values = []string{s.local("group"), "0"}
 	p.Begin = s.statement("claim_begin", "offset_begin", v, nil, "claim: a new group, which has read nothing", "locks: the row that it adds, until commit")
 
@@ -308,8 +308,8 @@ func (b *builder) offsetReads(p *Offset) {
 	}
 }
 
-// readSide reads a mark as the column of the table is read.
-func (b *builder) readSide(c *schema.Column, text string) string {
+// readMark reads a mark as the column of the table is read.
+func (b *builder) readMark(c *schema.Column, text string) string {
 	if form := b.rule(c).Read; form != "" {
 		return dialect.Fill(form, "column", text)
 	}
@@ -365,7 +365,7 @@ func (b *builder) sideUpdate(name, op string, set func(s *scope) []string, where
 
 // offsetWrites plans what changes the row of a group.
 func (b *builder) offsetWrites(p *Offset) {
-	held := func(s *scope) []string { return s.held() }
+	held := func(s *scope) []string { return s.claimed() }
 	marks := func(s *scope) []string {
 		var set []string
 		for i, text := range s.markArgs() {
@@ -376,44 +376,44 @@ func (b *builder) offsetWrites(p *Offset) {
 	const fence = "fence: token as the claim left it"
 	p.Take = b.sideUpdate("claim", "Claim", func(s *scope) []string {
 		return []string{
-			s.side("token") + " = " + s.local("token"),
-			s.side("worker") + " = " + s.arg(Arg{Kind: ArgWorker, Max: mostGroup}),
-			s.side("lease_till") + " = " + s.clock(s.sideColumn("lease_till"), &queue.Shift{Arg: queue.ArgLease}),
-			s.side("passed") + " = 0", s.side("finished") + " = NULL", s.counts(),
+			s.sideText("token") + " = " + s.local("token"),
+			s.sideText("worker") + " = " + s.arg(Arg{Kind: ArgWorker, Max: mostGroup}),
+			s.sideText("lease_till") + " = " + s.clock(s.sideColumn("lease_till"), &queue.Shift{Arg: queue.ArgLease}),
+			s.sideText("passed") + " = 0", s.sideText("finished") + " = NULL", s.counts(),
 		}
 	}, func(s *scope) []string {
-		return []string{s.side("consumer_group") + " = " + s.local("group"), s.side("turn") + " = " + s.local("turn")}
+		return []string{s.sideText("consumer_group") + " = " + s.local("group"), s.sideText("turn") + " = " + s.local("turn")}
 	}, "claim: the rows that were read, unless anything happened to the group since")
 	p.Advance = b.sideUpdate("complete", "Complete", func(s *scope) []string {
-		return append(marks(s), s.side("passed")+" = "+s.local("passed"), s.side("token")+" = "+s.local("left"), s.counts())
+		return append(marks(s), s.sideText("passed")+" = "+s.local("passed"), s.sideText("token")+" = "+s.local("left"), s.counts())
 	}, func(s *scope) []string {
-		return append(s.held(), s.side("passed")+" = "+s.local("before"), s.side("finished")+" IS NULL")
+		return append(s.claimed(), s.sideText("passed")+" = "+s.local("before"), s.sideText("finished")+" IS NULL")
 	}, "complete: the next rows of the claim, to which the mark moves", fence)
 	p.Lock = b.sideUpdate("complete_lock", "Complete", func(s *scope) []string { return []string{s.counts()} }, held,
 		"complete: locks the row of the group, where rows are finished out of order", fence)
 	s, v := b.newScope(), b.sideBase("Complete")
-	v.Returning = []string{s.side("passed"), s.side("finished")}
-	v.Where = s.held()
+	v.Returning = []string{s.sideText("passed"), s.sideText("finished")}
+	v.Where = s.claimed()
 	p.Held = s.statement("complete_read", "select", v, nil, "complete: what is finished of the claim", fence, "locks: none")
 	p.Pass = b.sideUpdate("complete_pass", "Complete", func(s *scope) []string {
-		return append(marks(s), s.side("passed")+" = "+s.local("passed"), s.side("finished")+" = "+s.local("finished"), s.side("token")+" = "+s.local("left"))
+		return append(marks(s), s.sideText("passed")+" = "+s.local("passed"), s.sideText("finished")+" = "+s.local("finished"), s.sideText("token")+" = "+s.local("left"))
 	}, held, "complete: the mark moves to just before the first row that is not finished", fence)
 	p.Note = b.sideUpdate("complete_note", "Complete", func(s *scope) []string {
-		return []string{s.side("finished") + " = " + s.local("finished")}
+		return []string{s.sideText("finished") + " = " + s.local("finished")}
 	}, held, "complete: remembers finished rows behind one that is not", fence)
 	p.Requeue = b.sideUpdate("requeue", "Requeue", func(s *scope) []string {
-		return []string{s.side("token") + " = NULL", s.side("finished") + " = NULL", s.counts()}
+		return []string{s.sideText("token") + " = NULL", s.sideText("finished") + " = NULL", s.counts()}
 	}, held, "requeue: the claim ends, and what the mark has not passed comes again", fence)
 	p.Extend = b.sideUpdate("extend", "Extend", func(s *scope) []string {
-		return []string{s.side("lease_till") + " = " + s.clock(s.sideColumn("lease_till"), &queue.Shift{Arg: queue.ArgLease}), s.counts()}
+		return []string{s.sideText("lease_till") + " = " + s.clock(s.sideColumn("lease_till"), &queue.Shift{Arg: queue.ArgLease}), s.counts()}
 	}, held, "extend: the lease of the claim begins anew", fence)
 	p.Rewind = b.sideUpdate("rewind", "Rewind", func(s *scope) []string {
 		var set []string
 		for _, c := range s.offset.marks {
 			set = append(set, s.d.Ident(c.Name)+" = NULL")
 		}
-		return append(set, s.side("token")+" = NULL", s.side("finished")+" = NULL", s.counts())
-	}, func(s *scope) []string { return []string{s.side("consumer_group") + " = " + s.local("group")} },
+		return append(set, s.sideText("token")+" = NULL", s.sideText("finished")+" = NULL", s.counts())
+	}, func(s *scope) []string { return []string{s.sideText("consumer_group") + " = " + s.local("group")} },
 		"rewind: the group has read nothing; a claim that runs is lost")
 }
 
@@ -435,9 +435,9 @@ func (b *builder) offsetStats() {
 		st.Fields = append(st.Fields, StatsField{Name: name, GoType: goType, Doc: doc})
 		v.Returning = append(v.Returning, sql)
 	}
-	add("Group", "string", "the group's name", s.side("consumer_group"))
+	add("Group", "string", "the group's name", s.sideText("consumer_group"))
 	add("Lag", "int64", "rows behind the mark", from("count(*)"))
-	add("Claims", "int64", "1 while a consumer has a claim that is good, else 0", "CASE WHEN "+s.free()+" THEN 0 ELSE 1 END")
+	add("Claims", "int64", "1 while a consumer has a claim that is good, else 0", "CASE WHEN "+s.unclaimed()+" THEN 0 ELSE 1 END")
 	if since := cmp.Or(b.spec.Log.Since, b.spec.Enqueued); since != nil {
 		if age := s.age(since, nil, func(column string) string { return "(" + from("min("+b.row()+"."+column+")") + ")" }); age != "" {
 			add("OldestLag", "time.Duration", "how long the oldest row behind the mark has been there", age)
@@ -459,7 +459,7 @@ func (b *builder) offsetPurge(p *Offset) {
 	null := b.d.Ident(b.offset.marks[0].Name) + " IS NULL"
 	v.Where = []string{"NOT EXISTS (SELECT 1 FROM " + side + " WHERE " + null + ")"}
 	for i, c := range b.offset.at {
-		v.Returning = append(v.Returning, b.readSide(c, b.d.Ident(b.offset.marks[i].Name)))
+		v.Returning = append(v.Returning, b.readMark(c, b.d.Ident(b.offset.marks[i].Name)))
 		v.Order = append(v.Order, b.d.Ident(b.offset.marks[i].Name))
 	}
 	v.Limit = "1"

@@ -62,6 +62,9 @@ type Package struct {
 	// Reserve takes the lock for writing: what reads first and writes later runs it
 	// before; nil where the rows that were read stay locked.
 	Reserve *Statement
+	// LeaseTable is the side table that holds the claims; nil: the row itself does.
+	LeaseTable *LeaseTable
+
 	// Most is how many jobs one statement names, and MostTaken how many it takes, 0 for
 	// any number; WhyMost is the reason as a clause.
 	Most, MostTaken int
@@ -291,6 +294,7 @@ type Claim struct {
 	Params   []*Param
 	Shard    bool
 	LeaseArg bool // Claim takes lease time.Duration
+	Again    bool // a claim that comes back with nothing looks once more
 	Low      *Low
 	Order    []SortTerm // of the returned rows
 	// With is what is written to other tables for the jobs, behind everything else in
@@ -333,7 +337,13 @@ type Settle struct {
 	// transaction, for the jobs whose rows Lock found.
 	With []*Statement
 	// Read reads Refreshes back by the key, behind Lock and Statement.
-	Read      *Statement
+	Read *Statement
+	// Rows writes the rows of the jobs whose claims Statement ended in a side table, in
+	// the same transaction.
+	Rows *Statement
+	// Before locks those rows ahead of everything else; nil where nothing can get in each
+	// other's way.
+	Before    *Statement
 	Delay     bool     // takes a delay (Requeue)
 	Result    *Field   // Complete takes a result per job
 	LeaseArg  bool     // Extend takes lease time.Duration
@@ -346,7 +356,10 @@ type Sweep struct {
 	Statements []*Statement // run in order until limit rows were touched; each takes what is left of limit
 	// With says of a statement that finds its rows by their keys how these are found, and
 	// what is written to other tables before it; nil of one that finds rows itself.
-	With      []*SweepWith
+	With []*SweepWith
+	// Sequel takes away what the last of Statements left behind, in the transaction of
+	// that; what it takes is not counted.
+	Sequel    *Statement
 	OlderThan bool
 }
 

@@ -52,8 +52,6 @@ var meanwhile = map[string]string{
 	"states":       "Mark the state in a column with qgen:status.",
 	"accept":       "Claim the job and give it back with Requeue.",
 	"workers":      "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker.",
-	"lease_table":  "Add a column for qgen:lease.",
-	"side_table":   "Add a column for qgen:lease.",
 	"stages":       "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
 	"times":        "Say as= at the role of the column.",
 }

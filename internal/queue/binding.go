@@ -70,6 +70,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readRoles(one.roles)
 	b.readQueue()
 	b.readKey()
+	b.readSide(cat)
 	b.readTimes()
 	b.readLog()
 	b.readStatus()

@@ -95,7 +95,7 @@ func (b *binding) readFailed() {
 			b.note("a failed row is known by its attempts alone, so a row at the limit is not claimed (limit=claim)")
 		}
 	case b.spec.Log == nil:
-		b.note("nothing marks a failed row, so Fail always puts the job back")
+		b.note(NeverFails)
 	}
 	if a.Limited() && b.claims.byClaim && !a.LimitClaim {
 		a.LimitClaim = true

@@ -46,6 +46,10 @@ type Spec struct {
 	Procedures bool
 	StoredPos  source.Pos
 
+	// Side holds the claims where qgen.yaml says so; nil where it does not.
+	Side   *Side
+	Tables []*schema.Table // of the schema, whose names are taken
+
 	DoneDeletes   bool // Complete removes the row
 	FailedDeletes bool // Fail without attempts left removes the row
 

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -628,6 +627,3 @@ func (s *subject) sideTable(t testing.TB) []string {
 	text := withoutComments(readText(t, "gen/"+s.pkg.name+"/schema/offset.sql"))
 	return []string{strings.TrimSuffix(strings.TrimSpace(text), ";")}
 }
-
-// leases is the table that holds the leases.
-func (s *subject) leases() string { return cmp.Or(s.shape.side, "jobs") }

@@ -160,6 +160,13 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablems2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablemy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetableora19"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablepg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlecrdb"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlegalera"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlegroup"
@@ -404,4 +411,11 @@ var registry = []emitted{
 	{name: "logmaria105", new: logmaria105.New, worker: logmaria105.WithWorker, lost: logmaria105.ErrLost, retryable: logmaria105.IsRetryable},
 	{name: "logms2019", new: logms2019.New, worker: logms2019.WithWorker, lost: logms2019.ErrLost, retryable: logms2019.IsRetryable},
 	{name: "logora19", new: logora19.New, worker: logora19.WithWorker, lost: logora19.ErrLost, retryable: logora19.IsRetryable},
+	{name: "sidetablepg10pgx", new: sidetablepg10pgx.New, worker: sidetablepg10pgx.WithWorker, lost: sidetablepg10pgx.ErrLost, retryable: sidetablepg10pgx.IsRetryable},
+	{name: "sidetablesqlite", new: sidetablesqlite.New, worker: sidetablesqlite.WithWorker, lost: sidetablesqlite.ErrLost, retryable: sidetablesqlite.IsRetryable},
+	{name: "sidetablemy56", new: sidetablemy56.New, worker: sidetablemy56.WithWorker, lost: sidetablemy56.ErrLost, retryable: sidetablemy56.IsRetryable},
+	{name: "sidetablemy84", new: sidetablemy84.New, worker: sidetablemy84.WithWorker, lost: sidetablemy84.ErrLost, retryable: sidetablemy84.IsRetryable},
+	{name: "sidetablemaria106", new: sidetablemaria106.New, worker: sidetablemaria106.WithWorker, lost: sidetablemaria106.ErrLost, retryable: sidetablemaria106.IsRetryable},
+	{name: "sidetablems2019", new: sidetablems2019.New, worker: sidetablems2019.WithWorker, lost: sidetablems2019.ErrLost, retryable: sidetablems2019.IsRetryable},
+	{name: "sidetableora19", new: sidetableora19.New, worker: sidetableora19.WithWorker, lost: sidetableora19.ErrLost, retryable: sidetableora19.IsRetryable},
 }

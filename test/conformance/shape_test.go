@@ -13,7 +13,7 @@ type shape struct {
 	ready, running, done, failed string
 	finish                       string   // assignments that make a row done
 	lease                        string   // the column whose time ends a claim
-	side                         string   // the table that holds it, "": jobs
+	side                         string   // the table beside jobs that holds the claims, where one does
 	fence                        string   // the level that doc.go states
 	tries                        tries    // how failures are counted
 	topics                       []string // arguments of Claim
@@ -163,6 +163,12 @@ var shapes = map[string]*shape{
 		columns: []column{{"at", "g", "", ""}, {"created_at", "now() - interval '1 hour'", "", ""}},
 		lease:   "lease_till", side: "jobs_offset", strategy: "offset", fence: "token", topics: []string{"g"},
 		absent: []string{"Purge"},
+	},
+	"sidetable": {
+		ready:   "NOT EXISTS (SELECT 1 FROM jobs_lease l WHERE l.id = jobs.id AND (l.token IS NOT NULL OR l.failed_at IS NOT NULL))",
+		running: "EXISTS (SELECT 1 FROM jobs_lease l WHERE l.id = jobs.id AND l.token IS NOT NULL)",
+		failed:  "EXISTS (SELECT 1 FROM jobs_lease l WHERE l.id = jobs.id AND l.failed_at IS NOT NULL)",
+		lease:   "claimed_until", side: "jobs_lease", strategy: "lease_table", fence: "token", tries: byClaim,
 	},
 	"pop": {
 		ready: everyRow, strategy: "pop", fence: "none",

@@ -35,3 +35,4 @@ CREATE TABLE isams (
 CREATE TABLE log_rows (
     id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY -- qgen:seq
 );
+CREATE TABLE inbox_claims (inbox_id bigint NOT NULL PRIMARY KEY, holder int, since int NOT NULL);

@@ -46,3 +46,4 @@ CREATE TABLE given (
     id   bigint PRIMARY KEY, -- qgen:seq
     body text
 );
+CREATE TABLE lines (line text);

@@ -18,7 +18,7 @@
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 -- * offset       rows are only added, in the order of id: each group of consumers reads them behind its mark, which the table events_offset keeps
---   lease_table  a side table is not carried out by this version yet
+--   lease_table  rows are only added, and nothing is claimed but what stands behind a mark
 --   hold         SQLite locks the whole database, not rows
 --   partition    no shard column
 --   returning    the table has no running state that a claim could write
