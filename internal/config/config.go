@@ -74,6 +74,9 @@ type Queue struct {
 	Params  []Param       // of tables whose names are made at run time, in file order
 	Payload []PayloadFrom // payload_from, in file order
 	Group   *Group
+	Offset  *Offset     // of a table that is read behind marks
+	Side    *SideTable  // side_table
+	Lease   *LeaseTable // lease_table
 	Gen     Gen
 
 	Also       []Also // companions by transition, in file order
@@ -104,6 +107,12 @@ type PayloadFrom struct {
 	As      String // what On calls it; default: its name
 	On      String // names its row, {row} being the queue's
 	Columns []String
+}
+
+// Offset is about a table whose rows are only added and read behind marks.
+type Offset struct {
+	Pos          source.Pos
+	DeletePassed Flag // Purge removes what every group has passed
 }
 
 // Backoff is the wait between tries.
@@ -160,6 +169,43 @@ type GroupLock struct {
 	Pos   source.Pos
 	Table String
 	On    String // {row} is the row of the queue
+}
+
+// SideTable asks for a table beside that of the queue, which holds the claims.
+type SideTable struct {
+	Pos      source.Pos
+	Name     String // default: the table's name followed by _lease
+	Lease    Length // for how long a claim is good
+	Attempts Number // how often a job is tried at most; unset is no limit
+}
+
+// LeaseTable describes a table of the user's own that holds the claims.
+type LeaseTable struct {
+	Pos      source.Pos
+	Name     String
+	Key      []KeyColumn // in file order
+	Token    String
+	Worker   String
+	Claimed  *TimeColumn // since when a row is claimed
+	Lease    *TimeColumn // until when
+	Attempts String
+	Error    String
+	Keep     Flag // keep_when_done: the row of a finished job stays
+}
+
+// KeyColumn pairs a column of a lease table with one of the key.
+type KeyColumn struct {
+	Column String // of the lease table
+	Of     String // of the queue's table
+}
+
+// TimeColumn is a column that holds a time, written as its name or as a mapping.
+type TimeColumn struct {
+	Pos    source.Pos
+	Column String
+	As     String
+	Clock  String
+	Length Length // length of lease, timeout of claimed
 }
 
 // Gen says what to write.

@@ -23,7 +23,7 @@ var (
 	paramTypes   = []string{"int", "name"}
 	sqlPackages  = []string{"database/sql", "pgx/v5"}
 	codecs       = []string{"json"}
-	laterQueue   = []string{"outcomes", "states", "offset", "accept", "workers", "lease_table", "side_table", "stages", "times"}
+	laterQueue   = []string{"outcomes", "states", "accept", "workers", "stages", "times"}
 	laterGen     = []string{"sqlc", "review", "indexes"}
 	laterBackoff = []string{"expr"}
 )
@@ -134,6 +134,20 @@ func queueKeys(p *parser, q *Queue) []key {
 			p.mapping(v, name, groupKeys(p, g))
 			q.Group = g
 		}},
+		{name: "offset", read: func(name string, v *yaml.Node) {
+			q.Offset = &Offset{Pos: p.at(v)}
+			p.mapping(v, name, offsetKeys(p, q.Offset))
+		}},
+		{name: "side_table", read: func(name string, v *yaml.Node) { q.Side = p.sideTable(v, name) }},
+		{name: "lease_table", read: func(name string, v *yaml.Node) {
+			l := &LeaseTable{Pos: p.at(v)}
+			p.mapping(v, name, leaseTableKeys(p, l))
+			q.Lease = l
+			if q.Side != nil {
+				p.errs.Errorf(l.Pos, "side_table and lease_table both say where claims are held").
+					WithHint("side_table is for a table that qgen lays out, lease_table for one that is there. Leave one of the two out.")
+			}
+		}},
 		{name: "gen", required: "Say what to write: gen: {go: {out: internal/emailq}}.", read: func(name string, v *yaml.Node) {
 			p.mapping(v, name, genKeys(p, &q.Gen))
 		}},
@@ -190,6 +204,13 @@ func groupKeys(p *parser, g *Group) []key {
 // plainName is a name that no database wants in quotes for its characters.
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// offsetKeys are the keys of offset.
+func offsetKeys(p *parser, o *Offset) []key {
+	return []key{
+		{name: "delete_passed", read: func(name string, v *yaml.Node) { o.DeletePassed = p.flag(v, name) }},
+	}
+}
+
 // backoffKeys are the keys of backoff.
 func backoffKeys(p *parser, b *Backoff) []key {
 	return append([]key{
@@ -198,6 +219,85 @@ func backoffKeys(p *parser, b *Backoff) []key {
 		{name: "max", read: func(name string, v *yaml.Node) { b.Max = p.length(v, name) }},
 		{name: "jitter", read: func(name string, v *yaml.Node) { b.Jitter = p.float(v, name, 0, 1) }},
 	}, later(laterBackoff)...)
+}
+
+// sideTable reads true, false, or what is to be said of the table; nil is no side
+// table.
+func (p *parser) sideTable(v *yaml.Node, name string) *SideTable {
+	n, ok := p.resolve(v)
+	if !ok {
+		return nil
+	}
+	t := &SideTable{Pos: p.at(v)}
+	if n.Kind == yaml.MappingNode {
+		p.mapping(v, name, []key{
+			{name: "name", read: func(name string, v *yaml.Node) { t.Name = p.str(v, name) }},
+			{name: "lease", read: func(name string, v *yaml.Node) { t.Lease = p.length(v, name) }},
+			{name: "attempts", read: func(name string, v *yaml.Node) { t.Attempts = p.wholeNumber(v, name) }},
+		})
+		return t
+	}
+	if f := p.flag(v, name); !f.Value {
+		return nil
+	}
+	return t
+}
+
+// wholeNumber reads a whole number from 1 on.
+func (p *parser) wholeNumber(v *yaml.Node, name string) Number {
+	n := p.float(v, name, 1, math.MaxInt16)
+	if n.IsSet() && n.Value != math.Trunc(n.Value) {
+		p.errs.Errorf(n.Pos, "%s is %v, which is no whole number", name, n.Value).WithHint("Write how often, for example 5.")
+		return Number{}
+	}
+	return n
+}
+
+// leaseTableKeys are the keys of lease_table.
+func leaseTableKeys(p *parser, l *LeaseTable) []key {
+	str := func(to *String) func(string, *yaml.Node) {
+		return func(name string, v *yaml.Node) { *to = p.str(v, name) }
+	}
+	timed := func(to **TimeColumn, length string) func(string, *yaml.Node) {
+		return func(name string, v *yaml.Node) { *to = p.timeColumn(v, name, length) }
+	}
+	return []key{
+		{name: "name", required: "Name the table: name: request_claims.", read: str(&l.Name)},
+		{name: "key", required: "Pair its columns with the key: key: {request_id: id}.", read: func(name string, v *yaml.Node) {
+			entries, _ := p.entries(v, name)
+			for _, e := range entries {
+				l.Key = append(l.Key, KeyColumn{Column: p.keyName(e), Of: p.str(e.value, join(name, e.name))})
+			}
+		}},
+		{name: "token", read: str(&l.Token)},
+		{name: "worker", read: str(&l.Worker)},
+		{name: "claimed", read: timed(&l.Claimed, "timeout")},
+		{name: "lease", read: timed(&l.Lease, "length")},
+		{name: "attempts", read: str(&l.Attempts)},
+		{name: "error", read: str(&l.Error)},
+		{name: "keep_when_done", read: func(name string, v *yaml.Node) { l.Keep = p.flag(v, name) }},
+	}
+}
+
+// timeColumn reads the name of a column, or a mapping that holds it; length is
+// the key of the duration that belongs to it.
+func (p *parser) timeColumn(v *yaml.Node, name, length string) *TimeColumn {
+	n, ok := p.resolve(v)
+	if !ok {
+		return nil
+	}
+	t := &TimeColumn{Pos: p.at(v)}
+	if n.Kind != yaml.MappingNode {
+		t.Column = p.str(v, name)
+		return t
+	}
+	p.mapping(v, name, []key{
+		{name: "column", required: "Name the column: column: claimed_at.", read: func(name string, v *yaml.Node) { t.Column = p.str(v, name) }},
+		{name: "as", read: func(name string, v *yaml.Node) { t.As = p.str(v, name) }},
+		{name: "clock", read: func(name string, v *yaml.Node) { t.Clock = p.word(v, name, clocks) }},
+		{name: length, read: func(name string, v *yaml.Node) { t.Length = p.length(v, name) }},
+	})
+	return t
 }
 
 // genKeys are the keys of gen.

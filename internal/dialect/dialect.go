@@ -43,23 +43,27 @@ const (
 	LocksSorted   Capability = "locks_sorted"   // a read that sorts and locks, locks all that it sorts
 	OrderedUpdate Capability = "ordered_update" // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
 
-	PlainPredicates Capability = "plain_predicates" // the predicate of an index holds no OR
-	UnsortedInsert  Capability = "unsorted_insert"  // INSERT returns rows in any order
-	TriggerOutput   Capability = "trigger_output"   // rows on which a trigger fires are not returned, but can be kept and read
-	Blocks          Capability = "blocks"           // an anonymous block of statements gives rows back
-	OpenCursors     Capability = "open_cursors"     // of which: by a cursor that is an argument of it
-	ReturningKey    Capability = "returning_key"    // INSERT gives the key of the new row to an argument
-	Procedures      Capability = "procedures"       // statements can be stored and called with their arguments
-	ReturningUpdate Capability = "returning_update" // an UPDATE of one table returns rows, where DELETE and INSERT do not as well
-	ConsecutiveIDs  Capability = "consecutive_ids"  // the numbers of rows that one statement adds differ by the same step, in their order
-	Miscounts       Capability = "miscounts"        // the number of rows that a statement changed may be told wrong, what it returns may not
+	PlainPredicates Capability = "plain_predicates"    // the predicate of an index holds no OR
+	UnsortedInsert  Capability = "unsorted_insert"     // INSERT returns rows in any order
+	TriggerOutput   Capability = "trigger_output"      // rows on which a trigger fires are not returned, but can be kept and read
+	Blocks          Capability = "blocks"              // an anonymous block of statements gives rows back
+	OpenCursors     Capability = "open_cursors"        // of which: by a cursor that is an argument of it
+	ReturningKey    Capability = "returning_key"       // INSERT gives the key of the new row to an argument
+	Procedures      Capability = "procedures"          // statements can be stored and called with their arguments
+	ReturningUpdate Capability = "returning_update"    // an UPDATE of one table returns rows, where DELETE and INSERT do not as well
+	ConsecutiveIDs  Capability = "consecutive_ids"     // the numbers of rows that one statement adds differ by the same step, in their order
+	InsertAbsent    Capability = "insert_absent"       // an INSERT adds a row unless it is there, and never fails because another adds it
+	Upsert          Capability = "upsert"              // INSERT decides what becomes of a row that is there already
+	WriterLocks     Capability = "writer_locks"        // the server tells which transactions may have written to a table
+	Numbered        Capability = "transaction_numbers" // TransactionNumbers
+	Miscounts       Capability = "miscounts"           // the number of rows that a statement changed may be told wrong, what it returns may not
 )
 
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
-	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts,
+	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert,
 }
 
 // Dialect is one folder of templates.
@@ -127,6 +131,12 @@ type Dialect struct {
 	// HotHead says why and how to split a queue at whose head all workers meet, "" where
 	// the server bears that.
 	HotHead string `yaml:"hot_head"`
+	// ScatteredIDs says why numbers that the database counts up do not grow with
+	// insertion, "" where they do.
+	ScatteredIDs string `yaml:"scattered_ids"`
+	// TransactionNumbers are the functions that number transactions, and the number
+	// below which none runs.
+	TransactionNumbers map[string]string `yaml:"transaction_numbers"`
 	// SetsInOrder: an assignment of UPDATE sees those before it, and in an UPDATE of
 	// several tables those that happen to be made before it.
 	SetsInOrder bool `yaml:"sets_in_order"`
@@ -166,6 +176,11 @@ type Dialect struct {
 	// Returned are what stands before a column that a statement returns, as it is
 	// after (insert, update) or was before (delete), where the table's name does not.
 	Returned map[string]string `yaml:"returned"`
+	// LeaseTimes is how a side table that is laid out for a queue keeps time, as as=
+	// says it; "" where its columns do so by their type. LeaseAlias: what is picked for
+	// it has a name of its own.
+	LeaseTimes string `yaml:"lease_times"`
+	LeaseAlias bool   `yaml:"lease_alias"`
 	// Composite is how picked rows with a composite key are named: join, tuple,
 	// always (one column is joined, too), or none (the picked rows are written
 	// themselves).

@@ -74,6 +74,8 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 			args = append(args, code.Id("token"))
 		case plan.ArgWorker:
 			args = append(args, w.queue().Dot("worker"))
+		case plan.ArgLocal:
+			args = append(args, code.Id(a.Name))
 		case plan.ArgShardIdx:
 			args = append(args, code.Id("shard").Dot("Index"))
 		case plan.ArgShardCnt:

@@ -173,12 +173,33 @@ func (w *writer) claimMethod(f *code.File) {
 				w.pickTake(g)
 			case w.hasLow():
 				w.lowClaim(g)
+			case c.Again:
+				w.lookAgain(g)
 			default:
 				w.look(g)
 				w.hold(g)
 				g.Return(code.Id("jobs"), code.Err())
 			}
 		}))
+}
+
+// lookAgain emits a claim that looks once more when it comes back with nothing:
+//
+//	for range 2 {
+//		err = q.retry(…)
+//		if err != nil || len(jobs) > 0 {
+//			break // what was ready may have gone to others while the first look took place
+//		}
+//	}
+//	return jobs, err
+func (w *writer) lookAgain(g *code.Group) {
+	g.For(code.Range().Lit(2)).BlockFunc(func(g *code.Group) {
+		w.look(g)
+		g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("jobs")).Op(">").Lit(0)).Block(
+			code.Break().Comment("else all that was ready may have gone to others meanwhile"),
+		)
+	})
+	g.Return(code.Id("jobs"), code.Err())
 }
 
 // limited reports whether a claim takes a limited number of jobs: because it names
@@ -662,7 +683,11 @@ func (w *writer) newTokenFunc(f *code.File) {
 	body := func(size int, rest ...*code.Statement) []*code.Statement {
 		return append([]*code.Statement{code.Var().Id("b").Index(code.Lit(size)).Byte(), fill}, rest...)
 	}
-	switch w.Claim.Token {
+	kind := "text"
+	if w.Claim != nil {
+		kind = w.Claim.Token
+	}
+	switch kind {
 	case "int":
 		decl(f, []string{"newToken returns a random positive number."},
 			code.Func().Id("newToken").Params().Int64().Block(body(8,

@@ -258,7 +258,7 @@ func sweepStatements(s *plan.Sweep) []*plan.Statement {
 		}
 		all = append(all, one)
 	}
-	return all
+	return append(all, present(s.Sequel)...)
 }
 
 // sweepWith is what belongs to a statement of a sweep, nil when it finds its rows itself.

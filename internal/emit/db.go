@@ -31,7 +31,7 @@ func (w *writer) dbFile() *code.File {
 
 // settles reports whether any operation compares a fence.
 func (w *writer) settles() bool {
-	return cmp.Or(w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend) != nil
+	return cmp.Or(w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend) != nil || w.Offset != nil
 }
 
 // lostError emits
@@ -125,6 +125,12 @@ func (w *writer) queueType(f *code.File) {
 			if w.Worker {
 				g.Id("worker").Add(w.workerType())
 			}
+			if w.Offset != nil {
+				g.Id("lease").Qual("time", "Duration")
+			}
+			if w.watches() {
+				g.Id("horizon").Op("*").Id("horizon")
+			}
 			if w.hasLow() {
 				g.Id("low").Op("*").Id("lowBound").Comment("nil in the caller's transaction")
 			}
@@ -140,6 +146,9 @@ func (w *writer) queueType(f *code.File) {
 
 // tableName is the table as comments say it.
 func (w *writer) tableName() string { return oneLine(w.Table) }
+
+// watches reports whether claims watch which transactions may add rows.
+func (w *writer) watches() bool { return w.Offset != nil && w.Offset.Bound != nil }
 
 // hasLow reports whether claims use a low bound.
 func (w *writer) hasLow() bool { return w.Claim != nil && w.Claim.Low != nil }
@@ -175,6 +184,12 @@ func (w *writer) newFunc(f *code.File) {
 				g.Id("db").Op(":").Id("db")
 				if w.Worker {
 					g.Id("worker").Op(":").Id("defaultWorker").Call()
+				}
+				if w.Offset != nil {
+					g.Id("lease").Op(":").Add(durationExpr(w.Offset.Lease))
+				}
+				if w.watches() {
+					g.Id("horizon").Op(":").New(code.Id("horizon"))
 				}
 				if w.required() != nil {
 					g.Id("fits").Op(":").New(code.Qual("sync/atomic", "Bool"))
@@ -245,6 +260,10 @@ func (w *writer) options(f *code.File) {
 	if w.Worker {
 		decl(f, []string{"WithWorker names the worker that claims record. " + w.workerDefault()},
 			option("WithWorker", "worker", w.workerType()))
+	}
+	if w.Offset != nil {
+		decl(f, []string{"WithLease says how long a claim is good, unless it is extended. Without it, that is " + durationText(w.Offset.Lease) + "."},
+			option("WithLease", "lease", code.Qual("time", "Duration")))
 	}
 	decl(f, []string{"WithHook has hook watch every operation."}, option("WithHook", "hook", code.Id("Hook")))
 }

@@ -85,6 +85,13 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 		{"job.go", true, w.jobFile},
 		{"claim.go", p.Claim != nil, w.claimFile},
 		{"payload.go", p.Payload != nil, w.payloadFile},
+		{"claim.go", p.Offset != nil, w.offsetClaimFile},
+		{"complete.go", p.Offset != nil, w.offsetCompleteFile},
+		{"requeue.go", p.Offset != nil, w.offsetRequeueFile},
+		{"extend.go", p.Offset != nil, w.offsetExtendFile},
+		{"rewind.go", p.Offset != nil, w.offsetRewindFile},
+		{"peek.go", p.Offset != nil, w.offsetPeekFile},
+		{"purge.go", p.Offset != nil && p.Offset.Purge != nil, w.offsetPurgeFile},
 		{"complete.go", p.Complete != nil, w.completeFile},
 		{"completeandclaim.go", p.CompleteAndClaim, w.completeAndClaimFile},
 		{"fail.go", p.Fail != nil || p.Retry != nil, w.failFile},
@@ -127,6 +134,12 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 	}
 	if len(p.Indexes) > 0 {
 		data["schema/indexes.sql"] = w.indexFile()
+	}
+	if p.Offset != nil {
+		data["schema/offset.sql"] = w.offsetFile()
+	}
+	if t := p.LeaseTable; t != nil && t.DDL != nil {
+		data["schema/lease.sql"] = w.leaseFile(t)
 	}
 	if text := w.procedureFile(); text != nil {
 		data["schema/procedures.sql"] = text

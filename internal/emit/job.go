@@ -158,6 +158,10 @@ func (w *writer) jobType(f *code.File) {
 			}
 			g.Id(field.Name).Add(w.fieldType(field)).Tag(map[string]string{"json": field.JSON}).Comment(sqlType(field))
 		}
+		if w.Offset != nil {
+			g.Comment("// The claim that the job is of, without which it cannot be settled.")
+			g.Id("Held").Id("Held").Tag(map[string]string{"json": "held"})
+		}
 		if w.mayNotRead() {
 			g.Line()
 			g.Comment("// Err tells which columns could not be read; their fields are empty.")
@@ -361,6 +365,8 @@ func (w *writer) scanExtendedFunc(f *code.File) {
 // claimRows are the columns that a claim returns.
 func (w *writer) claimRows() []*plan.Field {
 	switch {
+	case w.Offset != nil:
+		return w.Offset.Next.Rows
 	case w.Claim == nil:
 		return nil
 	case w.Claim.Read != nil:

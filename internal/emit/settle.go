@@ -24,8 +24,8 @@ func overDone() source {
 // settleStatements lists the statements of an operation in the order in which
 // they run.
 func settleStatements(s *plan.Settle) []*plan.Statement {
-	all := append([]*plan.Statement{s.Lock}, s.With...)
-	return present(append(all, s.Statement, s.Read)...)
+	all := append([]*plan.Statement{s.Before, s.Lock}, s.With...)
+	return present(append(all, s.Statement, s.Read, s.Rows)...)
 }
 
 // completeFile emits
@@ -229,13 +229,132 @@ func (w *writer) mostJobsConst(f *code.File) {
 	f.Const().Id("mostJobs").Op("=").Lit(w.Most)
 }
 
-// settleCall is q.settle(ctx, "complete", jobs, completeSQL, args…).
+// settleCall is q.settle(ctx, "complete", jobs, completeSQL, args…), or where the
+// rows of the jobs are written as well
+//
+//	q.settleRows(ctx, "complete", jobs, func(db DBTX) error {
+//		_, err := query(ctx, db, scanKey, completeBeforeSQL, …)
+//		return err
+//	}, func(db DBTX, held []Job) error {
+//		_, err := exec(ctx, db, completeRowsSQL, …held…)
+//		return err
+//	}, completeSQL, args…)
 func (w *writer) settleCall(op string, jobs *code.Statement, s *plan.Settle, args []*code.Statement) *code.Statement {
-	first := []*code.Statement{code.Id("ctx"), code.Lit(op), jobs}
+	method, first := "settle", []*code.Statement{code.Id("ctx"), code.Lit(op), jobs}
+	if s.Rows != nil {
+		method = "settleRows"
+		first = append(first, w.beforeRows(s, jobs), w.overRows(s))
+	}
 	for _, t := range present(s.Lock, s.Statement) {
 		first = append(first, w.text(t))
 	}
-	return w.queue().Dot("settle").Call(spread(first, args)...)
+	return w.queue().Dot(method).Call(spread(first, args)...)
+}
+
+// beforeRows is the function that locks the rows of jobs ahead of their claims,
+// nil where that is not needed.
+func (w *writer) beforeRows(s *plan.Settle, jobs *code.Statement) *code.Statement {
+	if s.Before == nil {
+		return code.Nil()
+	}
+	before, args := w.arguments(s.Before, source{many: jobs, item: code.Id("Job")}, "")
+	assign := ":="
+	if len(before) > 0 {
+		assign = "="
+	}
+	return code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(append(before,
+		code.List(code.Id("_"), code.Err()).Op(assign).Add(readCall(reader(s.Before), "scanKey", append([]*code.Statement{code.Id(s.Before.Var)}, args...)...)),
+		code.Return(code.Err()))...)
+}
+
+// overRows is the function that writes the rows of jobs whose claims were ended.
+func (w *writer) overRows(s *plan.Settle) *code.Statement {
+	var body []*code.Statement
+	from := source{many: code.Id("held"), item: code.Id("Job")}
+	if s.Result != nil {
+		from = source{many: code.Id("finished"), item: code.Id("Done"), done: true}
+		key := code.Func().Params(code.Id("d").Id("Done")).Bool().Block(code.Return(
+			code.Op("!").Qual("slices", "ContainsFunc").Call(code.Id("held"),
+				code.Func().Params(code.Id("j").Id("Job")).Bool().Block(code.Return(code.Id("j").Dot("Key").Call().Op("==").Id("d").Dot("Key").Call())))))
+		body = append(body, code.Id("finished").Op(":=").Qual("slices", "DeleteFunc").Call(code.Qual("slices", "Clone").Call(code.Id("done")), key))
+	}
+	before, args := w.arguments(s.Rows, from, "")
+	assign := ":="
+	if len(before) > 0 {
+		assign = "="
+	}
+	body = append(append(body, before...),
+		code.List(code.Id("_"), code.Err()).Op(assign).Add(execCall(append([]*code.Statement{code.Id(s.Rows.Var)}, args...)...)),
+		code.Return(code.Err()))
+	return code.Func().Params(code.Id("db").Id("DBTX"), code.Id("held").Index().Id("Job")).Error().Block(body...)
+}
+
+// settleRowsMethod emits
+//
+//	func (q *Queue) settleRows(ctx context.Context, op string, jobs []Job, before func(db DBTX) error, rows func(db DBTX, held []Job) error, text string, args ...any) (err error) {
+//		var held []Job
+//		ctx = q.hook.Before(ctx, op)
+//		defer func() { q.hook.After(ctx, op, len(held), err) }()
+//		var gone error
+//		err = q.transact(ctx, op, func(db DBTX) error {
+//			within := *q
+//			within.db, within.begin, within.hook = db, nil, noHook{}
+//			if before != nil { … }
+//			gone = within.settle(ctx, op, jobs, text, args...)
+//			var lost *LostError
+//			if gone != nil && !errors.As(gone, &lost) {
+//				return gone
+//			}
+//			held = slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool {
+//				return lost != nil && slices.Contains(lost.Keys, j.Key())
+//			})
+//			if len(held) == 0 {
+//				return nil
+//			}
+//			return rows(db, held)
+//		})
+//		if err != nil {
+//			return err
+//		}
+//		return gone
+//	}
+func (w *writer) settleRowsMethod(f *code.File) {
+	params := []*code.Statement{ctxParam(), code.Id("op").String(), code.Id("jobs").Index().Id("Job")}
+	locks := w.Complete != nil && w.Complete.Before != nil
+	doc := "settleRows settles jobs as settle does, and has rows write the rows of those whose claims were still theirs, in one transaction."
+	if locks {
+		doc += " Ahead of that, before locks the rows of all."
+	}
+	params = append(params, code.Id("before").Func().Params(code.Id("db").Id("DBTX")).Error(),
+		code.Id("rows").Func().Params(code.Id("db").Id("DBTX"), code.Id("held").Index().Id("Job")).Error())
+	pass := []*code.Statement{code.Id("ctx"), code.Id("op"), code.Id("jobs")}
+	if w.locksFirst() {
+		params = append(params, code.Id("lock").String())
+		pass = append(pass, code.Id("lock"))
+	}
+	params = append(params, code.Id("text").String(), code.Id("args").Op("...").Any())
+	pass = append(pass, code.Id("text"), code.Id("args").Op("..."))
+	decl(f, []string{doc},
+		code.Func().Add(queueReceiver()).Id("settleRows").Params(params...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
+			g.Var().Id("held").Index().Id("Job")
+			g.Add(observe(code.Id("q"), code.Id("op"), code.Len(code.Id("held"))))
+			g.Var().Id("gone").Error()
+			body := []*code.Statement{w.inTransaction("within")}
+			body = append(body, code.If(code.Id("before").Op("!=").Nil()).Block(
+				code.If(code.Err().Op(":=").Id("before").Call(code.Id("db")), code.Err().Op("!=").Nil()).Block(code.Return(code.Err()))))
+			body = append(body,
+				code.Id("gone").Op("=").Id("within").Dot("settle").Call(pass...),
+				code.Var().Id("lost").Op("*").Id("LostError"),
+				code.If(code.Id("gone").Op("!=").Nil().Op("&&").Op("!").Qual("errors", "As").Call(code.Id("gone"), code.Op("&").Id("lost"))).Block(code.Return(code.Id("gone"))),
+				code.Id("held").Op("=").Qual("slices", "DeleteFunc").Call(code.Qual("slices", "Clone").Call(code.Id("jobs")),
+					code.Func().Params(code.Id("j").Id("Job")).Bool().Block(code.Return(
+						code.Id("lost").Op("!=").Nil().Op("&&").Qual("slices", "Contains").Call(code.Id("lost").Dot("Keys"), code.Id("j").Dot("Key").Call())))),
+				code.If(code.Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Nil())),
+				code.Return(code.Id("rows").Call(code.Id("db"), code.Id("held"))))
+			g.Add(attempt(code.Id("q"), "transact", code.Id("op"), body...))
+			g.Add(ifErr())
+			g.Return(code.Id("gone"))
+		}))
 }
 
 // requeueFile emits

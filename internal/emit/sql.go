@@ -37,6 +37,17 @@ func (w *writer) indexFile() []byte {
 	return b.Bytes()
 }
 
+// leaseFile creates the side table that holds the claims.
+func (w *writer) leaseFile(t *plan.LeaseTable) []byte {
+	var b bytes.Buffer
+	b.WriteString("-- " + w.mark + "\n")
+	writeComment(&b, t.Head...)
+	for _, ddl := range t.DDL {
+		b.WriteString("\n" + strings.TrimSpace(ddl) + ";\n")
+	}
+	return b.Bytes()
+}
+
 // procedureFile creates the procedures that the package calls, nil when it calls
 // none.
 func (w *writer) procedureFile() []byte {

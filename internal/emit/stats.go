@@ -16,7 +16,11 @@ func (w *writer) statsFile() *code.File {
 	f := w.newFile()
 	s := w.Stats
 	embed(f, s.Statement)
-	decl(f, []string{"Stats are figures of the queue at one moment. A duration is zero where no row tells it."},
+	doc, scan := "Stats are figures of the queue at one moment.", "the one row of the statement"
+	if s.PerGroup {
+		doc, scan = "Stats are figures of a group of consumers at one moment.", "the figures of a group"
+	}
+	decl(f, []string{doc + " A duration is zero where no row tells it."},
 		code.Type().Id("Stats").StructFunc(func(g *code.Group) {
 			for _, field := range s.Fields {
 				line := g.Id(field.Name).Add(w.goType(field.GoType))
@@ -26,7 +30,7 @@ func (w *writer) statsFile() *code.File {
 			}
 		}))
 	w.statsMethod(f)
-	w.scanStatsFunc(f)
+	w.scanStatsFunc(f, scan)
 	if slices.ContainsFunc(s.Fields, isSpan) {
 		w.spanFunc(f)
 	}
@@ -57,6 +61,15 @@ func (w *writer) statsMethod(f *code.File) {
 		}
 		text = append(text, code.Id("q").Dot("worker"))
 	}
+	if w.Stats.PerGroup {
+		decl(f, docOf(w.Stats.Doc, w.Stats.Statement),
+			code.Func().Add(queueReceiver()).Id("Stats").Params(ctxParam()).Params(code.Id("groups").Index().Id("Stats"), code.Err().Error()).Block(
+				observe(code.Id("q"), code.Lit("stats"), code.Len(code.Id("groups"))),
+				attempt(code.Id("q"), "retry", code.Lit("stats"), queryInto("groups", "scanStats", text...)),
+				code.Return(code.Id("groups"), code.Err()),
+			))
+		return
+	}
 	decl(f, docOf(w.Stats.Doc, w.Stats.Statement),
 		code.Func().Add(queueReceiver()).Id("Stats").Params(ctxParam()).Params(code.Id("s").Id("Stats"), code.Err().Error()).Block(
 			code.Var().Id("found").Index().Id("Stats"),
@@ -78,8 +91,8 @@ func (w *writer) statsMethod(f *code.File) {
 //		s.OldestReady = span(oldestReady)
 //		return s, err
 //	}
-func (w *writer) scanStatsFunc(f *code.File) {
-	decl(f, []string{"scanStats reads the one row of the statement."},
+func (w *writer) scanStatsFunc(f *code.File, what string) {
+	decl(f, []string{"scanStats reads " + what + "."},
 		code.Func().Id("scanStats").Params(code.Id("r").Id("row")).Params(code.Id("Stats"), code.Error()).BlockFunc(func(g *code.Group) {
 			g.Var().Id("s").Id("Stats")
 			var spans []*code.Statement

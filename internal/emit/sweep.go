@@ -62,26 +62,34 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 }
 
 // sweepOnce emits the attempt at one statement, which puts the number of rows
-// into count.
-func (w *writer) sweepOnce(g *code.Group, op string, s *plan.Statement, count string, left *code.Statement) {
+// into count; with a sequel, both are one transaction.
+func (w *writer) sweepOnce(g *code.Group, op string, s, sequel *plan.Statement, count string, left *code.Statement) {
 	before, args := w.arguments(s, source{limit: left}, op, code.Lit(0))
 	if len(before) > 0 {
 		w.fail("%s: a list cannot be an argument of %s", s.Name, op)
 	}
 	text := w.boundOf(code.Id("q"), s, args)
+	how, end := "retry", []*code.Statement{code.Return(code.Err())}
+	if sequel != nil {
+		_, args := w.arguments(sequel, source{limit: code.Id("limit")}, op, code.Lit(0))
+		also := code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(w.boundOf(code.Id("q"), sequel, args)...))
+		if len(sequel.Rows) > 0 {
+			also = code.List(code.Id("_"), code.Err()).Op("=").Add(queryCall("scanKey", w.boundOf(code.Id("q"), sequel, args)...))
+		}
+		how, end = "transact", []*code.Statement{
+			code.If(code.Err().Op("!=").Nil().Op("||").Id(count).Op("==").Lit(0)).Block(code.Return(code.Err())), also, code.Return(code.Err())}
+	}
 	if len(s.Rows) == 0 {
-		g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
-			code.List(code.Id(count), code.Err()).Op("=").Add(execCall(text...)),
-			code.Return(code.Err())))
+		g.Add(attempt(code.Id("q"), how, code.Lit(op), append([]*code.Statement{
+			code.List(code.Id(count), code.Err()).Op("=").Add(execCall(text...))}, end...)...))
 		return
 	}
 	if !sameFields(s.Rows, w.Key) {
 		w.fail("%s: the statement must return the key, or nothing", s.Name)
 	}
-	g.Add(attempt(code.Id("q"), "retry", code.Lit(op),
+	g.Add(attempt(code.Id("q"), how, code.Lit(op), append([]*code.Statement{
 		code.List(code.Id("keys"), code.Err()).Op(":=").Add(queryCall("scanKey", text...)),
-		code.Id(count).Op("=").Len(code.Id("keys")),
-		code.Return(code.Err())))
+		code.Id(count).Op("=").Len(code.Id("keys"))}, end...)...))
 }
 
 // sweepEach emits the attempts at several statements:
@@ -96,9 +104,13 @@ func (w *writer) sweepEach(g *code.Group, op string, sweep *plan.Sweep) {
 	once := func(g *code.Group, i int, count string, left *code.Statement) {
 		if with := sweepWith(sweep, i); with != nil {
 			w.sweepLocked(g, op, with, count, left)
-		} else {
-			w.sweepOnce(g, op, sweep.Statements[i], count, left)
+			return
 		}
+		var sequel *plan.Statement
+		if i == len(sweep.Statements)-1 {
+			sequel = sweep.Sequel
+		}
+		w.sweepOnce(g, op, sweep.Statements[i], sequel, count, left)
 	}
 	for i := range sweep.Statements {
 		if i > 0 {

@@ -47,25 +47,34 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
 	}
+	if b.bringSide(errs); errs.Len() > before {
+		return nil
+	}
+	b.checkOffset(q, errs)
 	b.checkExpressions(errs)
 	b.identify(errs)
-	b.checkFence(errs)
 	if errs.Len() > before {
 		return nil
 	}
 	b.namedPayloads()
 	b.statusType()
 	b.readFields()
+	b.readSide()
+	b.checkFence(errs)
 	b.chooseIndex()
 	b.locksAndCrash()
-	b.buildPayload(errs)
-	b.buildClaim()
-	b.buildSettles()
-	b.buildSweeps()
-	b.checkCompanions(errs)
+	if b.offset != nil {
+		b.buildOffset()
+	} else {
+		b.buildPayload(errs)
+		b.buildClaim()
+		b.buildSettles()
+		b.buildSweeps()
+		b.checkCompanions(errs)
+		b.buildStats()
+		b.buildPeek()
+	}
 	b.buildEnqueue()
-	b.buildStats()
-	b.buildPeek()
 	b.buildIndexes()
 	b.buildVerify(q, errs)
 	if b.d.HotHead != "" && b.spec.Shard == nil {
@@ -400,6 +409,9 @@ func (b *builder) chooseIndex() {
 // attempts plans how Fail decides.
 func (b *builder) attempts() {
 	a := b.spec.Attempts
+	if b.side != nil {
+		a = b.side.spec.Attempts
+	}
 	if a == nil || b.fields[a.Column] == nil {
 		return
 	}
@@ -412,7 +424,7 @@ func (b *builder) attempts() {
 // fuse decides whether finishing a batch and claiming the next go together.
 func (b *builder) fuse() {
 	p := b.pkg
-	p.CompleteAndClaim = p.Complete != nil && !p.Hold && b.hasRunning()
+	p.CompleteAndClaim = p.Complete != nil && !p.Hold && (b.hasRunning() || b.side != nil)
 }
 
 // buildExplain gathers what people are told about the decisions.
@@ -447,35 +459,79 @@ func (b *builder) buildExplain() {
 			Roles: "payload, of " + plainText(at.from.Table.QualifiedName()), Go: f.Name + " *" + strings.TrimPrefix(f.GoType, "*")}
 		p.Columns = append(p.Columns, use)
 	}
-	s := b.newScope()
-	for _, name := range queue.StateNames {
-		if state := b.spec.States[name]; state != nil {
-			p.States = append(p.States, StateUse{State: string(name), Test: cmp.Or(s.readable(s.tests(state.Tests), " and "), "every row")})
-		}
-	}
+	b.explainStates()
 	for _, name := range queue.TransitionNames {
-		t := b.spec.Transitions[name]
-		if t == nil {
+		m := MoveUse{Transition: string(name)}
+		m.From, m.To = moves[name][0], moves[name][1]
+		if b.side == nil {
+			if t := b.spec.Transitions[name]; t != nil {
+				m.Writes = b.explainMove(t)
+				p.Moves = append(p.Moves, m)
+			}
 			continue
 		}
-		m := MoveUse{Transition: string(name)}
-		ends := moves[name]
-		m.From, m.To = ends[0], ends[1]
-		if t.Delete {
-			m.Writes = "the row is deleted"
-			if len(t.With) > 0 && t.With[0].Move {
-				m.Writes = ""
+		var writes []string
+		if t := b.side.spec.Transitions[name]; t != nil {
+			writes = append(writes, "in "+plainText(b.side.spec.Table.Name)+": "+b.side.explainMove(t))
+		}
+		switch t := b.spec.Transitions[name]; name {
+		case queue.Enqueue, queue.Finish, queue.Fail, queue.Redrive, queue.Purge:
+			if t != nil && (name != queue.Redrive || len(writes) == 0) {
+				writes = append(writes, b.explainMove(t))
 			}
-		} else {
-			e := b.newScope()
-			e.settle.result = "{result}"
-			m.Writes = e.readable(e.sets(t.Writes), ", ")
 		}
-		if len(t.With) > 0 {
-			m.Writes = strings.TrimPrefix(m.Writes+"; "+b.explainCompanions(t), "; ")
+		if len(writes) > 0 {
+			m.Writes = strings.Join(writes, "; ")
+			p.Moves = append(p.Moves, m)
 		}
-		p.Moves = append(p.Moves, m)
 	}
+}
+
+// explainStates tells how each state is recognised.
+func (b *builder) explainStates() {
+	add := func(name queue.StateName, test string) {
+		b.pkg.States = append(b.pkg.States, StateUse{State: string(name), Test: test})
+	}
+	s := b.newScope()
+	for _, name := range queue.StateNames {
+		state := b.spec.States[name]
+		var test string
+		if state != nil {
+			test = cmp.Or(s.readable(s.tests(state.Tests), " and "), "every row")
+		}
+		if b.side != nil {
+			table := plainText(b.side.spec.Table.Name)
+			side := b.side.newScope()
+			held := b.side.spec.States[name]
+			switch {
+			case name == queue.Ready:
+				test += ", without a claim in " + table + " that is good"
+			case held != nil:
+				add(name, strings.TrimSuffix("a claim in "+table+" with "+side.readable(side.tests(held.Tests), " and "), " with "))
+				continue
+			}
+		}
+		if state != nil {
+			add(name, test)
+		}
+	}
+}
+
+// explainMove tells what a transition writes.
+func (b *builder) explainMove(t *queue.Transition) string {
+	var writes string
+	switch {
+	case !t.Delete:
+		e := b.newScope()
+		e.settle.result = "{result}"
+		writes = e.readable(e.sets(t.Writes), ", ")
+	case len(t.With) == 0 || !t.With[0].Move:
+		writes = "the row is deleted"
+	}
+	if len(t.With) > 0 {
+		writes = strings.TrimPrefix(writes+"; "+b.explainCompanions(t), "; ")
+	}
+	return writes
 }
 
 // moves are the ends of every transition.

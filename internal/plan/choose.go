@@ -29,11 +29,9 @@ type strategy struct {
 // they apply.
 var strategies = []strategy{
 	{name: "offset", possible: func(b *builder) (bool, string, string) {
-		return false, "reading behind a mark is not carried out by this version yet", "Use another strategy meanwhile."
+		return b.possibleOffset()
 	}},
-	{name: "lease_table", possible: func(b *builder) (bool, string, string) {
-		return false, "a side table is not carried out by this version yet", "Use another strategy meanwhile."
-	}},
+	{name: "lease_table", possible: func(b *builder) (bool, string, string) { return b.leases() }},
 	{name: "hold", possible: func(b *builder) (bool, string, string) {
 		switch {
 		case b.hasRunning():
@@ -166,6 +164,17 @@ func (b *builder) choose(errs *source.ErrorList) bool {
 	if forced == "partition" && b.spec.Shard != nil && b.hasRunning() {
 		forced = "" // the shard narrows whatever claims
 	}
+	if side := b.spec.Side; side != nil {
+		ok, why, mend := b.leasable()
+		switch {
+		case forced != "" && forced != "lease_table":
+			errs.Errorf(side.Pos, "claims in a side table are strategy=lease_table, and strategy=%s is asked for", forced).WithHint("Leave one of the two out.")
+			return false
+		case !ok:
+			errs.Errorf(side.Pos, "a side table is not possible here: %s", why).WithHint("%s", mend)
+			return false
+		}
+	}
 	if forced != "" {
 		return b.force(forced, errs)
 	}
@@ -198,7 +207,7 @@ func (b *builder) mends() string {
 	names := map[string][]string{}
 	for _, s := range strategies {
 		_, why, mend := s.fits(b)
-		if mend == "" || s.asked != "" || s.name == "offset" || s.name == "lease_table" || s.name == "partition" && b.spec.Shard == nil {
+		if mend == "" || s.asked != "" || s.name == "offset" || s.name == "partition" && b.spec.Shard == nil {
 			continue
 		}
 		reason := why + ". " + mend
@@ -232,6 +241,9 @@ func (b *builder) force(name string, errs *source.ErrorList) bool {
 	ok, why, mend := strategies[i].fits(b)
 	if name == "hold" && !b.hasRunning() {
 		ok, why, mend = b.canHold() // may be asked for where the choice would not take it
+	}
+	if name == "lease_table" {
+		ok, why, mend = b.leasable() // as well
 	}
 	if name == "hold" && !ok && mend == "" {
 		mend = "Leave strategy= out, or leave out what marks a running row: running= of qgen:status, qgen:lease, qgen:claimed, qgen:worker and qgen:token."

@@ -81,6 +81,8 @@ func (b *builder) buildClaim() {
 		}
 		c.Flow = OneStatement
 		c.Statement = b.takeStatement("claim", "delete_some", 0)
+	case "lease_table":
+		b.leaseClaim(c)
 	case "hold":
 		c.Flow = ReadOnly
 		b.pkg.Hold = true
@@ -101,7 +103,7 @@ func (b *builder) buildClaim() {
 // writesClaim reports whether a claim leaves its marks in the row.
 func (b *builder) writesClaim() bool {
 	switch b.pkg.Strategy {
-	case "pop", "hold", "partition":
+	case "pop", "hold", "partition", "offset":
 		return false
 	}
 	return true
@@ -210,7 +212,11 @@ func (s *scope) ready() []string {
 	if state := s.spec.States[queue.Ready]; state != nil {
 		where = s.tests(state.Tests)
 	}
-	return slices.Concat(where, s.params(s.pkg.Claim), s.look())
+	where = slices.Concat(where, s.params(s.pkg.Claim), s.look())
+	if s.side != nil {
+		where = append(where, s.free())
+	}
+	return where
 }
 
 // limit writes how many rows at most: an argument, or a literal.

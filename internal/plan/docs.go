@@ -21,6 +21,8 @@ func (b *builder) docClaim(c *Claim) {
 		what = "Claim takes up to limit ready jobs and deletes their rows." + comes + " A job that was taken is gone: if the worker dies, it is lost (at most once)."
 	case "hold":
 		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends." + comes
+	case "lease_table":
+		what = "Claim takes up to limit ready jobs by a row of " + plainText(b.pkg.LeaseTable.Name) + " for each; their own rows stay as they are." + comes
 	case "partition":
 		what = "Claim reads up to limit ready jobs of one shard and writes nothing: the shard keeps workers apart, so two workers with the same shard get the same jobs. They come in queue order; when nothing is ready it returns no jobs and a nil error."
 	}
@@ -45,6 +47,8 @@ func (b *builder) locksAndCrash() {
 	switch {
 	case p.Strategy == "partition":
 		p.Locks = "It takes no locks."
+	case p.Strategy == "offset" && !b.d.SingleWriter:
+		p.Locks = "It locks no row of the table; the row of the group in " + plainText(b.sideName()) + " is written in one statement, which waits for others that write it."
 	case p.Strategy == "hold":
 		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
 	case b.d.SingleWriter:
@@ -52,6 +56,10 @@ func (b *builder) locksAndCrash() {
 		if len(b.payload) > 0 {
 			p.Locks = "It locks the database for writing until it commits."
 		}
+	case p.Strategy == "lease_table" && b.can(dialect.SkipLocked):
+		p.Locks = "It locks the rows it takes and their claims until it commits and passes over rows that others hold."
+	case p.Strategy == "lease_table":
+		p.Locks = "It reads candidates without locks and locks the rows it takes and their claims until it commits; workers that want the same rows wait for each other."
 	case p.Strategy == "advisory":
 		p.Locks = "It locks the rows it takes and a number for each until it commits, and passes over numbers that others hold."
 	case p.Strategy == "guarded":
@@ -67,13 +75,15 @@ func (b *builder) locksAndCrash() {
 		p.Locks += " The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again."
 	}
 	switch {
+	case p.Strategy == "offset":
+		p.Crash = "A consumer that dies leaves its claim until the lease ends; then the rows that the mark has not passed come again."
 	case p.Strategy == "pop":
 		p.Crash = "A worker that dies loses the jobs it took."
 	case p.Strategy == "hold":
 		p.Crash = "When a worker dies, its connection ends, the locks go, and the whole batch is ready again."
 	case p.Strategy == "partition":
 		p.Crash = "A worker that dies leaves its jobs as they were; they are read again by whoever gets its shard."
-	case b.spec.Lease != nil && b.spec.Lease.ByClaim:
+	case b.spec.Lease != nil && b.spec.Lease.ByClaim, b.side != nil && b.side.spec.Lease != nil:
 		p.Crash = "A worker that dies leaves its jobs running until their lease ends; then Claim takes them again."
 	case b.spec.Transitions[queue.Recover] != nil && len(b.spec.Expired) > 0:
 		p.Crash = "A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again."
@@ -84,7 +94,7 @@ func (b *builder) locksAndCrash() {
 
 func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	gone := ""
-	if t := b.spec.Transitions[name]; t != nil && t.Delete {
+	if t := b.spec.Transitions[name]; t != nil && t.Delete && b.rows == nil {
 		gone = " Their rows are deleted."
 		if t.With != nil && t.With[0].Move {
 			gone = ""
@@ -103,7 +113,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		text += b.also(name)
 		if b.spec.Transitions[queue.Fail] != nil && b.spec.Attempts.Limited() {
 			text += " When no tries are left, it fails for good."
-			if t := b.spec.Transitions[queue.Fail]; t.Delete && (t.With == nil || !t.With[0].Move) {
+			if t := b.spec.Transitions[queue.Fail]; t.Delete && (t.With == nil || !t.With[0].Move) && (b.rows == nil || b.rows.spec.FailedDeletes) {
 				text += " Its row is deleted then."
 			}
 			text += strings.Replace(b.also(queue.Fail), "it ", "it then ", 1)
@@ -234,6 +244,9 @@ func (b *builder) buildDoc() {
 	if text := b.besideTables(); text != "" {
 		p.Doc = append(p.Doc, text)
 	}
+	if b.offset != nil {
+		p.Doc = append(p.Doc, b.lateRows(), "Before the package is used, schema/offset.sql creates the table "+plainText(b.sideName())+", which keeps a mark for each group.")
+	}
 	if p.Hold {
 		p.Doc = append(p.Doc, "The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.")
 	}
@@ -242,6 +255,9 @@ func (b *builder) buildDoc() {
 		if ix.Have == "" {
 			wants = append(wants, ix.Name)
 		}
+	}
+	if p.LeaseTable != nil && p.LeaseTable.DDL != nil {
+		p.Doc = append(p.Doc, "Claims are rows of the table "+plainText(p.LeaseTable.Name)+", which schema/lease.sql creates. Whoever deletes a row by hand deletes its claim, too, or leaves that to Recover.")
 	}
 	if len(wants) > 0 {
 		p.Doc = append(p.Doc, "The table needs an index that it does not have yet: schema/indexes.sql creates "+strings.Join(wants, " and ")+".")
@@ -260,6 +276,9 @@ func (b *builder) reason() string {
 
 // guarantee says what a late worker can do.
 func (b *builder) guarantee() string {
+	if b.offset != nil {
+		return "The fence is at level token: every claim leaves a random value in the row of its group, and a job can only be settled with the value of its own claim. A consumer that comes late gets ErrLost and moves no mark. A row is read at least once: again when a consumer dies, or when it is finished before one in front of it that is not."
+	}
 	level := "The fence is at level " + b.pkg.Guarantee.String() + ": "
 	switch b.pkg.Guarantee {
 	case queue.FenceToken:
@@ -288,7 +307,7 @@ func (b *builder) guarantee() string {
 func (b *builder) clusterRules() string {
 	wait := b.d.Fragments["cluster_wait"].At(b.version)
 	text := "A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with " + wait + ": elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job."
-	if !b.hasRunning() || b.pkg.Strategy == "pop" {
+	if !b.hasRunning() && b.side == nil || b.pkg.Strategy == "pop" {
 		text = "A node may not know yet what was committed on another. A worker that moves to another node needs sessions with " + wait + ", or it may see jobs that are settled already."
 	}
 	return strings.TrimSpace(text + " " + b.d.Fragments["cluster_rule"].At(b.version))
@@ -314,6 +333,9 @@ func (b *builder) countsBack() bool {
 func (b *builder) diagram() string {
 	p := b.pkg
 	var lines []string
+	if b.offset != nil {
+		return b.offsetDiagram()
+	}
 	add := func(from, op, to string) {
 		lines = append(lines, "\t"+pad(from, 8)+"--"+op+strings.Repeat("-", max(0, 16-len(op)))+"> "+to)
 	}
@@ -330,7 +352,7 @@ func (b *builder) diagram() string {
 	running := "running"
 	if p.Strategy == "pop" {
 		running = "(deleted)"
-	} else if !b.hasRunning() {
+	} else if !b.hasRunning() && b.side == nil {
 		running = "held"
 	}
 	if p.Enqueue != nil {

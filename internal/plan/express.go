@@ -37,7 +37,12 @@ type builder struct {
 	nullsFirst bool
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
-	cluster   bool // several nodes lock rows each for itself
+	offset    *offsetPlan // of a log
+	// side plans over the side table that holds the claims, as held says; rows, of
+	// that, over the queue's own.
+	side, rows *builder
+	held       queue.Side
+	cluster    bool // several nodes lock rows each for itself
 	// conformancePos is where the test of the package was asked for.
 	conformancePos source.Pos
 	shared         *values // what the statements have in common
@@ -70,7 +75,7 @@ func (s *scope) list(a Arg) string { return dialect.MarkText(s.record(a), a.Firs
 // its own.
 func (s *scope) record(a Arg) int {
 	for i, have := range s.args {
-		if have.Kind == a.Kind && have.Field == a.Field && have.Param == a.Param && have.Max == a.Max && have.First == a.First && slices.Equal(have.Batch, a.Batch) {
+		if have.Kind == a.Kind && have.Field == a.Field && have.Param == a.Param && have.Max == a.Max && have.Name == a.Name && have.First == a.First && slices.Equal(have.Batch, a.Batch) {
 			return i
 		}
 	}

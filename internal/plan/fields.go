@@ -20,7 +20,7 @@ import (
 // buildFields gives every column that is read a Go field.
 func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
 	given := b.byColumn(q, errs)
-	seen, keys := map[string]*schema.Column{}, map[string]bool{"row_id": true, "row_table": true}
+	seen, keys := map[string]*schema.Column{}, map[string]bool{"row_id": true, "row_table": true, "held": b.spec.Log != nil}
 	for _, c := range b.spec.Columns {
 		b.roles[c.Column] = c
 		if c.Ignored {
@@ -36,7 +36,7 @@ func (b *builder) buildFields(q *config.Queue, errs *source.ErrorList) {
 				WithHint("Say what it shall be called in Go: rename: {%s: Name} under gen.go in qgen.yaml.", strconv.Quote(c.Name))
 			continue
 		}
-		if methods[f.Name] || strings.HasPrefix(f.Name, "Decode") && f.Codec == JSONBytes {
+		if methods[f.Name] || b.spec.Log != nil && f.Name == "Held" || strings.HasPrefix(f.Name, "Decode") && f.Codec == JSONBytes {
 			f.Name += "Value" // Job has a method of that name
 		}
 		if first, ok := seen[f.Name]; ok {

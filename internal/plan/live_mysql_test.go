@@ -83,6 +83,12 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 			passed++
 			continue
 		}
+		if p.Offset != nil {
+			run(db, p.Offset.DDL)
+		}
+		for _, ddl := range sideTable(p.Package, prepared) {
+			run(db, ddl)
+		}
 		for _, st := range p.Statements() {
 			if prepared[p.Sampled(st.SQL)] {
 				continue

@@ -202,6 +202,9 @@ func TestStatementsOnPostgreSQL(t *testing.T) {
 				if c.engine != "postgresql" || version == "10" && newer[c.name] > 10 {
 					continue
 				}
+				if version == "10" && strings.Contains(c.ddl, "xid8") {
+					continue // there is no such type yet
+				}
 				t.Run(c.name, func(t *testing.T) { preparePostgres(t, dsn, version, c, c.variants(t, texts)) })
 			}
 		})
@@ -242,6 +245,12 @@ func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages ma
 			passed++
 			continue
 		}
+		if p.Offset != nil {
+			run(p.Offset.DDL)
+		}
+		for _, ddl := range sideTable(p.Package, prepared) {
+			run(ddl)
+		}
 		for _, st := range p.Statements() {
 			if prepared[p.Sampled(st.SQL)] {
 				continue
@@ -255,7 +264,7 @@ func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages ma
 				t.Errorf("%s, %s: %v\n%s", what, st.Name, err, p.Sampled(st.SQL))
 			case len(sd.ParamOIDs) != len(st.Args):
 				t.Errorf("%s, %s takes %d arguments, %d are planned\n%s", what, st.Name, len(sd.ParamOIDs), len(st.Args), p.Sampled(st.SQL))
-			case st.Rows != nil && len(sd.Fields) != len(st.Rows):
+			case st.Rows != nil && len(sd.Fields) != len(st.Rows)+flags(p, st):
 				t.Errorf("%s, %s returns %d columns, %d are planned\n%s", what, st.Name, len(sd.Fields), len(st.Rows), p.Sampled(st.SQL))
 			default:
 				// Planning folds constants, which parsing does not.
@@ -286,6 +295,26 @@ func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages ma
 	}
 }
 
+// flags is how many columns a statement returns before the fields of a job.
+func flags(p made, st *Statement) int {
+	if o := p.Offset; o != nil && o.Settles && (st == o.First || st == o.Next || st == o.Alike) {
+		return 1
+	}
+	return 0
+}
+
+// sideTable returns the DDL of a package's side table that was not made before.
+func sideTable(p *Package, made map[string]bool) []string {
+	if p.LeaseTable == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.LeaseTable.DDL), func(ddl string) bool {
+		was := made[ddl]
+		made[ddl] = true
+		return was
+	})
+}
+
 func TestStatementsOnSQLite(t *testing.T) {
 	for _, c := range tableCases(t) {
 		if c.engine != "sqlite" {
@@ -301,8 +330,18 @@ func TestStatementsOnSQLite(t *testing.T) {
 			if _, err := db.Exec(c.ddl); err != nil {
 				t.Fatal(err)
 			}
-			seen := 0
+			seen, made := 0, map[string]bool{}
 			for what, p := range c.variants(t, []string{"3.35", "3.38", "3.41"}) {
+				if p.Offset != nil {
+					if _, err := db.Exec(p.Offset.DDL); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, ddl := range sideTable(p.Package, made) {
+					if _, err := db.Exec(ddl); err != nil {
+						t.Fatalf("%s: %v\n%s", what, err, ddl)
+					}
+				}
 				for _, st := range p.Statements() {
 					seen++
 					var first any

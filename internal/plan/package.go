@@ -39,6 +39,7 @@ type Package struct {
 
 	Tables           *Tables  // nil: the names of all tables are known
 	Payload          *Payload // nil: jobs have nothing in other tables
+	Offset           *Offset  // rows are only added, and read behind marks; then Claim and what settles are nil
 	Claim            *Claim
 	Complete         *Settle // nil: the operation does not exist for this table
 	Retry            *Settle // Fail while attempts are left
@@ -64,6 +65,9 @@ type Package struct {
 	// Reserve takes the lock for writing: what reads first and writes later runs it
 	// before; nil where the rows that were read stay locked.
 	Reserve *Statement
+	// LeaseTable is the side table that holds the claims; nil: the row itself does.
+	LeaseTable *LeaseTable
+
 	// Most is how many jobs one statement names, and MostTaken how many it takes, 0 for
 	// any number; WhyMost is the reason as a clause.
 	Most, MostTaken int
@@ -206,6 +210,7 @@ const (
 	ArgLease    ArgKind = "lease"     // seconds (float64), of an argument lease time.Duration
 	ArgDelay    ArgKind = "delay"     // seconds (float64), of an argument or of the backoff
 	ArgError    ArgKind = "error"     // text of the cause, cut to Max characters
+	ArgLocal    ArgKind = "local"     // the variable Name
 	ArgOlder    ArgKind = "older"     // seconds (float64), of an argument olderThan time.Duration
 	ArgBatch    ArgKind = "batch"     // array of Field over the jobs
 	ArgBatchAll ArgKind = "batch_all" // JSON: an array of arrays of Batch fields over the jobs
@@ -236,6 +241,7 @@ type Arg struct {
 	Field *Field   // of ArgBatch, ArgNew, ArgNewBatch, ArgHeld
 	Batch []*Field // of ArgBatchAll, ArgNewAll, ArgHeldAll: the columns of each inner array
 	Param *Param   // of ArgParam
+	Name  string   // of ArgLocal
 	Max   int      // of ArgError and ArgWorker: longest text in characters, 0 is no limit
 	// First of a list is what stands in the text, with a placeholder for each
 	// value of the first element; More is added behind it for each further one,
@@ -294,6 +300,7 @@ type Claim struct {
 	Params   []*Param
 	Shard    bool
 	LeaseArg bool // Claim takes lease time.Duration
+	Again    bool // a claim that comes back with nothing looks once more
 	Low      *Low
 	Order    []SortTerm // of the returned rows
 	// With is what is written to other tables for the jobs, behind everything else in
@@ -372,7 +379,13 @@ type Settle struct {
 	// transaction, for the jobs whose rows Lock found.
 	With []*Statement
 	// Read reads Refreshes back by the key, behind Lock and Statement.
-	Read      *Statement
+	Read *Statement
+	// Rows writes the rows of the jobs whose claims Statement ended in a side table, in
+	// the same transaction.
+	Rows *Statement
+	// Before locks those rows ahead of everything else; nil where nothing can get in each
+	// other's way.
+	Before    *Statement
 	Delay     bool     // takes a delay (Requeue)
 	Result    *Field   // Complete takes a result per job
 	LeaseArg  bool     // Extend takes lease time.Duration
@@ -385,7 +398,10 @@ type Sweep struct {
 	Statements []*Statement // run in order until limit rows were touched; each takes what is left of limit
 	// With says of a statement that finds its rows by their keys how these are found, and
 	// what is written to other tables before it; nil of one that finds rows itself.
-	With      []*SweepWith
+	With []*SweepWith
+	// Sequel takes away what the last of Statements left behind, in the transaction of
+	// that; what it takes is not counted.
+	Sequel    *Statement
 	OlderThan bool
 }
 
@@ -416,6 +432,7 @@ type Stats struct {
 	Doc       []string
 	Statement *Statement
 	Fields    []StatsField // in the order of the columns that come back
+	PerGroup  bool         // a row comes back for each group of consumers
 }
 
 // StatsField is one figure of Stats.
@@ -423,6 +440,41 @@ type StatsField struct {
 	Name   string // Ready, Running, OldestReady
 	GoType string // int64, or time.Duration (comes back as seconds, null when there is none)
 	Doc    string
+}
+
+// Offset is how a table is read whose rows are only added: each group of
+// consumers has a mark, and a claim on the next rows behind it, in a row of a
+// side table.
+type Offset struct {
+	Table string // the side table, as people say it
+	DDL   string // creates it
+	// Mark are the columns of a mark, null where a group has read nothing; At
+	// are the fields of Job with which they are compared.
+	Mark, At  []*Field
+	NotUnique bool          // rows may be alike in At, and are then taken together
+	Settles   bool          // First, Next and Alike return first whether the row has settled, 1 or 0
+	Apart     bool          // Claim does not work in the caller's transaction
+	Lease     time.Duration // when the caller says none
+	MostGroup int           // longest name of a group, in characters
+
+	ClaimDoc, CompleteDoc, RequeueDoc, ExtendDoc, RewindDoc, PeekDoc, PurgeDoc []string
+
+	Progress *Statement // turn, 1 when no claim runs, and the mark of a group
+	Begin    *Statement // adds a group that is not there yet
+	// BeginFails: it may fail because another adds the same group.
+	BeginFails bool
+	// Bound, where rows may appear late, returns how far rows are seen and the
+	// names of the transactions that may still add some; no row where it cannot tell.
+	Bound              *Statement
+	First, Next, Alike *Statement // rows of a group that has read nothing; behind a mark; of one value
+	Take               *Statement // the claim
+	// Advance completes the next rows of a claim at once; else Lock, Held (how many
+	// rows are passed, and what is finished behind them), and Pass or Note.
+	Advance, Lock, Held, Pass, Note *Statement
+	Requeue, Extend, Rewind         *Statement
+	// Lowest returns the lowest mark, and Purge deletes rows below it; nil when rows stay.
+	Lowest, Purge *Statement
+	OlderThan     bool // of Purge
 }
 
 // Peek reads jobs without taking them.

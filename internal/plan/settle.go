@@ -19,6 +19,10 @@ import (
 
 // buildSettles plans Complete, Fail, Requeue and Extend.
 func (b *builder) buildSettles() {
+	if b.side != nil {
+		b.leaseSettles()
+		return
+	}
 	if b.pkg.Strategy == "pop" {
 		return // a taken row is gone
 	}
@@ -70,13 +74,16 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	if strings.EqualFold(b.spec.Table.Name+".", was) {
 		was = ""
 	}
-	s.settle.joined = moved && was == ""
+	s.settle.joined, s.settle.small = moved && was == "", b.rows != nil
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
 	if len(extra) > 0 && s.settle.result == "" {
 		s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
 	}
-	s.settle.delay = name == queue.Release
+	s.settle.delay = name == queue.Release && b.rows == nil // a claim ends when it is given back
 	v.Where = s.tests(b.leaving(t))
+	if b.rows != nil {
+		v.Where = append(v.Where, s.test(b.stands(true)))
+	}
 	template := "update_batch"
 	if t.Delete {
 		template = "delete_batch"
@@ -158,6 +165,9 @@ func (b *builder) lockClaimed(t *queue.Transition, held []*Field, file, op strin
 	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
 	v.Where = s.tests(b.leaving(t))
+	if b.rows != nil {
+		v.Where = append(v.Where, s.test(b.stands(true)))
+	}
 	v.Returning = s.read(b.pkg.Key)
 	return s.statement(file+"_lock", "lock_batch", v, b.pkg.Key,
 		file+": locks the rows of jobs whose claims are still theirs, which "+file+".sql then writes", b.fenceHead(),
@@ -196,6 +206,10 @@ func (b *builder) keyHead(v values) string {
 
 // buildSweeps plans Recover, Redrive and Purge.
 func (b *builder) buildSweeps() {
+	if b.side != nil {
+		b.leaseSweeps()
+		return
+	}
 	p := b.pkg
 	// Where claims that ran out are claimed again, only rows without tries left
 	// are swept.
@@ -232,8 +246,13 @@ func (b *builder) addSweep(to *Sweep, t *queue.Transition, more []queue.Test, fi
 
 // sweep writes a statement over a limited number of rows that nobody holds.
 func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves string) *Statement {
+	return b.sweepIf(t, more, file, op, moves, func(*scope) []string { return nil })
+}
+
+// sweepIf is sweep where further conditions hold.
+func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, moves string, further func(*scope) []string) *Statement {
 	s, v := b.newScope(), b.base(op)
-	v.Where = s.tests(slices.Concat(t.Tests, more))
+	v.Where = append(s.tests(slices.Concat(t.Tests, more)), further(s)...)
 	s.limit(&v, 0)
 	suffix := s.pick(&v)
 	template := "update_some"
@@ -463,6 +482,10 @@ func (b *builder) given(c *queue.Column) bool {
 func (b *builder) buildStats() {
 	s, v := b.newScope(), b.base("Stats")
 	st := &Stats{}
+	if b.side != nil {
+		v.Table += " LEFT JOIN " + b.sideTable() + " ON " + strings.Join(b.sameKey(b.side.qualified()), " AND ")
+		s.prefix = b.qualified()
+	}
 	add := func(name, goType, doc, sql string) {
 		st.Fields = append(st.Fields, StatsField{Name: name, GoType: goType, Doc: doc})
 		v.Figures = append(v.Figures, sql+" AS "+b.d.Ident(b.d.Fold(snake(name))))
@@ -484,12 +507,21 @@ func (b *builder) buildStats() {
 		queue.Ready: "rows that a claim could take now", queue.Claimed: "rows that are claimed and not begun",
 		queue.Running: "rows that workers hold", queue.Done: "finished rows", queue.Failed: "rows that failed for good",
 	}
+	if b.side != nil {
+		for _, f := range b.leaseStats(s) {
+			add(f.name, "int64", f.doc, filter("count", "", f.where))
+			states[queue.StateName(strings.ToLower(f.name))] = f.where
+		}
+	}
 	for _, name := range queue.StateNames {
+		if b.side != nil {
+			break
+		}
 		if where, ok := states[name]; ok && (name != queue.Running || b.hasRunning()) {
 			add(exported(string(name)), "int64", docs[name], filter("count", "", where))
 		}
 	}
-	if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
+	if b.side == nil && b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
 		base := b.withoutTime(queue.Ready)
 		base = append(base, s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
 		add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
@@ -570,6 +602,9 @@ func constant(t queue.Test) bool {
 func (b *builder) buildPeek() {
 	var fields []*Field
 	for _, f := range b.pkg.Fields {
+		if b.isSide(f) {
+			continue
+		}
 		// What only a claim fills in may be null here.
 		if c := b.spec.Table.Column(f.Column); f.RowID || c == nil || c.NotNull || f.Null || !b.writes(queue.Claim, c) {
 			fields = append(fields, f)
@@ -599,7 +634,7 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		s, v := b.newScope(), b.base("Verify")
 		fill(s, &v)
 		verify.Checks = append(verify.Checks, Check{Mend: mend,
-			Statement: s.statement(name, template, v, nil, strings.ReplaceAll(template, "_", ": ")+strings.TrimPrefix(name, template), "locks: none")})
+			Statement: s.statement(name, template, v, nil, strings.Replace(name, "_", ": ", 1), "locks: none")})
 	}
 	check := func(name, mend string, fill func(s *scope, v *values)) { checkAs(name, name, mend, fill) }
 	wanted := func(c *schema.Column) []string {
@@ -613,13 +648,14 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		return []string{b.d.Quote(c.Name), b.d.Quote(name)}
 	}
 	check("verify_version", "generate again with the server version in qgen.yaml, or upgrade the server", func(*scope, *values) {})
-	check("verify_columns", "generate again from the present schema, or migrate the database", func(s *scope, v *values) {
+	columns := func(b *builder, v *values) {
 		for _, c := range b.spec.Columns {
 			if !c.Ignored {
 				v.Wanted = append(v.Wanted, wanted(c.Column))
 			}
 		}
-	})
+	}
+	check("verify_columns", "generate again from the present schema, or migrate the database", func(_ *scope, v *values) { columns(b, v) })
 	for i, from := range b.spec.PayloadFrom {
 		name := "verify_columns_payload"
 		if i > 0 {
@@ -631,6 +667,12 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 				v.Wanted = append(v.Wanted, wanted(c.Column))
 			}
 		})
+	}
+	if b.side != nil {
+		b.verifySide(verify, columns)
+	}
+	if b.offset != nil {
+		checkAs("verify_offset", "verify_columns", "create the table with schema/offset.sql, or generate again", func(_ *scope, v *values) { b.verifyOffset(v) })
 	}
 	if b.spec.Procedures {
 		check("verify_procedures", "create it with schema/procedures.sql", func(_ *scope, v *values) {

@@ -11,6 +11,9 @@ func (p *Package) Statements() []*Statement {
 			}
 		}
 	}
+	if p.Offset != nil {
+		add(p.Offset.statements()...)
+	}
 	if c := p.Claim; c != nil {
 		add(c.Pick, c.Lock)
 		add(c.Narrow...)
@@ -25,9 +28,9 @@ func (p *Package) Statements() []*Statement {
 	}
 	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
 		if s != nil {
-			add(s.Lock)
+			add(s.Before, s.Lock)
 			add(s.With...)
-			add(s.Statement, s.Read)
+			add(s.Statement, s.Read, s.Rows)
 		}
 	}
 	for _, s := range []*Sweep{p.Recover, p.Redrive, p.Purge} {
@@ -41,6 +44,7 @@ func (p *Package) Statements() []*Statement {
 			}
 			add(one)
 		}
+		add(s.Sequel)
 	}
 	add(p.Reserve)
 	if p.Enqueue != nil {

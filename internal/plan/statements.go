@@ -72,12 +72,14 @@ type values struct {
 	Body            string
 	// Partitioned: the table has partitions.
 	Partitioned bool
+	Plain       bool   // rows are read that nobody locks: no hint says how to pass over them
 	JSON        bool   // batches travel as JSON
 	Cursor      string // what a block gives its rows back by
 	Counts      string // what a block gives its counts back by
 	Key         string // the key that an insert gives back by NewKey
 	NewKey      string
 	Triggers    bool // the DDL of the table has triggers
+	Lease       leaseValues
 }
 
 // names are what the rows of a statement are called besides the table's own.
@@ -87,6 +89,7 @@ type names struct {
 	Row       string // those of the queue, in a statement over another table
 	Candidate string // those that may be taken
 	Each      string // the number of one of them, within a block
+	Leased    string // claims that a statement added
 	Changed   string // how many were changed, within a block
 	Other     string // other rows of a row's group
 }
@@ -125,6 +128,7 @@ type settleScope struct {
 	result string // the batch's column with the result of each job
 	delay  bool   // the caller may give a delay, 0 leaves the due time alone
 	joined bool   // the batch is joined as a table even where a list would do
+	small  bool   // the table is so small that a join would rather read it whole
 }
 
 // newScope starts a statement.
@@ -543,7 +547,7 @@ func (s *scope) asArrays(b *batch, one ArgKind, keys, fields []*Field) {
 	if s.fieldWrite(keys[0]) != "" {
 		b.Arg = s.d.Cast(b.Arg, keys[0].Cast+"[]")
 	}
-	if s.settle.joined && len(keys) == 1 && !s.isArray(keys[0]) {
+	if (s.settle.joined || s.settle.small && !b.Only) && len(keys) == 1 && !s.isArray(keys[0]) {
 		// The list finds the rows; joined alone they may be read by all that hold a token.
 		b.Match = append([]string{dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", b.Column, "arg", b.Arg)}, b.Match...)
 	}

@@ -109,6 +109,11 @@ func (b *binding) readCompanions() {
 			continue
 		}
 		t := b.spec.Transitions[name]
+		if b.spec.Log != nil {
+			b.errorf(a.Transition.Pos, "rows of this queue are only added, so %s writes nothing", name).
+				WithHint("Write other tables in the transaction of the handler, with WithTx.")
+			continue
+		}
 		if t == nil {
 			b.errorf(a.Transition.Pos, "this queue has no %s", name).WithHint("%s", absent[name])
 			continue

@@ -48,6 +48,9 @@ func (s *Spec) String() string {
 	if s.Strategy != "" {
 		line("strategy", "%s", s.Strategy)
 	}
+	if s.Log != nil {
+		line("log", "%s", s.Log.text())
+	}
 	if s.Lease != nil {
 		line("lease", "%s", s.Lease.text())
 	}

@@ -58,9 +58,7 @@ type rule struct {
 	name  string
 	takes takes
 	only  []string // the values, where they are fixed
-	// later says what to do meanwhile, for every value or those in laterOnly.
-	later     string
-	laterOnly []string
+	later string   // what to do meanwhile
 }
 
 // The words of everything that keeps time.
@@ -81,8 +79,7 @@ var strategyNames = []string{"returning", "lock_update", "block", "token", "guar
 // verbs is the vocabulary.
 var verbs = []*verb{
 	{name: "queue", on: onTable, takes: aName, words: []rule{
-		{name: "strategy", takes: oneValue, only: strategyNames, laterOnly: []string{"lease_table", "offset"},
-			later: "Leave strategy= out, or choose another, for example strategy=hold."},
+		{name: "strategy", takes: oneValue, only: strategyNames},
 		{name: "fence", takes: oneValue, only: []string{"none", "status", "claimed", "attempt", "token"}},
 		{name: "done", takes: oneValue, only: []string{"delete", "keep"}},
 		{name: "failed", takes: oneValue, only: []string{"delete", "keep"}},
@@ -96,8 +93,7 @@ var verbs = []*verb{
 	{name: "id", on: onColumn, takes: aNumber},
 	{name: "seq", on: onColumn, words: []rule{
 		{name: "notunique", takes: noValue},
-		{name: "gaps", takes: noValue, later: "It belongs to strategy=offset. Leave it out."},
-		{name: "settle", takes: oneValue, later: "It belongs to strategy=offset. Leave it out."},
+		{name: "gaps", takes: noValue}, {name: "settle", takes: oneValue},
 	}},
 	{name: "status", on: onColumn, words: slices.Concat([]rule{
 		{name: "ready", takes: stateTest}, {name: "running", takes: stateTest},
@@ -337,7 +333,7 @@ func (v *verb) unknown(w *word, errs *source.ErrorList) {
 // check compares a word with its rule.
 func (r *rule) check(v *verb, w *word, errs *source.ErrorList) {
 	switch {
-	case r.later != "" && (r.laterOnly == nil || len(w.values) > 0 && slices.Contains(r.laterOnly, w.values[0].text)):
+	case r.later != "":
 		refuse(errs, w.pos, w.pos.Text(), r.later)
 		return
 	case r.takes == noValue && w.op != flag:

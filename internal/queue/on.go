@@ -14,6 +14,8 @@ func (b *binding) writeExplicit() {
 		for _, step := range steps {
 			name := TransitionName(step.name)
 			switch t := b.spec.Transitions[name]; {
+			case t == nil && b.spec.Log != nil:
+				b.errorf(step.pos, "rows of this queue are only added, so %s writes nothing", name).WithHint("Keep enqueue.")
 			case t == nil:
 				b.errorf(step.pos, "this queue has no %s", name).WithHint("%s", absent[name])
 			case name == Claim && !b.runs():

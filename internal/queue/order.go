@@ -11,6 +11,19 @@ import (
 
 // readOrder finds the order in which rows are taken.
 func (b *binding) readOrder() {
+	if b.spec.Log != nil {
+		b.spec.Order = []OrderTerm{{Column: b.spec.Seq}}
+		b.spec.NoTieBreak = b.spec.Log.NotUnique
+		if b.spec.NoTieBreak {
+			for _, c := range b.spec.Key {
+				if c != b.spec.Seq {
+					b.spec.Order = append(b.spec.Order, OrderTerm{Column: c})
+				}
+			}
+			b.spec.NoTieBreak = len(b.spec.Key) == 0
+		}
+		return
+	}
 	type placed struct {
 		place int
 		OrderTerm

@@ -94,8 +94,8 @@ func (b *binding) readFailed() {
 			a.LimitClaim = true
 			b.note("a failed row is known by its attempts alone, so a row at the limit is not claimed (limit=claim)")
 		}
-	default:
-		b.note("nothing marks a failed row, so Fail always puts the job back")
+	case b.spec.Log == nil:
+		b.note(NeverFails)
 	}
 	if a.Limited() && b.claims.byClaim && !a.LimitClaim {
 		a.LimitClaim = true

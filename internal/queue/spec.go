@@ -36,6 +36,7 @@ type Spec struct {
 	Params     []*Param // of Claim, in the order of the columns
 	Shard      *Shard
 	Group      *Group    // nil: rows run beside each other freely
+	Log        *Log      // rows are only added, and read behind a mark; nil where they are written
 	Columns    []*Column // every column of the table, in table order
 
 	Fence     Fence
@@ -46,6 +47,10 @@ type Spec struct {
 	// Procedures: the package calls stored procedures; where that was said.
 	Procedures bool
 	StoredPos  source.Pos
+
+	// Side holds the claims where qgen.yaml says so; nil where it does not.
+	Side   *Side
+	Tables []*schema.Table // of the schema, whose names are taken
 
 	DoneDeletes   bool // Complete removes the row
 	FailedDeletes bool // Fail without attempts left removes the row

@@ -233,13 +233,13 @@ func (b *binding) judgeStates() {
 			WithHint("Say which rows wait to be claimed: ready=<value>.")
 		return
 	}
-	if !b.spec.DoneDeletes && !b.keepsDone {
+	if !b.spec.DoneDeletes && !b.keepsDone && b.spec.Log == nil && b.spec.Strategy != "offset" {
 		e := b.errorf(b.spec.Pos, "nothing says what becomes of a finished row")
 		switch {
 		case len(b.status) > 0:
 			e.WithHint("Say done=<value> on qgen:status of column %q, or done=delete on qgen:queue.", b.status[0].column.Name)
 		default:
-			e.WithHint("Say qgen:queue done=delete, or which column keeps it: qgen:status done=<value>, or qgen:finished on a column that may be null.")
+			e.WithHint("Say qgen:queue done=delete, or which column keeps it: qgen:status done=<value>, or qgen:finished on a column that may be null; or qgen:seq on the column that grows with insertion, where rows are only added and stay.")
 		}
 		return
 	}

@@ -33,6 +33,9 @@ func (b *binding) readTimes() {
 			b.time(r)
 		}
 	}
+	if r := b.one("seq"); r != nil && r.column.Type.Class == schema.Timestamp {
+		b.time(r)
+	}
 }
 
 // time makes sure that a role's column keeps times and that it is known how.

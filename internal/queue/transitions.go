@@ -50,6 +50,9 @@ func (b *binding) deletes(name TransitionName) bool {
 // leaves returns the tests of the rows that a transition is for, and whether
 // the table can express the transition at all.
 func (b *binding) leaves(name TransitionName) ([]Test, bool) {
+	if b.spec.Log != nil {
+		return nil, name == Enqueue
+	}
 	k := &b.claims
 	fails := b.keepsFailed || b.spec.FailedDeletes
 	// The rows that the holder has.

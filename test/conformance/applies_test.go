@@ -18,6 +18,8 @@ func (s *subject) absent() []string {
 		absent = append(absent, "Claim", "Complete", "Fail", "Requeue", "Extend", "Recover", "CompleteAndClaim")
 	case "pop":
 		absent = append(absent, "Complete", "Fail", "Requeue", "Extend", "Recover", "Redrive", "Purge", "CompleteAndClaim")
+	case "offset":
+		absent = append(absent, "Fail", "Recover", "Redrive", "CompleteAndClaim")
 	case "partition":
 		absent = append(absent, "Fail", "Requeue", "Extend", "Recover", "Redrive", "CompleteAndClaim")
 	default:
@@ -79,7 +81,9 @@ func hasLowHint(s *subject) bool {
 	return s.pkg.shape == "single" && s.strategy() == "returning" && hasRowLocks(s) && s.family.deadRows
 }
 
-func hasWork(s *subject) bool { return s.pkg.shape == "single" && s.pkg.strategy == "" }
+func hasWork(s *subject) bool {
+	return (s.pkg.shape == "single" || s.shape.side != "") && s.pkg.strategy == ""
+}
 
 // passesLocked: a claim does not wait for rows that another transaction holds.
 func passesLocked(s *subject) bool {
@@ -109,8 +113,9 @@ func plansAlone(s *subject) bool { return !s.clustered() }
 // plansByStatistics: plans follow statistics that may be wrong.
 func plansByStatistics(s *subject) bool { return plansAlone(s) && hasStatistics(s) }
 
-// settlesByKey: running rows are found by their key, whatever the plan could be.
-func settlesByKey(s *subject) bool { return plansAlone(s) && marksRunning(s) }
+// settlesByKey: running rows are found by their key, whatever the plan could be. A
+// side table holds no others; it is read whole while its size makes that cheaper.
+func settlesByKey(s *subject) bool { return plansAlone(s) && marksRunning(s) && s.shape.side == "" }
 
 // movesRows: jobs that have ended go to other tables, and their parts go away.
 func movesRows(s *subject) bool { return s.pkg.shape == "moved" }

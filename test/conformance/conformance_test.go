@@ -116,7 +116,7 @@ func TestConformance(t *testing.T) {
 		}
 		t.Run(s.pkg.name+"/"+s.name, func(t *testing.T) {
 			t.Parallel()
-			for _, p := range properties {
+			for _, p := range s.properties() {
 				if p.applies != nil && !p.applies(s) {
 					continue
 				}
@@ -259,6 +259,17 @@ type proof struct {
 	rows map[proofKey]map[string]bool // property: held for every case
 }
 
+// allProperties are the properties of all subjects, each name once.
+func allProperties() []property {
+	all := slices.Clone(properties)
+	for _, p := range logProperties {
+		if !slices.ContainsFunc(properties, func(q property) bool { return q.name == p.name }) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 type proofKey struct{ strategy, engine, server string }
 
 func (s *subject) key() proofKey {
@@ -293,7 +304,7 @@ func (p *proof) compare(t *testing.T) {
 	var lines []string
 	for k, row := range p.rows {
 		var held []string
-		for _, property := range properties {
+		for _, property := range allProperties() {
 			if row[property.name] {
 				held = append(held, property.name)
 			}

@@ -144,7 +144,7 @@ func insertMySQL(columns, values, direction string, first, last int) string {
 
 // earlierMySQL asks the column how it keeps time.
 func earlierMySQL(tb testing.TB, t *table, c string) string {
-	kind := collect[string](tb, t.db, "SELECT data_type FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'jobs' AND column_name = ?", c)[0]
+	kind := collect[string](tb, t.db, "SELECT data_type FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ? AND column_name = ?", t.claims(), c)[0]
 	if kind == "datetime" || kind == "timestamp" {
 		return c + " - INTERVAL 2 HOUR"
 	}

@@ -171,7 +171,7 @@ func earlierOracle(tb testing.TB, t *table, c string) string {
 	} else {
 		name = strings.ToUpper(c)
 	}
-	kind := collect[string](tb, t.db, "SELECT data_type FROM user_tab_columns WHERE table_name = 'JOBS' AND column_name = :1", name)[0]
+	kind := collect[string](tb, t.db, "SELECT data_type FROM user_tab_columns WHERE table_name = :1 AND column_name = :2", strings.ToUpper(t.claims()), name)[0]
 	if kind != "NUMBER" {
 		return c + " - INTERVAL '2' HOUR"
 	}

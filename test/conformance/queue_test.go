@@ -26,6 +26,7 @@ type queue struct {
 	v       reflect.Value
 	worker  int // which of the workers it is for: its shard, where the table has one
 	workers int
+	group   string // of consumers; "" for the case's own
 }
 
 // job is a Job of an emitted package.
@@ -81,6 +82,9 @@ func (q queue) call(ctx context.Context, method string, args ...any) ([]reflect.
 	}
 	mt := m.Type()
 	topics := q.of.shape.topics
+	if q.group != "" {
+		topics = []string{q.group}
+	}
 	var in []reflect.Value
 	for i := range mt.NumIn() {
 		want := mt.In(i)
@@ -285,6 +289,7 @@ func (q queue) newJob(n int64) any {
 	}
 	set("N", n)
 	set("Seq", n)
+	set("At", n)
 	set("Region", "r"+strconv.FormatInt(n%3, 10))
 	set("Kind", "mail")
 	if f := v.FieldByName("ID"); f.IsValid() {

@@ -110,6 +110,15 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logalikepg10sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logms2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logmy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logora19"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logpg94sql"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/logxidpg13pgx"
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedmaria105"
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedmy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedmy84"
@@ -172,6 +181,13 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalpg10sql"
 	"github.com/qgen-dev/qgen/test/conformance/gen/severalsqlite"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablemaria106"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablems2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablemy56"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablemy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetableora19"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablepg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/sidetablesqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlecrdb"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlegalera"
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlegroup"
@@ -436,4 +452,20 @@ var registry = []emitted{
 	{name: "headoflinemy84", new: headoflinemy84.New, lost: headoflinemy84.ErrLost, retryable: headoflinemy84.IsRetryable},
 	{name: "headoflinemaria105", new: headoflinemaria105.New, lost: headoflinemaria105.ErrLost, retryable: headoflinemaria105.IsRetryable},
 	{name: "groupedmaria106", new: groupedmaria106.New, lost: groupedmaria106.ErrLost, retryable: groupedmaria106.IsRetryable},
+	{name: "logpg10pgx", new: logpg10pgx.New, worker: logpg10pgx.WithWorker, lost: logpg10pgx.ErrLost, retryable: logpg10pgx.IsRetryable},
+	{name: "logpg94sql", new: logpg94sql.New, worker: logpg94sql.WithWorker, lost: logpg94sql.ErrLost, retryable: logpg94sql.IsRetryable},
+	{name: "logxidpg13pgx", new: logxidpg13pgx.New, worker: logxidpg13pgx.WithWorker, lost: logxidpg13pgx.ErrLost, retryable: logxidpg13pgx.IsRetryable},
+	{name: "logalikepg10sql", new: logalikepg10sql.New, worker: logalikepg10sql.WithWorker, lost: logalikepg10sql.ErrLost, retryable: logalikepg10sql.IsRetryable},
+	{name: "logsqlite", new: logsqlite.New, worker: logsqlite.WithWorker, lost: logsqlite.ErrLost, retryable: logsqlite.IsRetryable},
+	{name: "logmy56", new: logmy56.New, worker: logmy56.WithWorker, lost: logmy56.ErrLost, retryable: logmy56.IsRetryable},
+	{name: "logmaria105", new: logmaria105.New, worker: logmaria105.WithWorker, lost: logmaria105.ErrLost, retryable: logmaria105.IsRetryable},
+	{name: "logms2019", new: logms2019.New, worker: logms2019.WithWorker, lost: logms2019.ErrLost, retryable: logms2019.IsRetryable},
+	{name: "logora19", new: logora19.New, worker: logora19.WithWorker, lost: logora19.ErrLost, retryable: logora19.IsRetryable},
+	{name: "sidetablepg10pgx", new: sidetablepg10pgx.New, worker: sidetablepg10pgx.WithWorker, lost: sidetablepg10pgx.ErrLost, retryable: sidetablepg10pgx.IsRetryable},
+	{name: "sidetablesqlite", new: sidetablesqlite.New, worker: sidetablesqlite.WithWorker, lost: sidetablesqlite.ErrLost, retryable: sidetablesqlite.IsRetryable},
+	{name: "sidetablemy56", new: sidetablemy56.New, worker: sidetablemy56.WithWorker, lost: sidetablemy56.ErrLost, retryable: sidetablemy56.IsRetryable},
+	{name: "sidetablemy84", new: sidetablemy84.New, worker: sidetablemy84.WithWorker, lost: sidetablemy84.ErrLost, retryable: sidetablemy84.IsRetryable},
+	{name: "sidetablemaria106", new: sidetablemaria106.New, worker: sidetablemaria106.WithWorker, lost: sidetablemaria106.ErrLost, retryable: sidetablemaria106.IsRetryable},
+	{name: "sidetablems2019", new: sidetablems2019.New, worker: sidetablems2019.WithWorker, lost: sidetablems2019.ErrLost, retryable: sidetablems2019.IsRetryable},
+	{name: "sidetableora19", new: sidetableora19.New, worker: sidetableora19.WithWorker, lost: sidetableora19.ErrLost, retryable: sidetableora19.IsRetryable},
 }

@@ -13,6 +13,7 @@ type shape struct {
 	ready, running, done, failed string
 	finish                       string   // assignments that make a row done
 	lease                        string   // the column whose time ends a claim
+	side                         string   // the table beside jobs that holds the claims, where one does
 	fence                        string   // the level that doc.go states
 	tries                        tries    // how failures are counted
 	topics                       []string // arguments of Claim
@@ -168,6 +169,24 @@ var shapes = map[string]*shape{
 	"holdstatus": {
 		ready: statusReady, done: statusDone, failed: statusFailed,
 		finish: "status = 'done'", strategy: "hold", fence: "none",
+	},
+	"log": {
+		columns: []column{{"created_at", "now() - interval '1 hour'", "1", "UTC_TIMESTAMP(6) - INTERVAL 1 HOUR"}},
+		lease:   "lease_till", side: "jobs_offset", strategy: "offset", fence: "token", topics: []string{"g"},
+	},
+	"logxid": {
+		lease: "lease_till", side: "jobs_offset", strategy: "offset", fence: "token", topics: []string{"g"},
+	},
+	"logalike": {
+		columns: []column{{"at", "g", "", ""}, {"created_at", "now() - interval '1 hour'", "", ""}},
+		lease:   "lease_till", side: "jobs_offset", strategy: "offset", fence: "token", topics: []string{"g"},
+		absent: []string{"Purge"},
+	},
+	"sidetable": {
+		ready:   "NOT EXISTS (SELECT 1 FROM jobs_lease l WHERE l.id = jobs.id AND (l.token IS NOT NULL OR l.failed_at IS NOT NULL))",
+		running: "EXISTS (SELECT 1 FROM jobs_lease l WHERE l.id = jobs.id AND l.token IS NOT NULL)",
+		failed:  "EXISTS (SELECT 1 FROM jobs_lease l WHERE l.id = jobs.id AND l.failed_at IS NOT NULL)",
+		lease:   "claimed_until", side: "jobs_lease", strategy: "lease_table", fence: "token", tries: byClaim,
 	},
 	"pop": {
 		ready: everyRow, strategy: "pop", fence: "none",

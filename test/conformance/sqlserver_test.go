@@ -135,7 +135,7 @@ func withoutBooleans(s *shape) *shape {
 // earlierSQLServer asks the column how it keeps time.
 func earlierSQLServer(tb testing.TB, t *table, c string) string {
 	name := strings.Trim(c, `"`)
-	kind := collect[string](tb, t.db, "SELECT DATA_TYPE FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = 'jobs' AND COLUMN_NAME = @p1", name)[0]
+	kind := collect[string](tb, t.db, "SELECT DATA_TYPE FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = @p1 AND COLUMN_NAME = @p2", t.claims(), name)[0]
 	if kind != "bigint" {
 		return "DATEADD(hour, -2, " + c + ")"
 	}

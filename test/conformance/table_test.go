@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -47,7 +48,7 @@ type table struct {
 func (s *subject) newTable(t testing.TB) *table {
 	t.Helper()
 	x := s.bareTable(t)
-	for _, ddl := range slices.Concat(s.advice(t), s.procedures(t)) {
+	for _, ddl := range slices.Concat(s.advice(t), s.procedures(t), s.sideTable(t)) {
 		x.run(t, ddl)
 	}
 	conns := 24
@@ -74,6 +75,9 @@ func (s *subject) bareTable(t testing.TB) *table {
 		}
 	}
 	for _, ddl := range s.shape.beside {
+		x.run(t, ddl)
+	}
+	for _, ddl := range s.statements(t, "lease.sql") {
 		x.run(t, ddl)
 	}
 	return x
@@ -113,24 +117,32 @@ func (t *table) reconnect(tb testing.TB, settings ...string) *table {
 }
 
 // advice returns the statements of the package's schema/indexes.sql.
-func (s *subject) advice(t testing.TB) []string {
-	t.Helper()
-	return s.adviceFor(t, "", "")
-}
+func (s *subject) advice(t testing.TB) []string { return s.adviceFor(t, "", "") }
 
 // adviceFor is advice for the table whose name begins and ends so, where that is made at
 // run time.
 func (s *subject) adviceFor(t testing.TB, prefix, suffix string) []string {
 	t.Helper()
 	names := strings.NewReplacer("{{.Prefix}}", prefix, "{{.Suffix}}", suffix)
-	path := filepath.Join("gen", s.pkg.name, "schema", "indexes.sql")
+	var statements []string
+	for _, statement := range s.statements(t, "indexes.sql") {
+		statements = append(statements, names.Replace(statement))
+	}
+	return statements
+}
+
+// statements returns those of a file in schema/, none where the package needs no
+// such file.
+func (s *subject) statements(t testing.TB, file string) []string {
+	t.Helper()
+	path := filepath.Join("gen", s.pkg.name, "schema", file)
 	if _, err := os.Stat(path); os.IsNotExist(err) {
-		return nil // the table's own indexes serve
+		return nil
 	}
 	var statements []string
 	for _, statement := range strings.Split(readText(t, path), ";\n") {
 		if text := strings.TrimSpace(withoutComments(statement)); text != "" {
-			statements = append(statements, names.Replace(text))
+			statements = append(statements, text)
 		}
 	}
 	return statements
@@ -240,7 +252,7 @@ type states struct{ ready, running, done, failed int }
 // compared by, it moves in the jobs, too.
 func (t *table) expire(tb testing.TB, jobs ...job) {
 	tb.Helper()
-	t.run(tb, "UPDATE jobs SET "+t.shape.lease+" = "+t.family.earlier(tb, t, t.shape.lease))
+	t.run(tb, "UPDATE "+t.claims()+" SET "+t.shape.lease+" = "+t.family.earlier(tb, t, t.shape.lease))
 	if t.shape.fence != "claimed" {
 		return
 	}
@@ -250,6 +262,9 @@ func (t *table) expire(tb testing.TB, jobs ...job) {
 		claimed.Set(reflect.ValueOf(at.Add(-2 * time.Hour)))
 	}
 }
+
+// claims is the table that holds the claims.
+func (t *table) claims() string { return cmp.Or(t.shape.side, "jobs") }
 
 // analyze brings the statistics up to date.
 func (t *table) analyze(tb testing.TB) {
@@ -266,6 +281,9 @@ func (t *table) column(tb testing.TB, name string) bool {
 // untilDue returns for how many seconds each row has to wait, and ends the wait.
 func (t *table) untilDue(tb testing.TB) []float64 {
 	tb.Helper()
+	if t.shape.side != "" {
+		t.run(tb, "UPDATE "+t.shape.side+" SET "+t.shape.lease+" = "+t.family.earlier(tb, t, t.shape.lease)+" WHERE token IS NULL")
+	}
 	if !t.column(tb, "due_at") {
 		return nil
 	}

@@ -13,5 +13,3 @@ CREATE TABLE later (
 CREATE TABLE two_steps (id bigint PRIMARY KEY,
   s text -- qgen:status ready=N claimed=R running=A done=D
 );
--- qgen:queue side strategy=lease_table done=delete
-CREATE TABLE side (id bigint PRIMARY KEY);

@@ -16,8 +16,8 @@
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
---   offset       reading behind a mark is not carried out by this version yet
---   lease_table  a side table is not carried out by this version yet
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed

@@ -30,3 +30,9 @@ CREATE TABLE isams (
     id bigint NOT NULL PRIMARY KEY,
     st varchar(8) NOT NULL -- qgen:status ready=a running=b done=c
 ) ENGINE=MyISAM;
+
+-- Rows may appear below others.
+CREATE TABLE log_rows (
+    id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY -- qgen:seq
+);
+CREATE TABLE inbox_claims (inbox_id bigint NOT NULL PRIMARY KEY, holder int, since int NOT NULL);

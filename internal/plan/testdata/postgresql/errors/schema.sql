@@ -40,3 +40,10 @@ CREATE TABLE split (
     line  text NOT NULL,
     state int NOT NULL DEFAULT 0 -- qgen:status ready=0 done=1 failed=2
 ) PARTITION BY LIST (state);
+
+-- Nothing tells which rows may still appear below others.
+CREATE TABLE given (
+    id   bigint PRIMARY KEY, -- qgen:seq
+    body text
+);
+CREATE TABLE lines (line text);

@@ -17,8 +17,8 @@
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
---   offset       reading behind a mark is not carried out by this version yet
---   lease_table  a side table is not carried out by this version yet
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  rows have no key by which a side table could name them
 -- * hold         nothing is written while a job runs: the row lock is the claim
 --   partition    no shard column
 --   returning    the table has no running state that a claim could write

@@ -1,0 +1,820 @@
+package plan
+
+// This file plans claims that are held in a side table: who has a row stands
+// there, under the row's key, and the row itself stays as it is until its job is
+// finished. The side table is read as a queue of its own, so that what settles a
+// job there are the statements of settle.go over another table.
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// LeaseTable is the side table that a package needs beside the queue's own.
+type LeaseTable struct {
+	Name string   // qualified, as people say it
+	Head []string // the comment of its file
+	DDL  []string // creates it; nil where it is the user's own
+}
+
+// leaseValues fill the holes of a template that claims in a side table.
+type leaseValues struct {
+	Table     string            // qualified
+	Bare      string            // its bare name
+	Key       []string          // its columns that repeat the key
+	Columns   []string          // of an insert
+	Values    []string          // of an insert, over a picked row
+	Set       []string          // assignments that take over a claim that has run out
+	Guarded   []string          // the same, each of which leaves its column alone where the claim is good; those that Guard reads come last
+	Guard     []string          // conditions under which a claim may be taken over
+	Same      []string          // assignments that change nothing
+	Given     []string          // the key of a row of the batch, named
+	Match     []string          // picked rows joined to the side table
+	Joined    []string          // claims joined to the rows of the queue
+	Returning []string          // what the claims give to the rest of the statement
+	Defined   []string          // definitions of the columns that repeat the key
+	Named     map[string]string // the other columns by what they hold
+	Index     string            // what the names of its indexes begin with
+}
+
+// leasable reports whether a side table can hold the claims.
+func (b *builder) leasable() (bool, string, string) {
+	inOrder, why, mend := b.canLockInOrder()
+	c, verb := b.spec.HeldByRow()
+	switch {
+	case b.hasRunning():
+		return false, "the table has a running state, which a claim can write", "Leave out what marks a running row, or leave the side table out."
+	case b.spec.Log != nil:
+		return false, "rows are only added, and nothing is claimed but what stands behind a mark", "Leave out qgen:seq, and say what becomes of a finished row, or leave the side table out."
+	case slices.ContainsFunc(queue.TransitionNames, b.hasCompanions):
+		return false, "the steps of a job write other tables, and a claim in a side table does not bring those along", "Leave also: and move: out and write the other tables in the transaction of the handler, with WithTx; or leave the side table out."
+	case b.spec.Table.View:
+		return false, "a view has no rows of its own to lock", "Name the table behind it."
+	case len(b.spec.Key) == 0:
+		return false, "rows have no key by which a side table could name them", "Mark unique columns with qgen:id, or say strategy=hold."
+	case c != nil:
+		return false, fmt.Sprintf("column %q is qgen:%s, which the side table holds, and the row is to stay as it is", c.Name, verb),
+			fmt.Sprintf("Leave qgen:%s out.", verb)
+	case b.spec.Procedures:
+		return false, "a stored procedure cannot hold the statements over two tables", "Leave emit=procedure out."
+	case !b.can(dialect.Upsert):
+		return false, b.d.Title + " " + b.version.String() + " cannot add a row or take over the one that is there in one statement", b.sinceMend(dialect.Upsert)
+	case b.can(dialect.SkipLocked) && !inOrder:
+		return false, why, mend
+	}
+	return true, "claims are rows of a side table, whose unique key decides who has a job; the row itself stays as it is until it is finished", ""
+}
+
+// leases decides whether a side table holds the claims: where it is asked for, or
+// where a table without a status has nothing else on a server without row locks.
+func (b *builder) leases() (bool, string, string) {
+	ok, why, mend := b.leasable()
+	switch {
+	case b.spec.Side != nil && !ok:
+		return false, why, mend
+	case !ok || b.spec.Side == nil && (b.can(dialect.RowLocks) || b.tells(queue.Ready) || !b.spec.DoneDeletes):
+		if ok && !b.shardOnly() {
+			mend = "Say side_table: true in qgen.yaml, and create the table of schema/lease.sql beside this one."
+		} else {
+			mend = ""
+		}
+		return false, cmp.Or(map[bool]string{true: "no side table is asked for"}[ok], why), mend
+	}
+	return true, why, ""
+}
+
+// bringSide makes a builder over the side table, where one holds the claims.
+func (b *builder) bringSide(errs *source.ErrorList) {
+	if b.pkg.Strategy != "lease_table" {
+		return
+	}
+	side := queue.Side{Length: queue.SideLease}
+	if b.spec.Side != nil {
+		side = *b.spec.Side
+	}
+	b.pkg.Notes = slices.DeleteFunc(b.pkg.Notes, func(n string) bool { return n == queue.NeverFails })
+	sb := *b
+	sb.rows, sb.shared, sb.nullsFirst = b, nil, false
+	if side.Table == nil {
+		if side.Table = b.layOut(&side, errs); side.Table == nil {
+			return
+		}
+	} else {
+		b.pkg.LeaseTable = &LeaseTable{Name: side.Table.QualifiedName()}
+		if side.Columns.Token == nil && !b.d.Has("lease_returning") {
+			errs.Errorf(side.Pos, "%s cannot return the claims that a statement adds, and no column of %q can hold a value to read them back by", b.d.Title, side.Table.QualifiedName()).
+				WithHint("Name a column for token:, or let qgen lay out a table of its own: side_table: true.")
+			return
+		}
+	}
+	sb.spec = b.spec.Beside(&side)
+	b.side, b.held = &sb, side
+	for _, c := range sb.spec.Columns {
+		if i := slices.Index(side.Columns.Key, c.Column); i >= 0 {
+			f := *b.fields[b.spec.Key[i]]
+			f.Column = c.Name
+			b.roles[c.Column], b.fields[c.Column] = b.roles[b.spec.Key[i]], &f
+			continue
+		}
+		b.roles[c.Column] = c
+		f := b.field(c)
+		for slices.ContainsFunc(b.pkg.Fields, func(have *Field) bool { return have.Name == f.Name || have.JSON == f.JSON }) || methods[f.Name] {
+			f.Name, f.Param, f.JSON = "Lease"+f.Name, "lease"+exported(f.Param), "lease_"+f.JSON
+		}
+		f.JSON = cmp.Or(f.JSON, snake(f.Name))
+		b.fields[c.Column] = f
+	}
+	if !side.Keep && b.spec.Transitions[queue.Finish] == nil {
+		errs.Errorf(b.spec.Pos, "nothing finishes a row of %q", b.pkg.Table).WithHint("Say done=delete on qgen:queue, or which value means done.")
+	}
+}
+
+// sideFields returns the fields of the side table that a Job carries: the fence,
+// the count of tries and the end of the lease.
+func (b *builder) sideFields() []*Field {
+	k := b.held.Columns
+	var fields []*Field
+	for _, c := range b.side.spec.Table.Columns {
+		f := b.fields[c]
+		if slices.Contains(b.side.spec.Fence.Columns, c) || c == k.Attempts || c == k.Until || c == k.Error {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// readSide completes what Job carries and what is known of a claim.
+func (b *builder) readSide() {
+	if b.side == nil {
+		return
+	}
+	p, s := b.pkg, b.side.spec
+	for _, c := range s.Fence.Columns {
+		b.fields[c].Fence, b.fields[c].Null = true, false
+		p.Fence = append(p.Fence, b.fields[c])
+	}
+	for _, c := range []*schema.Column{b.held.Columns.Until, b.held.Columns.Attempts} {
+		if c != nil {
+			b.fields[c].Null = false
+		}
+	}
+	p.Guarantee = s.Fence.Level
+	p.Fields = append(p.Fields, b.sideFields()...)
+	if l := s.Lease; l != nil {
+		p.Lease = &Lease{Length: l.Length}
+		if !l.FromStart {
+			p.Lease.Field = b.fields[l.Column]
+		}
+	}
+	p.Worker = s.Worker != nil
+	own := *p
+	own.Key = nil
+	for _, c := range s.Key {
+		own.Key = append(own.Key, b.fields[c])
+	}
+	b.side.pkg = &own
+}
+
+// isSide reports whether a field is a column of the side table.
+func (b *builder) isSide(f *Field) bool {
+	return b.side != nil && slices.ContainsFunc(b.side.spec.Table.Columns, func(c *schema.Column) bool { return b.fields[c] == f })
+}
+
+// over has fn write texts over another table of the same statement.
+func (s *scope) over(b *builder, prefix string, fn func()) {
+	outer, before := s.builder, s.prefix
+	s.builder, s.prefix = b, prefix
+	fn()
+	s.builder, s.prefix = outer, before
+}
+
+// qualified is the bare name of the table with a dot.
+func (b *builder) qualified() string { return b.row() + "." }
+
+// sameKey joins the rows of the side table to those of the queue.
+func (b *builder) sameKey(side string) []string {
+	var texts []string
+	for i, c := range b.side.spec.Key {
+		texts = append(texts, side+b.d.Ident(c.Name)+" = "+b.qualified()+b.d.Ident(b.spec.Key[i].Name))
+	}
+	return texts
+}
+
+// free is the condition of a row on which nobody has a claim that is good.
+func (s *scope) free() string {
+	side := s.side
+	where := s.sameKey(side.qualified())
+	s.over(side, side.qualified(), func() {
+		if tests := s.claimable(); len(tests) > 0 {
+			where = append(where, "NOT ("+strings.Join(tests, " AND ")+")")
+		}
+	})
+	return s.finds(false, s.sideTable(), where)
+}
+
+// finds is the condition that a table has a row, or that it has none.
+func (b *builder) finds(has bool, table string, where []string) string {
+	name, form := "has_row", "EXISTS (SELECT 1 FROM {table} WHERE {where})"
+	if !has {
+		name, form = "has_no_row", "NOT EXISTS (SELECT 1 FROM {table} WHERE {where})"
+	}
+	return dialect.Fill(cmp.Or(b.d.Fragments[name].At(b.version), form), "table", table, "where", strings.Join(where, " AND "))
+}
+
+// sideTable is the qualified name of the side table.
+func (b *builder) sideTable() string {
+	return b.d.Qualified(b.side.spec.Table.Schema, b.side.spec.Table.Name)
+}
+
+// claimable returns the conditions under which a claim of the side table may be
+// taken over; none: never.
+func (s *scope) claimable() []string {
+	if state := s.spec.States[queue.Ready]; state != nil {
+		return s.tests(state.Tests)
+	}
+	return nil
+}
+
+// stands is the test of a side row that its row of the queue is there and still
+// ready, but for the claim, or that it is not.
+func (b *builder) stands(does bool) queue.Test {
+	rows := b.rows
+	s := rows.newScope()
+	s.prefix = rows.qualified()
+	where := rows.sameKey(b.qualified())
+	for _, t := range rows.steady() {
+		where = append(where, s.test(t))
+	}
+	from := b.d.Qualified(rows.spec.Table.Schema, rows.spec.Table.Name)
+	return queue.Test{Op: queue.Raw, SQL: rows.finds(does, from, where)}
+}
+
+// steady returns the tests of a ready row that do not look at the clock.
+func (b *builder) steady() []queue.Test {
+	var tests []queue.Test
+	if state := b.spec.States[queue.Ready]; state != nil {
+		for _, t := range state.Tests {
+			if constant(t) {
+				tests = append(tests, t)
+			}
+		}
+	}
+	return tests
+}
+
+// leaseClaim plans Claim.
+func (b *builder) leaseClaim(c *Claim) {
+	if t := b.held.Columns.Token; t != nil {
+		if c.Token = b.tokenKind(t); c.Token == "bytes" {
+			c.TokenLen = tokenBytes(t)
+		}
+	}
+	switch {
+	case b.d.Has("lease_returning"):
+		c.Flow = OneStatement
+		c.Statement = b.leaseStatement("claim", "lease_returning", 0)
+		for _, n := range b.d.ClaimLadder {
+			c.Ladder = append(c.Ladder, Rung{Limit: n, Statement: b.leaseStatement("claim_"+strconv.Itoa(n), "lease_returning", n)})
+		}
+	case b.d.Has("lease_some") && (b.can(dialect.SkipLocked) || b.d.SingleWriter):
+		c.Flow = MarkRead
+		c.Statement = b.leaseStatement("claim", "lease_some", 0)
+		c.Read = b.leaseRead()
+	case b.can(dialect.SkipLocked):
+		c.Flow = LockTake
+		c.Lock = b.lockStatement(b.pkg.Key, "claim: locks ready rows, for which claim.sql then adds claims")
+		c.Statement = b.leaseStatement("claim", "lease_batch", 0)
+		c.Read = b.leaseRead()
+	default:
+		c.Flow = PickTake
+		c.Pick = b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
+		l, lv := b.newScope(), b.base("Claim")
+		l.listed = true
+		lv.Batch = l.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+		lv.Where = l.ready()
+		lv.Returning = l.read(b.pkg.Key)
+		c.Lock = l.statement("claim_lock", "lock_batch", lv, b.pkg.Key,
+			"claim: locks those of the rows that claim_pick.sql named which are still ready",
+			"locks: the rows it returns, until commit; waits for rows that are locked", b.keyHead(lv))
+		c.Statement = b.leaseStatement("claim", "lease_batch", 0)
+		c.Read = b.leaseRead()
+	}
+	// What others claimed while a statement looked is not given to it: then it
+	// looks again.
+	c.Again = c.Flow != PickTake && !b.d.SingleWriter
+}
+
+// leaseStatement writes the statement that adds claims.
+func (b *builder) leaseStatement(name, template string, limit int) *Statement {
+	side, leased := b.side, b.alias("leased")
+	s, v := b.newScope(), b.base("Claim")
+	source := v.Names.Picked + "."
+	from := "ready rows"
+	switch template {
+	case "lease_batch":
+		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+		from = "the rows that claim_lock.sql locked"
+	default:
+		v.Where, v.Order = s.ready(), s.order()
+		s.limit(&v, limit)
+	}
+	if template != "lease_returning" && !b.d.LeaseAlias || template == "lease_batch" && b.batches("lists") {
+		source = b.qualified()
+	}
+	v.Names.Leased = leased
+	l := &v.Lease
+	l.Table, l.Bare = b.sideTable(), side.row()
+	for i, c := range side.spec.Key {
+		key := b.d.Ident(b.spec.Key[i].Name)
+		v.Pick = append(v.Pick, key)
+		l.Key = append(l.Key, b.d.Ident(c.Name))
+		l.Columns = append(l.Columns, b.d.Ident(c.Name))
+		l.Values = append(l.Values, source+key)
+		if template == "lease_batch" {
+			l.Given = append(l.Given, v.Batch.Names[i]+" AS "+key)
+		}
+		own := side.qualified() + b.d.Ident(c.Name)
+		l.Same = append(l.Same, own+" = "+own)
+		l.Match = append(l.Match, side.qualified()+b.d.Ident(c.Name)+" = "+v.Names.Picked+"."+key)
+	}
+	writes := side.spec.Transitions[queue.Claim].Writes
+	s.over(side, side.qualified(), func() {
+		for _, w := range writes {
+			l.Columns = append(l.Columns, b.d.Ident(w.Column.Name))
+			value := strconv.Itoa(w.Value.By)
+			switch w.Value.Kind {
+			case queue.Add:
+			case queue.Token, queue.WorkerID:
+				value = b.d.Cast(s.value(w.Column, w.Value), b.castType(w.Column.Type))
+			default:
+				value = s.value(w.Column, w.Value)
+			}
+			l.Values = append(l.Values, value)
+		}
+		if l.Guard = s.claimable(); len(l.Guard) > 0 {
+			l.Set = s.sets(writes)
+			l.Guarded = s.guarded(writes, l.Guard)
+		}
+	})
+	var rows []*Field
+	switch template {
+	case "lease_returning":
+		rows = b.pkg.Fields
+		v.Pick = nil
+		for i, key := range l.Key {
+			l.Joined = append(l.Joined, leased+"."+key+" = "+source+b.d.Ident(b.spec.Key[i].Name))
+			l.Returning = append(l.Returning, side.qualified()+key)
+		}
+		for _, f := range rows {
+			own, prefix := b, source
+			if b.isSide(f) {
+				own, prefix = side, leased+"."
+				l.Returning = append(l.Returning, side.qualified()+b.d.Ident(f.Column))
+			} else {
+				v.Pick = append(v.Pick, b.d.Ident(f.Column))
+			}
+			s.over(own, prefix, func() { v.Returning = append(v.Returning, s.readOne(f)) })
+		}
+	case "lease_some":
+		if rows = b.counted(); rows != nil {
+			s.over(side, "", func() { v.Returning = s.outputs("insert", side.pkg.Key, s.readOne) })
+		}
+	}
+	head := []string{"claim: ready to running, by a row of " + plainText(side.spec.Table.Name) + " for each of " + from,
+		"locks: the rows it takes and their claims, until commit; passes over rows that are locked"}
+	if template == "lease_batch" {
+		return s.statement(name, template, v, rows, append(head[:1], "locks: the claims it adds, until commit", b.keyHead(v))...)
+	}
+	return s.statement(name, template, v, rows, append(head, b.heads()...)...)
+}
+
+// guarded returns assignments that leave a column as it is unless the guard
+// holds. Where a server makes one after the other, the token is written first, and
+// tells the others whether the claim was taken over; without a token what the guard
+// reads is written last.
+func (s *scope) guarded(writes []queue.Write, guard []string) []string {
+	var first, last []string
+	when := strings.Join(guard, " AND ")
+	token := slices.IndexFunc(writes, func(w queue.Write) bool { return w.Value.Kind == queue.Token })
+	add := func(w queue.Write, when string) string {
+		return s.d.Ident(w.Column.Name) + " = CASE WHEN " + when + " THEN " + s.assigned(w) + " ELSE " + s.column(w.Column) + " END"
+	}
+	if token >= 0 {
+		first = append(first, add(writes[token], when))
+		when = s.column(writes[token].Column) + " = " + s.assigned(writes[token])
+	}
+	for i, w := range writes {
+		switch {
+		case i == token:
+		case mentions(when, w.Column.Name):
+			last = append(last, add(w, when))
+		default:
+			first = append(first, add(w, when))
+		}
+	}
+	return append(first, last...)
+}
+
+// leaseRead reads the jobs that a token marks.
+func (b *builder) leaseRead() *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	v.Table = b.sideTable() + ", " + v.Table
+	token := b.held.Columns.Token
+	s.prefix = b.qualified()
+	v.Where = []string{b.side.qualified() + b.d.Ident(token.Name) + " = " + s.arg(Arg{Kind: ArgToken, Field: b.fields[token]})}
+	v.Where = append(v.Where, b.sameKey(b.side.qualified())...)
+	v.Where = append(v.Where, s.tests(b.steady())...)
+	for _, f := range b.pkg.Fields {
+		if b.isSide(f) {
+			s.over(b.side, b.side.qualified(), func() { v.Returning = append(v.Returning, s.readOne(f)) })
+		} else {
+			v.Returning = append(v.Returning, s.readOne(f))
+		}
+	}
+	return s.statement("claim_read", "select", v, b.pkg.Fields,
+		"claim: reads the jobs whose claims have the token", "locks: none", "index: the token of "+plainText(b.side.spec.Table.Name)+", and the key")
+}
+
+// leaseSettles plans Complete, Fail, Requeue and Extend: over the side table, and
+// for what finishes a job over its row as well.
+func (b *builder) leaseSettles() {
+	p, side := b.pkg, b.side
+	p.Complete = b.finishing(queue.Finish, "complete", "Complete", "running to done")
+	if side.spec.Attempts != nil || side.spec.Transitions[queue.Fail] == nil {
+		p.Retry = side.settle(queue.Retry, "retry", "Fail", "running to ready, one try used")
+	}
+	if b.spec.Transitions[queue.Fail] != nil {
+		p.Fail = b.finishing(queue.Fail, "fail", "Fail", "running to failed")
+	} else {
+		p.Fail = side.settle(queue.Fail, "fail", "Fail", "running to failed")
+	}
+	p.Requeue = side.settle(queue.Release, "requeue", "Requeue", "running to ready, no try used")
+	p.Extend = side.settle(queue.Renew, "extend", "Extend", "running stays running, its lease begins anew")
+}
+
+// finishing plans what ends a claim and finishes its row: in one statement where
+// the server can, else in several of one transaction. Rows are locked before their
+// claims, as a claim does it.
+func (b *builder) finishing(name queue.TransitionName, file, op, moves string) *Settle {
+	t := b.spec.Transitions[name]
+	if t == nil || len(t.Writes) == 0 && !t.Delete {
+		return b.side.settle(name, file, op, moves)
+	}
+	result := slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Value.Kind == queue.Arg && w.Value.Name == queue.ArgResult })
+	if b.d.Has("lease_delete") && !result {
+		return b.finishBoth(t, file, op, moves)
+	}
+	st := b.side.settle(name, file, op, moves)
+	st.Rows = b.settleRows(name, file, op, st)
+	if b.d.Has("lock_batch") && !b.d.SingleWriter {
+		s, v := b.newScope(), b.base(op)
+		s.listed = true
+		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
+		v.Returning = s.read(b.pkg.Key)
+		st.Before = s.statement(file+"_before", "lock_batch", v, b.pkg.Key, file+": locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other",
+			"locks: the rows it returns, until commit", b.keyHead(v))
+	}
+	return st
+}
+
+// finishBoth writes one statement that ends claims and finishes their rows.
+func (b *builder) finishBoth(t *queue.Transition, file, op, moves string) *Settle {
+	side, end := b.side, b.side.spec.Transitions[t.Name]
+	s, v := b.newScope(), b.base(op)
+	held := slices.DeleteFunc(slices.Clone(b.pkg.Fence), func(f *Field) bool { return slices.Contains(side.pkg.Key, f) })
+	s.prefix = b.qualified()
+	v.Where = s.tests(b.steady())
+	v.Names.Leased = b.alias("leased")
+	l := &v.Lease
+	l.Table, l.Joined = b.sideTable(), b.sameKey(v.Names.Leased+".")
+	s.over(side, side.qualified(), func() {
+		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, side.pkg.Key, held, nil, "_held")
+		for i, f := range held {
+			at := len(side.pkg.Key) + i
+			v.Batch.Held[i] = s.own(f) + " = " + v.Names.Picked + "." + v.Batch.Names[at]
+			if form := s.fieldWrite(f); form != "" {
+				v.Batch.Held[i] = s.own(f) + " = " + s.batchValue(f, v.Names.Picked+"."+v.Batch.Names[at])
+			}
+		}
+		if len(v.Batch.Names) > 0 && len(side.pkg.Key) == 1 && b.batches("arrays") && !s.isArray(side.pkg.Key[0]) {
+			// The list finds the claims; joined alone they may all be read.
+			l.Match = append(l.Match, dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", s.own(side.pkg.Key[0]), "arg", v.Batch.Arg))
+		}
+		v.Guard = s.tests(end.Tests)
+		if !end.Delete {
+			l.Set = s.sets(end.Writes)
+		}
+	})
+	for i, c := range side.spec.Key {
+		key := b.d.Ident(b.spec.Key[i].Name)
+		v.Pick = append(v.Pick, b.qualified()+key)
+		v.Joined = append(v.Joined, b.qualified()+key+" = "+s.batchValue(b.pkg.Key[i], v.Batch.Names[i]))
+		l.Match = append(l.Match, side.qualified()+b.d.Ident(c.Name)+" = "+v.Names.Picked+"."+key)
+		l.Returning = append(l.Returning, side.qualified()+b.d.Ident(c.Name))
+	}
+	template := "lease_delete"
+	if !t.Delete {
+		template, v.Set = "lease_update", s.sets(t.Writes)
+	}
+	s.prefix = b.qualified()
+	v.Returning = s.read(b.pkg.Key)
+	st := &Settle{}
+	st.Statement = s.statement(file, template, v, b.pkg.Key, file+": "+moves, b.fenceHead(),
+		"locks: the rows it writes and their claims, until commit", "index: the key of both tables")
+	b.docSettle(st, t.Name)
+	return st
+}
+
+// settleRows plans what becomes of the rows of jobs that were settled in the side
+// table, by their keys.
+func (b *builder) settleRows(name queue.TransitionName, file, op string, st *Settle) *Statement {
+	t := b.spec.Transitions[name]
+	if t == nil || len(t.Writes) == 0 && !t.Delete {
+		return nil
+	}
+	s, v := b.newScope(), b.base(op)
+	var extra []*Field
+	for _, w := range t.Writes {
+		if w.Value.Kind == queue.Arg && w.Value.Name == queue.ArgResult {
+			st.Result = b.fields[w.Column]
+			extra = append(extra, st.Result)
+		}
+	}
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, extra, "_held")
+	if len(extra) > 0 && s.settle.result == "" {
+		s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
+	}
+	v.Where = s.tests(b.steady())
+	template := "update_batch"
+	if t.Delete {
+		template = "delete_batch"
+	} else {
+		v.Set = s.sets(t.Writes)
+	}
+	st.Doc = nil
+	b.docSettle(st, name)
+	return s.statement(file+"_rows", template, v, nil, file+": the rows of the jobs whose claims "+file+".sql ended",
+		"locks: the rows it writes, until commit", b.keyHead(v))
+}
+
+// leaseSweeps plans Recover, Redrive and Purge.
+func (b *builder) leaseSweeps() {
+	p, side := b.pkg, b.side
+	t := side.spec.Transitions
+	failing := b.spec.Transitions[queue.Fail]
+	if side.spec.Expired != nil {
+		p.Recover = &Sweep{}
+		add := func(s *Statement) { p.Recover.Statements = append(p.Recover.Statements, s) }
+		stands := side.stands(true)
+		if r := t[queue.Recover]; r != nil {
+			add(side.sweep(&queue.Transition{Tests: append(slices.Clip(r.Tests), stands), Writes: r.Writes}, side.spec.Expired, "recover", "Recover", "running with an expired claim to ready"))
+		}
+		switch spent := b.spent(); {
+		case t[queue.GiveUp] != nil:
+			g := t[queue.GiveUp]
+			add(side.sweep(&queue.Transition{Tests: append(slices.Clip(g.Tests), stands), Writes: g.Writes}, side.spec.Expired, "recover_failed", "Recover", "running with an expired claim and no tries left to failed"))
+		case failing != nil && spent != nil:
+			add(b.sweep(&queue.Transition{Tests: append(b.steady(), *spent), Writes: withoutArgs(failing.Writes), Delete: failing.Delete}, nil,
+				"recover_failed", "Recover", "running with an expired claim and no tries left to failed"))
+		}
+		if !b.held.Keep {
+			add(side.sweep(&queue.Transition{Tests: []queue.Test{side.stands(false)}, Delete: true}, side.spec.Expired, "recover_left", "Recover", "claims that ran out and whose rows are gone or finished, to gone"))
+		}
+		b.docSweep(p.Recover, "Recover")
+		p.Recover.Doc[0] = strings.Replace(p.Recover.Doc[0], "ready again: rows whose claim has expired.", "ready again, which Claim does as well once their claim has expired, and removes the claims of rows that others deleted.", 1)
+	}
+	switch {
+	case t[queue.Redrive] != nil:
+		p.Redrive = &Sweep{Statements: []*Statement{side.sweep(t[queue.Redrive], nil, "redrive", "Redrive", "failed to ready")}}
+		b.docSweep(p.Redrive, "Redrive")
+	case b.spec.Transitions[queue.Redrive] != nil:
+		p.Redrive = &Sweep{Statements: []*Statement{b.sweep(b.spec.Transitions[queue.Redrive], nil, "redrive", "Redrive", "failed to ready")}}
+		b.docSweep(p.Redrive, "Redrive")
+	}
+	if b.spec.Transitions[queue.Purge] != nil && !b.held.Keep {
+		b.buildPurge()
+	}
+	b.purgeFailed()
+}
+
+// spent is the test of a row whose claim has run out with no tries left; nil where
+// tries have no limit.
+func (b *builder) spent() *queue.Test {
+	k := b.held.Columns
+	if b.held.Attempts == 0 || k.Attempts == nil {
+		return nil
+	}
+	tests := slices.Concat(b.side.spec.Expired, []queue.Test{{Column: k.Attempts, Op: queue.GreatEqual,
+		Values: []queue.Value{{Kind: queue.Literal, Text: strconv.Itoa(b.held.Attempts)}}}})
+	return b.heldBy(tests)
+}
+
+// heldBy is the test of a row that its claim satisfies tests.
+func (b *builder) heldBy(tests []queue.Test) *queue.Test {
+	s := b.side.newScope()
+	s.prefix = b.side.qualified()
+	where := append(b.sameKey(s.prefix), s.tests(tests)...)
+	return &queue.Test{Op: queue.Raw, SQL: b.finds(true, b.sideTable(), where)}
+}
+
+// withoutArgs leaves out the writes that need an argument.
+func withoutArgs(writes []queue.Write) []queue.Write {
+	return slices.DeleteFunc(slices.Clone(writes), func(w queue.Write) bool { return w.Value.Kind == queue.Arg })
+}
+
+// purgeFailed lets Purge remove rows that the side table calls failed, and their
+// claims with them.
+func (b *builder) purgeFailed() {
+	p, failed := b.pkg, b.held.Columns.Failed
+	state := b.side.spec.States[queue.Failed]
+	if state == nil || failed == nil {
+		return
+	}
+	if p.Purge == nil {
+		p.Purge = &Sweep{}
+	}
+	old := queue.Test{Column: failed, Op: queue.LessEqual, Values: []queue.Value{{Kind: queue.Now, Shift: &queue.Shift{Minus: true, Arg: queue.ArgOlder}}}}
+	p.Purge.OlderThan = true
+	tests := append(slices.Clip(state.Tests), old)
+	p.Purge.Statements = append(p.Purge.Statements, b.sweepIf(&queue.Transition{Delete: true}, nil, "purge_failed", "Purge", "failed to gone", func(s *scope) []string {
+		where := b.sameKey(b.side.qualified())
+		s.over(b.side, b.side.qualified(), func() { where = append(where, s.tests(tests)...) })
+		return []string{b.finds(true, b.sideTable(), where)}
+	}))
+	p.Purge.Sequel = b.side.sweep(&queue.Transition{Tests: append(tests, b.side.stands(false)), Delete: true}, nil, "purge_left", "Purge", "the claims of the rows that purge_failed.sql deleted, to gone")
+	p.Purge.Doc = nil
+	b.docSweep(p.Purge, "Purge")
+}
+
+// leaseStats returns the figures of Stats: a name, what it counts, and the
+// conditions over the rows of the queue joined to their claims.
+func (b *builder) leaseStats(s *scope) (figures []struct {
+	name, doc string
+	where     []string
+}) {
+	add := func(name, doc string, where []string) {
+		figures = append(figures, struct {
+			name, doc string
+			where     []string
+		}{name, doc, where})
+	}
+	side := b.side
+	held := func(tests []queue.Test) (where []string) {
+		s.over(side, side.qualified(), func() { where = s.tests(tests) })
+		return where
+	}
+	none := side.qualified() + b.d.Ident(side.spec.Key[0].Name) + " IS NULL"
+	ready := none
+	if state := side.spec.States[queue.Ready]; state != nil {
+		ready = "(" + none + " OR " + strings.Join(held(state.Tests), " AND ") + ")"
+	}
+	rows := s.tests(withoutArguments(b.spec.States[queue.Ready].Tests))
+	steady := s.tests(b.steady())
+	add("Ready", "rows that a claim could take now", append(slices.Clip(rows), ready))
+	running := held(side.spec.States[queue.Running].Tests)
+	if len(running) == 0 {
+		running = []string{side.qualified() + b.d.Ident(side.spec.Key[0].Name) + " IS NOT NULL"}
+	}
+	add("Running", "rows that workers hold", slices.Concat(steady, running))
+	if k := b.held.Columns; k.Until != nil && k.Token != nil {
+		waits := []queue.Test{{Column: k.Token, Op: queue.IsNull}, {Column: k.Until, Op: queue.Greater, Values: []queue.Value{{Kind: queue.Now}}}}
+		add("Delayed", "rows whose next try has not come", slices.Concat(steady, held(waits)))
+	}
+	if len(side.spec.Expired) > 0 {
+		taken := side.spec.Transitions[queue.Finish].Tests
+		if k := b.held.Columns; k.Token != nil {
+			taken = append(slices.Clip(taken), queue.Test{Column: k.Token, Op: queue.NotNull})
+		}
+		add("Expired", "rows whose claim ran out", slices.Concat(steady, held(append(slices.Clip(taken), side.spec.Expired...))))
+	}
+	if state := b.spec.States[queue.Done]; state != nil && len(state.Tests) > 0 {
+		add("Done", "finished rows", s.tests(state.Tests))
+	}
+	if state := side.spec.States[queue.Failed]; state != nil {
+		add("Failed", "rows that failed for good", held(state.Tests))
+	} else if state := b.spec.States[queue.Failed]; state != nil && len(state.Tests) > 0 {
+		add("Failed", "rows that failed for good", s.tests(state.Tests))
+	}
+	return figures
+}
+
+// layOut writes the DDL of a side table and reads it as any other; nil after a
+// contradiction within the generator.
+func (b *builder) layOut(side *queue.Side, errs *source.ErrorList) *schema.Table {
+	name := b.d.Fold(side.Name)
+	if name == "" {
+		suffix := b.d.Fold("_lease")
+		base := b.spec.Table.Name
+		if most := b.d.Identifiers.MaxBytes; most > 0 {
+			base = dialect.Cut(base, most-len(suffix))
+		}
+		name = base + suffix
+	}
+	v := b.base("")
+	l := &v.Lease
+	l.Table, l.Bare = b.d.Qualified(b.spec.Table.Schema, name), b.d.Ident(name)
+	taken := func(word string) bool {
+		return slices.ContainsFunc(b.spec.Key, func(c *schema.Column) bool { return strings.EqualFold(c.Name, word) })
+	}
+	l.Named = map[string]string{}
+	stored := map[string]string{}
+	for _, word := range []string{"token", "worker", "claimed_until", "attempts", "error", "failed_at"} {
+		column := word
+		if taken(word) {
+			column = "lease_" + word
+		}
+		stored[word] = b.d.Fold(column)
+		l.Named[word] = b.d.Ident(stored[word])
+	}
+	for _, c := range b.spec.Key {
+		l.Key = append(l.Key, b.d.Ident(c.Name))
+		t := c.Type.Raw
+		if name := b.typeName(c.Type); c.Identity && !strings.HasPrefix(strings.ToLower(t), name) {
+			t = name // what counts up is a type of its own
+		}
+		if c.Type.Domain != "" {
+			t = b.d.Ident(c.Type.Domain)
+		}
+		l.Defined = append(l.Defined, b.d.Ident(c.Name)+" "+t+" NOT NULL")
+	}
+	index := b.d.Fold(dialect.Cut(name, max(1, cmp.Or(b.d.Identifiers.MaxBytes, 64)-len("_expired"))))
+	v.Index = b.d.Ident(index + b.d.Fold("_expired"))
+	l.Index = b.d.Ident(index + b.d.Fold("_token"))
+	var ddl []string
+	for _, template := range []string{"lease_table", "lease_expired", "lease_token"} {
+		if template == "lease_token" && b.d.Has("lease_returning") {
+			continue // nothing looks for a token
+		}
+		text, _, err := b.d.Render(template, v)
+		if err != nil {
+			b.fail(err)
+			return nil
+		}
+		ddl = append(ddl, text)
+	}
+	var wrong source.ErrorList
+	file := source.NewFile("schema/lease.sql", []byte(strings.Join(ddl, ";\n")+";\n"))
+	cat, err := schema.Read(b.d.Grammar, []*source.File{file}, &wrong)
+	if err != nil || wrong.Len() > 0 || len(cat.Tables) != 1 {
+		b.fail(fmt.Errorf("schema/lease.sql cannot be read: %w", errors.Join(err, wrong.Err())))
+		return nil
+	}
+	t := cat.Tables[0]
+	t.Schema, t.Name = b.spec.Table.Schema, name
+	for _, have := range b.spec.Tables {
+		// It may stand among the migrations already.
+		lacks := func(c *schema.Column) bool { return have.Column(c.Name) == nil }
+		if have.Name == name && have.Schema == t.Schema && slices.ContainsFunc(t.Columns, lacks) {
+			where := b.spec.Pos
+			if b.spec.Side != nil {
+				where = b.spec.Side.Pos
+			}
+			errs.Errorf(where, "the side table of %q would be called %q, as another table is", b.pkg.Table, have.QualifiedName()).
+				WithHint("Give it another name: side_table: {name: …}. Or describe the table that is there with lease_table:.")
+			return nil
+		}
+	}
+	for _, c := range b.spec.Key {
+		own := t.Column(c.Name)
+		own.Type = c.Type
+		own.Pos = c.Pos
+		side.Columns.Key = append(side.Columns.Key, own)
+	}
+	k := &side.Columns
+	k.Token, k.Worker, k.Until = t.Column(stored["token"]), t.Column(stored["worker"]), t.Column(stored["claimed_until"])
+	k.Attempts, k.Error, k.Failed = t.Column(stored["attempts"]), t.Column(stored["error"]), t.Column(stored["failed_at"])
+	side.Times = map[*schema.Column]queue.SideTime{}
+	for _, c := range []*schema.Column{k.Until, k.Failed} {
+		side.Times[c] = queue.SideTime{As: b.d.LeaseTimes, Clock: "utc"}
+	}
+	b.pkg.LeaseTable = &LeaseTable{Name: t.QualifiedName(), DDL: ddl, Head: []string{
+		"The side table of the queue: a row for each job that a worker holds, that waits for its next try, or that has failed for good.",
+		"Claims are made by its primary key, so that " + plainText(b.pkg.Table) + " stays as it is until a job is finished. Create it before the first claim, with the character set and the collation of that table.",
+	}}
+	return t
+}
+
+// verifySide adds the question whether the side table is as it was laid out.
+func (b *builder) verifySide(verify *Verify, columns func(*builder, *values)) {
+	if !b.d.Has("verify_columns") {
+		return
+	}
+	mend := "create it with schema/lease.sql"
+	if b.pkg.LeaseTable.DDL == nil {
+		mend = "generate again from the present schema, or migrate the database"
+	}
+	s, v := b.side.newScope(), b.side.base("Verify")
+	columns(b.side, &v)
+	name := plainText(b.side.spec.Table.Name)
+	verify.Checks = append(verify.Checks, Check{Mend: "in " + name + ": " + mend,
+		Statement: s.statement("verify_lease", "verify_columns", v, nil, "verify: columns of "+name, "locks: none")})
+}

@@ -1,0 +1,6 @@
+CREATE TABLE dbo.events (
+    id         bigint IDENTITY PRIMARY KEY, -- qgen:seq gaps settle=60s
+    kind       varchar(20) NOT NULL,
+    created_at datetime2 NOT NULL DEFAULT SYSUTCDATETIME(), -- qgen:enqueued
+    body       nvarchar(max) NOT NULL
+);

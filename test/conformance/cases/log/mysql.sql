@@ -1,0 +1,6 @@
+-- Rows are only added; groups of consumers read them behind marks.
+CREATE TABLE jobs (
+    id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, -- qgen:seq gaps settle=400ms
+    n  bigint NOT NULL,
+    created_at datetime(6) NOT NULL -- qgen:enqueued clock=utc
+);

@@ -1,0 +1,7 @@
+-- A table that may not be altered: it has no status, and what is done goes away. Claims
+-- are held in a table beside it.
+-- qgen:queue done=delete
+CREATE TABLE jobs (
+    id bigserial PRIMARY KEY,
+    n  bigint NOT NULL                               -- qgen:payload
+);
