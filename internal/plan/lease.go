@@ -57,6 +57,10 @@ func (b *builder) leasable() (bool, string, string) {
 		return false, "rows are only added, and nothing is claimed but what stands behind a mark", "Leave out qgen:seq, and say what becomes of a finished row, or leave the side table out."
 	case slices.ContainsFunc(queue.TransitionNames, b.hasCompanions):
 		return false, "the steps of a job write other tables, and a claim in a side table does not bring those along", "Leave also: and move: out and write the other tables in the transaction of the handler, with WithTx; or leave the side table out."
+	case len(b.spec.PayloadFrom) > 0:
+		return false, "a claim in a side table does not read columns of other tables", "Leave payload_from out and read the other table in the handler, by the key of the job; or leave the side table out."
+	case len(b.spec.Names) > 0:
+		return false, "the side tables of tables whose names are made at run time would have as many names", "Name one table for each entry of qgen.yaml, and leave table= out; or leave the side table out."
 	case b.spec.Table.View:
 		return false, "a view has no rows of its own to lock", "Name the table behind it."
 	case len(b.spec.Key) == 0:

@@ -73,6 +73,14 @@ func (b *builder) checkOffset(q *config.Queue, errs *source.ErrorList) {
 		errs.Errorf(b.spec.Params[0].Pos, "a group has one mark, whatever the argument of a claim").
 			WithHint("Write the condition without {arg:…}, or let the handler pass over rows that are not for it.")
 	}
+	if len(q.Payload) > 0 {
+		errs.Errorf(q.Payload[0].Pos, "what is read behind a mark has no columns of other tables").
+			WithHint("Leave payload_from out, and read the other table in the handler, by the key of the row.")
+	}
+	if len(b.spec.Names) > 0 {
+		errs.Errorf(log.Pos, "the marks of tables whose names are made at run time would stand in tables of as many names").
+			WithHint("Name one table for each entry of qgen.yaml, and leave table= out.")
+	}
 	if g := q.Gen.Go; g != nil && g.Conformance.Value {
 		errs.Errorf(g.Conformance.Pos, "conformance: true is not possible here: the test is about rows that tell their state").WithHint("Leave it out.")
 	}
