@@ -127,7 +127,7 @@ CREATE TABLE procrastinate_jobs (
     queue_name character varying(128) NOT NULL,  -- qgen:topic list optional
     task_name character varying(128) NOT NULL,   -- qgen:payload
     priority integer DEFAULT 0 NOT NULL,         -- qgen:priority desc
-    lock text,
+    lock text,                                   -- qgen:group limit=1 free=null
     queueing_lock text,
     args jsonb DEFAULT '{}' NOT NULL,            -- qgen:payload
     status procrastinate_job_status DEFAULT 'todo'::procrastinate_job_status NOT NULL, -- qgen:status ready=todo running=doing done=succeeded failed=failed
