@@ -72,6 +72,7 @@ type values struct {
 	Body            string
 	// Partitioned: the table has partitions.
 	Partitioned bool
+	TableLocks  bool   // the storage engine locks no rows
 	Plain       bool   // rows are read that nobody locks: no hint says how to pass over them
 	JSON        bool   // batches travel as JSON
 	Cursor      string // what a block gives its rows back by
@@ -156,6 +157,7 @@ func (b *builder) common() values {
 		Can:         map[string]bool{},
 		Names:       names{Batch: b.alias("job"), Picked: b.alias("picked"), Candidate: b.alias("candidate"), Each: b.alias("i"), Changed: b.alias("changed"), Other: b.alias("other")},
 		Partitioned: b.spec.Table.Partitioned,
+		TableLocks:  b.locksTable(),
 		JSON:        b.batches("json"),
 		Triggers:    len(b.spec.Table.Triggers) > 0,
 	}
