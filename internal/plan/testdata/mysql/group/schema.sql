@@ -30,3 +30,8 @@ CREATE TABLE cases (
     owner_name VARCHAR(40) NULL, -- qgen:worker
     rev       INT DEFAULT 0 NOT NULL -- qgen:version
 );
+
+-- One row for each tenant, order and case: claims lock it.
+CREATE TABLE tenants (
+    id VARCHAR(40) NOT NULL PRIMARY KEY
+);

@@ -30,3 +30,8 @@ CREATE TABLE cases (
     owner_name text NULL, -- qgen:worker
     rev       int DEFAULT 0 NOT NULL -- qgen:version
 );
+
+-- One row for each case: claims lock it.
+CREATE TABLE app.files (
+    id int PRIMARY KEY
+);
