@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,9 @@ func TestGrammar(t *testing.T) {
 	goldens := append(glob(t, oracle+"/*/*.golden.sql"), glob(t, corpus+"/*.sql")...)
 	if _, err := os.Stat(oracle); err == nil && len(goldens) == 0 {
 		t.Errorf("%s holds no golden; the test looks in the wrong place", oracle)
+	}
+	for i, file := range goldens {
+		goldens[i] = sampled(t, file)
 	}
 	good := glob(t, "testdata/good/*.sql")
 	bad := map[string]string{ // where the first error is, and what it is about
@@ -52,6 +56,24 @@ func TestGrammar(t *testing.T) {
 			t.Errorf("%s: the parser says %q, want first %q", file, found, want)
 		}
 	}
+}
+
+// sampled returns a file in which the parts of tables' names that are made at run time
+// have a value; the file itself where it has none.
+func sampled(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(file, "/template/") {
+		return file
+	}
+	copied := filepath.Join(t.TempDir(), filepath.Base(file))
+	if err := os.WriteFile(copied, regexp.MustCompile(`\{\{\.\w+\}\}`).ReplaceAll(text, []byte("7")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return copied
 }
 
 func glob(t *testing.T, pattern string) []string {

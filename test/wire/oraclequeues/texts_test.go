@@ -67,12 +67,16 @@ var news = map[string]any{
 	"topicora19":            topicora19.New,
 }
 
+// unanswered are packages whose operations go on by what they are answered in ways that
+// this server does not know: their texts are parsed, and not sent here.
+var unanswered = []string{"logora19", "sidetableora19"}
+
 // TestEveryFileIsSent calls every method of every package. What arrives is the text
 // of one of its files, with a bind for each placeholder, and each file is sent.
 func TestEveryFileIsSent(t *testing.T) {
 	dirs, err := filepath.Glob(filepath.Join("..", "..", "conformance", "gen", "*ora[0-9]*"))
 	check.Err(t, err)
-	if len(dirs) != len(news) {
+	if len(dirs) != len(news)+len(unanswered) {
 		t.Errorf("there are %d packages for Oracle, and %d are tested", len(dirs), len(news))
 	}
 	for name, makes := range news {
