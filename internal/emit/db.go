@@ -6,6 +6,7 @@ package emit
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/code"
@@ -543,7 +544,11 @@ func tryFunc() *code.Statement {
 // Where something is required of the database, it first sees to that in the caller's
 // transaction.
 func (w *writer) retryMethod(f *code.File) {
-	decl(f, []string{"retry runs fn, and again while its error surely left nothing behind, five times at most. In the caller's transaction it runs it once."},
+	tries, often := cmp.Or(w.Tries, 5), "five"
+	if w.Tries != 0 {
+		often = strconv.Itoa(w.Tries)
+	}
+	decl(f, []string{"retry runs fn, and again while its error surely left nothing behind, " + often + " times at most. In the caller's transaction it runs it once."},
 		code.Func().Add(queueReceiver()).Id("retry").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().BlockFunc(func(g *code.Group) {
 			wrapped := code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": %s: %w"), code.Id("op"), code.Err()))
 			if w.required() != nil {
@@ -553,7 +558,7 @@ func (w *writer) retryMethod(f *code.File) {
 			}
 			g.Err().Op(":=").Id("fn").Call(code.Id("q").Dot("db"))
 			g.For(code.Id("try").Op(":=").Lit(1),
-				code.Id("try").Op("<").Lit(5).Op("&&").Id("q").Dot("begin").Op("!=").Nil().Op("&&").Id("rolledBack").Call(code.Err()),
+				code.Id("try").Op("<").Lit(tries).Op("&&").Id("q").Dot("begin").Op("!=").Nil().Op("&&").Id("rolledBack").Call(code.Err()),
 				code.Id("try").Op("++")).Block(
 				code.If(code.Id("pause").Call(code.Id("ctx"), code.Id("try")).Op("!=").Nil()).Block(
 					code.Break().Comment("err says more than that time is up"),

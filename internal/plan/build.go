@@ -80,6 +80,11 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if b.d.HotHead != "" && b.spec.Shard == nil {
 		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)
 	}
+	if b.side != nil {
+		// Claimers that insert the same keys undo each other: with innodb_snapshot_isolation
+		// 16 of them did so five times running once in some 20,000 claims (tried).
+		b.pkg.Tries = 10
+	}
 	b.attempts()
 	b.most()
 	b.fuse()

@@ -80,6 +80,8 @@ type Package struct {
 	// number where it is to get one, else "".
 	Slot, Numbered string
 
+	// Tries: so often at most is a transaction begun that the server undoes; 0 is five.
+	Tries int
 	// Isolation of the transactions that the package begins itself: "read
 	// committed", or "" for the driver's default.
 	Isolation string
