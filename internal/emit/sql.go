@@ -33,6 +33,9 @@ func (w *writer) indexFile() []byte {
 			continue
 		}
 		b.WriteString(strings.TrimSuffix(strings.TrimSpace(i.DDL), ";") + ";\n")
+		if i.Then != "" {
+			writeComment(&b, i.Then)
+		}
 	}
 	return b.Bytes()
 }

@@ -19,6 +19,7 @@ type wanted struct {
 	fixed   int          // so many of the first columns are compared with one value
 	where   []queue.Test // constant tests only
 	why     string
+	then    string // what is left to do once it stands; "" for nothing
 }
 
 // indexKey is one key of a wanted index.
@@ -42,9 +43,11 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	w.fixed = len(w.columns)
+	sorted := false
 	for i, o := range b.spec.Order {
 		if o.Random || b.against(o) && !b.can(dialect.IndexNulls) {
 			w.why = "serves Claim: ready rows, which are then sorted: no index gives their order"
+			sorted = true
 			break
 		}
 		if o.Column != nil && slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == o.Column }) {
@@ -55,6 +58,9 @@ func (b *builder) claimIndex() wanted {
 			k.nulls = "first"
 		}
 		w.columns = append(w.columns, k)
+	}
+	if !sorted && len(b.spec.Order) > 0 {
+		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
 	return w
 }
@@ -168,7 +174,7 @@ func (b *builder) buildIndexes() {
 		ix := Index{Name: w.name, Why: w.why}
 		switch have := b.serving(w); {
 		case have == nil:
-			ix.DDL = b.indexDDL(w)
+			ix.DDL, ix.Then = b.indexDDL(w), w.then
 		case have.Name == "":
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:

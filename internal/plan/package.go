@@ -554,6 +554,7 @@ type Index struct {
 	DDL  string // safe to run online
 	Why  string // "serves Claim: ready rows in queue order"
 	Have string // name of an existing index that serves as well; DDL is then not needed
+	Then string // what is left to do once it stands; "" for nothing
 }
 
 // ColumnUse tells for explain what a column was understood as.

@@ -98,6 +98,9 @@ func review(p *Package) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n-- %s\n%s;\n", ix.Why, ix.DDL)
+		if ix.Then != "" {
+			fmt.Fprintf(&b, "-- %s\n", strings.ReplaceAll(ix.Then, "\n", "\n-- "))
+		}
 	}
 	return b.String()
 }

@@ -114,12 +114,16 @@ func (e *entry) prove(t *testing.T, program, server string) {
 			}
 		}
 	}
-	test := exec.Command(program, "-test.v", "-test.run", "^TestConformance$")
-	test.Dir = e.folder
-	test.Env = append(os.Environ(), strings.ToUpper(e.name)+"_TEST_DSN="+dsn)
-	out, err := test.CombinedOutput()
-	if err != nil || !regexp.MustCompile(`(?m)^--- PASS: TestConformance `).Match(out) {
-		t.Errorf("%v\n%s", err, out)
+	// Hold goes first, and alone: with a handful of rows and no statistics a server is
+	// most likely to sort instead of reading by the queue's index.
+	for _, which := range []string{"^TestConformance$/^Hold$", "^TestConformance$"} {
+		test := exec.Command(program, "-test.v", "-test.run", which)
+		test.Dir = e.folder
+		test.Env = append(os.Environ(), strings.ToUpper(e.name)+"_TEST_DSN="+dsn)
+		out, err := test.CombinedOutput()
+		if err != nil || !regexp.MustCompile(`(?m)^--- PASS: TestConformance `).Match(out) {
+			t.Errorf("%v\n%s", err, out)
+		}
 	}
 }
 

@@ -422,6 +422,8 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_ready (status, scheduled_date_gmt, action_id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_expired (last_attempt_gmt, status), ALGORITHM=INPLACE, LOCK=NONE;

@@ -3,6 +3,8 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 ALTER TABLE jobs ADD INDEX jobs_guardedmaria106_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE jobs ADD INDEX jobs_guardedmaria106_expired (lease_till, status), ALGORITHM=INPLACE, LOCK=NONE;

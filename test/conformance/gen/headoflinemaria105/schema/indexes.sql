@@ -3,6 +3,8 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 ALTER TABLE jobs ADD INDEX jobs_headoflinemaria105_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE jobs ADD INDEX jobs_headoflinemaria105_line (lane, status, id), ALGORITHM=INPLACE, LOCK=NONE;

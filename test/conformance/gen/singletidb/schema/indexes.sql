@@ -3,6 +3,8 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_singletidb_ready ON jobs (status, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_singletidb_expired ON jobs (lease_till, status);

@@ -2,4 +2,4 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE INT_CHANNEL_MESSAGE ADD INDEX INT_CHANNEL_MESSAGE_channel_ready (GROUP_KEY, REGION, MESSAGE_PRIORITY DESC, CREATED_DATE, MESSAGE_SEQUENCE), ALGORITHM=INPLACE, LOCK=NONE;
+-- The index INT_CHANNEL_MESSAGE_channel_ready of the schema serves as well.
