@@ -182,14 +182,7 @@ func hasSettings(s *subject) bool { return len(s.family.settings) > 0 && !s.clus
 // open opens a database for the suite's own questions.
 func (f *family) open(t testing.TB, dsn string, conns int) *sql.DB {
 	t.Helper()
-	db, err := sql.Open(f.driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	return servers.Open(t, f.driver, dsn, conns)
 }
 
 // withParameter returns the DSN, which is a URL, with a parameter.

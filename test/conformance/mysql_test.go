@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/qgen-dev/qgen/test/servers"
 )
 
 var (
@@ -80,16 +81,7 @@ func mysqlFamily(engine, skips, descends string, c *cluster) family {
 	}
 	f.place = func(t testing.TB, s *subject) string {
 		dsn := s.addresses(t)[0]
-		name := fmt.Sprintf("conformance_%016x", rand.Uint64())
-		admin := f.open(t, s.seeing(t, dsn, abreast), 1)
-		if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if _, err := admin.Exec("DROP DATABASE " + name); err != nil {
-				t.Error(err)
-			}
-		})
+		name := servers.Create(t, f.open(t, s.seeing(t, dsn, abreast), 1), "DATABASE")
 		return changed(t, dsn, func(c *mysql.Config) { c.DBName = name })
 	}
 	f.locked = func(tb testing.TB, t *table) int {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,17 +56,7 @@ func init() {
 	f := &postgresql // whose functions call what asks for families
 	f.place = func(t testing.TB, s *subject) string {
 		dsn := servers.DSN(t, s.name)
-		schema := fmt.Sprintf("conformance_%016x", rand.Uint64())
-		admin := f.open(t, dsn, 1)
-		if _, err := admin.Exec("CREATE SCHEMA " + schema); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if _, err := admin.Exec("DROP SCHEMA " + schema + " CASCADE"); err != nil {
-				t.Error(err)
-			}
-		})
-		return f.with(t, dsn, "search_path", schema)
+		return f.with(t, dsn, "search_path", servers.Create(t, f.open(t, dsn, 1), "SCHEMA"))
 	}
 	f.with = withParameter
 	f.misset = func(tb testing.TB, t *table) map[string]queue {

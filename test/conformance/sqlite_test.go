@@ -10,18 +10,16 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite"
+
+	"github.com/qgen-dev/qgen/test/servers"
 )
 
 var sqlite = family{
 	engine: "sqlite", ddl: "sqlite.sql", driver: "sqlite",
 	oneWriter:  true,
 	strategies: []chosen{{"returning", nil}},
-	place: func(t testing.TB, _ *subject) string {
-		// The settings with which it serves several writers.
-		return "file:" + filepath.Join(t.TempDir(), "queue.db") +
-			"?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate"
-	},
-	expr: func(c column) string { return c.sqlite },
+	place:      func(t testing.TB, _ *subject) string { return servers.SQLite(t) },
+	expr:       func(c column) string { return c.sqlite },
 	insert: func(columns, values, direction string, first, last int) string {
 		return fmt.Sprintf("WITH RECURSIVE series (g) AS (SELECT %d UNION ALL SELECT g + 1 FROM series WHERE g < %d) "+
 			"INSERT INTO jobs (%s) SELECT %s FROM series ORDER BY g%s", first, last, columns, values, direction)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -100,20 +99,16 @@ func (s sessions) OpenConnector(dsn string) (driver.Connector, error) {
 // which the suite's own questions do not wait for what a transaction holds.
 func placeSQLServer(t testing.TB, s *subject) string {
 	dsn := servers.DSN(t, s.name)
-	name := fmt.Sprintf("conformance_%016x", rand.Uint64())
 	admin := s.family.open(t, dsn, 1)
-	run := func(statement string) {
+	name := servers.Create(t, admin, "DATABASE")
+	set := func(option string) {
 		t.Helper()
-		if _, err := admin.Exec(statement); err != nil {
-			t.Errorf("%s: %v", statement, err)
+		if _, err := admin.Exec("ALTER DATABASE " + name + " SET " + option); err != nil {
+			t.Errorf("%s: %v", option, err)
 		}
 	}
-	t.Cleanup(func() {
-		run("ALTER DATABASE " + name + " SET SINGLE_USER WITH ROLLBACK IMMEDIATE")
-		run("DROP DATABASE " + name)
-	})
-	run("CREATE DATABASE " + name)
-	run("ALTER DATABASE " + name + " SET READ_COMMITTED_SNAPSHOT ON")
+	t.Cleanup(func() { set("SINGLE_USER WITH ROLLBACK IMMEDIATE") }) // sessions are in the way of DROP
+	set("READ_COMMITTED_SNAPSHOT ON")
 	return s.family.with(t, dsn, "database", name)
 }
 
@@ -327,26 +322,16 @@ func conflictsSQLServer(t *testing.T, x *table, retryable func(string, error)) {
 	x.deadlock(t, retryable)
 }
 
-// batches splits a script where GO stands alone on a line, as SQL Server's tools
-// do.
-func batches(script string) []string {
-	var all []string
-	for _, batch := range regexp.MustCompile(`(?m)^GO$`).Split(script, -1) {
-		if text := strings.TrimSpace(batch); text != "" {
-			all = append(all, text)
-		}
-	}
-	return all
-}
-
-// procedures returns the batches of the package's schema/procedures.sql.
+// procedures returns the batches of the package's schema/procedures.sql, between which GO
+// stands alone on a line.
 func (s *subject) procedures(t testing.TB) []string {
 	t.Helper()
 	path := filepath.Join("gen", s.pkg.name, "schema", "procedures.sql")
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		return nil // it sends its statements itself
 	}
-	return batches(readText(t, path))
+	batches := regexp.MustCompile(`(?m)^GO$`).Split(strings.TrimSpace(readText(t, path)), -1)
+	return slices.DeleteFunc(batches, func(batch string) bool { return batch == "" })
 }
 
 // A shape says the same with bits.

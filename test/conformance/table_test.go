@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/qgen-dev/qgen/test/servers"
 )
 
 // This file gives every test a table of its own on a live database, and the
@@ -69,15 +71,8 @@ func (s *subject) bareTable(t testing.TB) *table {
 		x.dsn = s.family.with(t, x.dsn, name, value)
 	}
 	x.db = s.family.open(t, s.seeing(t, x.dsn, abreast), 4)
-	for _, batch := range batches(readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl))) {
-		for statement := range strings.SplitSeq(batch, ";\n\n") {
-			x.run(t, strings.TrimSuffix(statement, ";")) // which Oracle does not take
-		}
-	}
-	for _, ddl := range s.shape.beside {
-		x.run(t, ddl)
-	}
-	for _, ddl := range s.statements(t, "lease.sql") {
+	own := servers.Statements(t, readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl)))
+	for _, ddl := range slices.Concat(own, s.shape.beside, s.statements(t, "lease.sql")) {
 		x.run(t, ddl)
 	}
 	return x
@@ -139,13 +134,7 @@ func (s *subject) statements(t testing.TB, file string) []string {
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		return nil
 	}
-	var statements []string
-	for _, statement := range strings.Split(readText(t, path), ";\n") {
-		if text := strings.TrimSpace(withoutComments(statement)); text != "" {
-			statements = append(statements, text)
-		}
-	}
-	return statements
+	return servers.Statements(t, readText(t, path))
 }
 
 // unnamed returns a statement about the table that the case's DDL has, where its name is

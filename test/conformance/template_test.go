@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/qgen-dev/qgen/test/servers"
 )
 
 // isTemplated: the names of the subject's tables are made at run time.
@@ -17,8 +19,8 @@ func proveAnotherTable(t *testing.T, s *subject) {
 	x := s.newTable(t)
 	ddl := readText(t, filepath.Join("cases", s.pkg.shape, s.family.ddl))
 	ddl = strings.NewReplacer("/*_*/jobs", "Other_jobs_b2", "/*_*/", "Other_").Replace(ddl)
-	for statement := range strings.SplitSeq(ddl, ";\n\n") {
-		x.run(t, strings.TrimSuffix(statement, ";"))
+	for _, statement := range servers.Statements(t, ddl) {
+		x.run(t, statement)
 	}
 	prefix := "Other_"
 	if s.family == &postgresql {

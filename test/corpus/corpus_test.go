@@ -5,10 +5,6 @@
 package corpus
 
 import (
-	"context"
-	"database/sql"
-	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"os/exec"
@@ -98,8 +94,8 @@ func proveAll(t *testing.T, folder string, packages []*generate.Package) {
 
 // prove creates the table in a place of its own and runs the package's test there.
 func (e *entry) prove(t *testing.T, program, server string) {
-	dsn := place(t, e.engine, server)
-	db := open(t, e.engine, dsn)
+	driver, dsn := place(t, e.engine, server)
+	db := servers.Open(t, driver, dsn, 1)
 	ddl := e.schema
 	if advice := filepath.Join(e.folder, "schema", "indexes.sql"); exists(advice) {
 		ddl = append(slices.Clone(ddl), advice)
@@ -108,7 +104,11 @@ func (e *entry) prove(t *testing.T, program, server string) {
 		ddl = append(slices.Clone(ddl), seed) // the rows that foreign keys ask for
 	}
 	for _, file := range ddl {
-		for _, statement := range statements(t, file) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range servers.Statements(t, string(text)) {
 			if _, err := db.Exec(statement); err != nil {
 				t.Fatalf("%s: %v\n%s", file, err, statement)
 			}
@@ -132,86 +132,28 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// statements splits a script. A function's body has semicolons of its own and stands
-// between $$; a trigger's ends with END.
-func statements(t *testing.T, file string) []string {
+// place returns the DSN of an empty place that goes away with the test, and the driver
+// that knows it.
+func place(t *testing.T, engine, server string) (driver, dsn string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	var now strings.Builder
-	for line := range strings.SplitAfterSeq(string(text), "\n") {
-		if now.Len() == 0 && (strings.HasPrefix(line, "--") || strings.TrimSpace(line) == "") {
-			continue
-		}
-		now.WriteString(line)
-		bare := regexp.MustCompile(`--.*`).ReplaceAllString(line, "")
-		within := strings.Count(now.String(), "$$")%2 == 1 ||
-			regexp.MustCompile(`(?i)^create trigger[^;]*\bbegin\b`).MatchString(now.String()) && !strings.HasPrefix(strings.ToLower(line), "end")
-		if strings.HasSuffix(strings.TrimSpace(bare), ";") && !within {
-			all = append(all, now.String())
-			now.Reset()
-		}
-	}
-	if strings.TrimSpace(now.String()) != "" {
-		t.Fatalf("%s: no semicolon ends %q", file, now.String())
-	}
-	return all
-}
-
-// place returns the DSN of an empty place that goes away with the test.
-func place(t *testing.T, engine, server string) string {
-	t.Helper()
-	name := fmt.Sprintf("corpus_%08x", rand.Uint32())
 	switch engine {
 	case "sqlite":
-		return "file:" + filepath.Join(t.TempDir(), "queue.db") + "?_pragma=busy_timeout(20000)&_pragma=journal_mode(WAL)&_txlock=immediate"
+		return "sqlite", servers.SQLite(t)
 	case "postgresql":
 		// A database of its own: some tables bring schemas of theirs.
 		dsn := servers.DSN(t, server)
-		create(t, engine, dsn, name)
 		u, err := url.Parse(dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.Path = "/" + name
-		return u.String()
+		u.Path = "/" + servers.Create(t, servers.Open(t, "pgx", dsn, 1), "DATABASE")
+		return "pgx", u.String()
 	}
-	config, err := mysql.ParseDSN(servers.DSN(t, server))
+	dsn = servers.DSN(t, server)
+	config, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	create(t, engine, config.FormatDSN(), name)
-	config.DBName = name
-	return config.FormatDSN()
-}
-
-// create makes a database.
-func create(t *testing.T, engine, dsn, name string) {
-	t.Helper()
-	admin := open(t, engine, dsn)
-	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func open(t *testing.T, engine, dsn string) *sql.DB {
-	t.Helper()
-	driver := map[string]string{"postgresql": "pgx", "sqlite": "sqlite"}[engine]
-	if driver == "" {
-		driver = "mysql"
-	}
-	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	config.DBName = servers.Create(t, servers.Open(t, "mysql", dsn, 1), "DATABASE")
+	return "mysql", config.FormatDSN()
 }

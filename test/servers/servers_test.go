@@ -95,13 +95,7 @@ func open(t *testing.T, dsn string) *sql.DB {
 	if strings.Contains(dsn, "://") {
 		driver = "pgx"
 	}
-	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	return Open(t, driver, dsn, 1)
 }
 
 func do(t *testing.T, nodes []*sql.DB, statement string) {
@@ -195,5 +189,39 @@ func TestWithKnowsTheNames(t *testing.T) {
 	}
 	if !slices.Equal(known, names) {
 		t.Errorf("with knows %v, the package %v", known, names)
+	}
+}
+
+func TestStatements(t *testing.T) {
+	const script = `-- A comment before, with a semicolon;
+
+CREATE TABLE a (id int, -- one within;
+    b text);
+CREATE TABLE b (id int); -- one behind
+create function f() returns trigger as $$
+begin
+   return new;
+end;
+$$ language plpgsql;
+create trigger t after update on a begin
+  update a set b = '';
+end;
+GO
+CREATE SCHEMA c
+GO
+CREATE TRIGGER u ON a AFTER UPDATE AS
+    SELECT 1;
+GO
+`
+	want := []string{
+		"CREATE TABLE a (id int, -- one within;\n    b text)",
+		"CREATE TABLE b (id int)",
+		"create function f() returns trigger as $$\nbegin\n   return new;\nend;\n$$ language plpgsql",
+		"create trigger t after update on a begin\n  update a set b = '';\nend",
+		"CREATE SCHEMA c\n",
+		"CREATE TRIGGER u ON a AFTER UPDATE AS\n    SELECT 1",
+	}
+	if got := Statements(t, script); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
