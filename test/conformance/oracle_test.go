@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -281,7 +282,11 @@ func TestSessionParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := c.(altered).alter, []string{"ALTER SESSION SET nls_sort = BINARY_CI"}; !slices.Equal(got, want) {
-		t.Errorf("sessions begin with %q, want %q", got, want)
+	begins := c.(altered)
+	if want := []string{"ALTER SESSION SET nls_sort = BINARY_CI"}; !slices.Equal(begins.alter, want) {
+		t.Errorf("sessions begin with %q, want %q", begins.alter, want)
+	}
+	if want := go_ora.NewConnector("oracle://u:p@127.0.0.1:1521/pdb?PREFETCH_ROWS=1"); !reflect.DeepEqual(begins.Connector, want) {
+		t.Errorf("the driver sees %+v, want %+v", begins.Connector, want)
 	}
 }
