@@ -22,8 +22,6 @@ func (s *subject) absent() []string {
 		absent = append(absent, "Fail", "Recover", "Redrive", "CompleteAndClaim")
 	case "partition":
 		absent = append(absent, "Fail", "Requeue", "Extend", "Recover", "Redrive", "CompleteAndClaim")
-	default:
-		absent = append(absent, "Hold")
 	}
 	if s.strategy() != "hold" {
 		absent = append(absent, "Hold")

@@ -431,7 +431,7 @@ func proveLaggingNode(t *testing.T, s *subject) {
 		}
 		current := x.taken(t, third.q, 1)
 		op := []string{"Complete", "Fail", "Requeue", "Extend"}[i%4]
-		if err := behind.lateCall(ctx, op, old); !errors.Is(err, s.pkg.lost) {
+		if err := behind.q.settle(ctx, op, old...); !errors.Is(err, s.pkg.lost) {
 			t.Errorf("%s of a late worker on a node that lags returned %v, want ErrLost", op, err)
 		}
 		if err := third.q.complete(ctx, current...); err != nil {
@@ -439,17 +439,6 @@ func proveLaggingNode(t *testing.T, s *subject) {
 		}
 	}
 	x.check(t, states{done: total + 20})
-}
-
-// lateCall settles jobs by the operation of that name.
-func (t *table) lateCall(ctx context.Context, op string, jobs []job) error {
-	switch op {
-	case "Fail":
-		return t.q.fail(ctx, jobs[0], errCause)
-	case "Requeue":
-		return t.q.requeue(ctx, 0, jobs...)
-	}
-	return t.q.settle(ctx, op, jobs...)
 }
 
 // proveEveryNode: jobs that all nodes add at once are theirs by their keys, and

@@ -62,19 +62,14 @@ func proveLate(t *testing.T, s *subject, name, next string) {
 	elsewhere := x.on(t, 1, lagging) // where the late worker has moved
 	late = elsewhere.open(elsewhere.conn, name)
 
-	lost := func(op string, err error) {
-		t.Helper()
-		if !errors.Is(err, s.pkg.lost) {
+	for _, op := range []string{"Complete", "Fail", "Requeue", "Extend"} {
+		if err := late.settle(ctx, op, old...); !errors.Is(err, s.pkg.lost) {
 			t.Errorf("%s of a late worker returned %v, want ErrLost", op, err)
 		}
 		if x.count(t, s.shape.running) != 1 {
 			t.Errorf("%s of a late worker took the job from its holder", op)
 		}
 	}
-	lost("Complete", late.complete(ctx, old...))
-	lost("Fail", late.fail(ctx, old[0], errors.New("late")))
-	lost("Requeue", late.requeue(ctx, 0, old...))
-	lost("Extend", late.settle(ctx, "Extend", old...))
 
 	if err := prompt.complete(ctx, current...); err != nil {
 		t.Errorf("the holder cannot complete: %v", err)

@@ -38,17 +38,10 @@ func proveSettleByKey(t *testing.T, s *subject) {
 	s.family.byKey(t, x, operations)
 }
 
-// settles calls an operation over jobs by its name.
+// settles settles jobs by the operation of that name, which must succeed.
 func (t *table) settles(tb testing.TB, q queue, operation string, jobs []job) {
 	tb.Helper()
-	ctx := limited(tb, time.Minute)
-	var err error
-	if operation == "Requeue" {
-		err = q.requeue(ctx, 0, jobs...)
-	} else {
-		err = q.settle(ctx, operation, jobs...)
-	}
-	if err != nil {
+	if err := q.settle(limited(tb, time.Minute), operation, jobs...); err != nil {
 		tb.Fatal(err)
 	}
 }

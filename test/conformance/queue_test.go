@@ -179,8 +179,14 @@ func (q queue) complete(ctx context.Context, jobs ...job) error {
 	return q.settle(ctx, "Complete", jobs...)
 }
 
-// settle calls Complete, Extend or any other method that takes nothing but jobs.
+// settle calls a method that settles jobs, by its name: Fail for the first of them.
 func (q queue) settle(ctx context.Context, method string, jobs ...job) error {
+	switch method {
+	case "Fail":
+		return q.fail(ctx, jobs[0], errCause)
+	case "Requeue":
+		return q.requeue(ctx, 0, jobs...)
+	}
 	_, err := q.call(ctx, method, jobs)
 	return err
 }

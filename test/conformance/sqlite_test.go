@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -48,11 +47,7 @@ func plansSQLite(t *testing.T, x *table) {
 		t.Fatalf("no claim in gen/%s/sql: %v", x.pkg.name, err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		steps := x.explainSQLite(t, unnamed(withoutComments(string(text))))
+		steps := x.explainSQLite(t, unnamed(withoutComments(readText(t, file))))
 		for _, step := range steps {
 			// Without finished rows, those at the head are the ones that are wanted.
 			scans := step == "SCAN jobs" && x.shape.finish != ""
