@@ -195,7 +195,7 @@ func (w *writer) claimMethod(f *code.File) {
 func (w *writer) lookAgain(g *code.Group) {
 	g.For(code.Range().Lit(2)).BlockFunc(func(g *code.Group) {
 		w.look(g)
-		g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("jobs")).Op(">").Lit(0)).Block(
+		g.If(errOr(code.Len(code.Id("jobs")).Op(">").Lit(0))).Block(
 			code.Break().Comment("else all that was ready may have gone to others meanwhile"),
 		)
 	})
@@ -335,11 +335,11 @@ func (w *writer) readJobs(g *code.Group) []*code.Statement {
 //	return err
 func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
 	_, args := w.arguments(w.Claim.Read, source{lists: true}, op)
-	mark, marked := execCall(text...), code.Id("marked")
+	mark, none := execCall(text...), code.Id("marked").Op("==").Lit(0)
 	if w.Claim.Statement.Rows != nil {
-		mark, marked = queryCall("scanKey", text...), code.Len(code.Id("marked"))
+		mark, none = queryCall("scanKey", text...), empty("marked")
 	}
-	return append(unlessNone("jobs", "marked", mark, marked), w.jobsInto("jobs", queryCall("scanJob", w.bound(w.Claim.Read, args)...))...)
+	return append(unlessNone("jobs", "marked", mark, none), w.jobsInto("jobs", queryCall("scanJob", w.bound(w.Claim.Read, args)...))...)
 }
 
 // lockTake emits
@@ -372,22 +372,22 @@ func (w *writer) lockTake() []*code.Statement {
 //	}
 func (w *writer) lockRows(into, locked, scan string, lock *plan.Statement, from source) []*code.Statement {
 	before, args := w.arguments(lock, from, "")
-	return append(before, unlessNone(into, locked, readCall(reader(lock), scan, w.bound(lock, args)...), code.Len(code.Id(locked)))...)
+	return append(before, unlessNone(into, locked, readCall(reader(lock), scan, w.bound(lock, args)...), empty(locked))...)
 }
 
 // unlessNone emits the beginning of an attempt that fills a variable when a call
-// before has found something; count is the expression for how much:
+// before has found something; none is the test whether it has not:
 //
 //	jobs = nil
 //	found, err := <call>
-//	if err != nil || <count> == 0 {
+//	if err != nil || <none> {
 //		return err
 //	}
-func unlessNone(into, found string, call, count *code.Statement) []*code.Statement {
+func unlessNone(into, found string, call, none *code.Statement) []*code.Statement {
 	return []*code.Statement{
 		code.Id(into).Op("=").Nil(),
 		code.List(code.Id(found), code.Err()).Op(":=").Add(call),
-		code.If(code.Err().Op("!=").Nil().Op("||").Add(count).Op("==").Lit(0)).Block(code.Return(code.Err())),
+		ifErrOr(none),
 	}
 }
 
@@ -427,7 +427,7 @@ func (w *writer) narrowed(locked string, from source) []*code.Statement {
 		before, args := w.arguments(s, from, "")
 		list = append(append(list, before...),
 			code.List(code.Id(locked), code.Err()).Op("=").Add(readCall(reader(s), "scanCandidate", w.bound(s, args)...)),
-			code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id(locked)).Op("==").Lit(0)).Block(code.Return(code.Err())))
+			ifErrOr(empty(locked)))
 	}
 	return list
 }
@@ -473,7 +473,7 @@ func (w *writer) lowClaim(g *code.Group) {
 		g.Comment("// Jobs may have come back below the bound.")
 		g.Id("turn").Op("=").Add(w.queue()).Dot("low").Dot("reset").Call()
 		g.If(code.List(code.Id("last"), code.Err()).Op("=").Add(w.lookCall(code.Id("lowest"), rest)), code.Err().Op("!=").Nil()).BlockFunc(func(g *code.Group) {
-			g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Nil(), code.Err()))
+			g.If(empty("jobs")).Block(code.Return(code.Nil(), code.Err()))
 			g.Return(code.Id("jobs"), code.Nil()).Comment("they are taken; the error will come again")
 		})
 		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("last").Op("..."))
@@ -571,7 +571,7 @@ func (w *writer) pickTake(g *code.Group) {
 		w.token(g)
 		g.Var().List(code.Id("found"), code.Id("taken")).Index().Id("Job")
 		g.Add(attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", "scanCandidate", w.bound(c.Pick, pickArgs)...)))
-		g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Break())
+		g.If(errOr(empty("found"))).Block(code.Break())
 		g.If(code.Id("round").Op(">").Lit(0)).Block(
 			code.Qual(mathRand, "Shuffle").Call(code.Len(code.Id("found")), code.Func().Params(code.List(code.Id("i"), code.Id("k")).Int()).Block(
 				code.List(code.Id("found").Index(code.Id("i")), code.Id("found").Index(code.Id("k"))).Op("=").List(code.Id("found").Index(code.Id("k")), code.Id("found").Index(code.Id("i"))),
@@ -585,7 +585,7 @@ func (w *writer) pickTake(g *code.Group) {
 			code.Break().Comment("there are no more"),
 		)
 	})
-	g.If(code.Err().Op("!=").Nil().Op("&&").Parens(code.Len(code.Id("jobs")).Op("==").Lit(0).Op("||").Add(w.queue()).Dot("begin").Op("==").Nil())).Block(
+	g.If(code.Err().Op("!=").Nil().Op("&&").Parens(empty("jobs").Op("||").Add(w.queue()).Dot("begin").Op("==").Nil())).Block(
 		code.Return(code.Nil(), code.Err()),
 	)
 	w.sort(g)

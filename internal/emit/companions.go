@@ -91,7 +91,7 @@ func (w *writer) lockedKeys(s *plan.Settle, from source, results ...*code.Statem
 	lines := append(before, w.reserved(results...)...)
 	return append(lines,
 		assign.Add(readCall(reader(s.Lock), "scanKey", w.bound(s.Lock, args)...)),
-		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Return(append(results, code.Err())...)),
+		ifErrOr(empty("found"), results...),
 		code.Id("held").Op(":=").Id("stillHeld").Call(from.many.Clone(), code.Id("found")),
 	)
 }
@@ -199,7 +199,7 @@ func (w *writer) claimTextMethod(f *code.File) {
 //	}
 //	return nil
 func (w *writer) claimedWith(jobs string) []*code.Statement {
-	lines := []*code.Statement{code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id(jobs)).Op("==").Lit(0)).Block(code.Return(code.Err()))}
+	lines := []*code.Statement{ifErrOr(empty(jobs))}
 	lines = append(lines, w.inTurn(w.queue(), w.Claim.With, source{many: code.Id(jobs), item: code.Id("Job"), lists: true})...)
 	return append(lines, code.Return(code.Nil()))
 }
@@ -242,7 +242,7 @@ func (w *writer) sweepLocked(g *code.Group, op string, s *plan.SweepWith, count 
 	lines := append([]*code.Statement{code.Id(count).Op("=").Lit(0)}, w.reserved()...)
 	lines = append(lines,
 		code.List(code.Id("held"), code.Err()).Op(":=").Add(readCall(reader(s.Lock), "scanCandidate", w.boundOf(code.Id("q"), s.Lock, args)...)),
-		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Err())))
+		ifErrOr(empty("held")))
 	lines = append(lines, w.inTurn(code.Id("q"), append(slices.Clone(s.With), s.Statement), source{many: code.Id("held"), item: code.Id("Job")})...)
 	lines = append(lines, code.Id(count).Op("=").Len(code.Id("held")), code.Return(code.Nil()))
 	g.Add(code.Err().Op("=").Id("q").Dot("transact").Call(code.Id("ctx"), code.Lit(op),

@@ -86,7 +86,7 @@ func (w *writer) fused(g *code.Group, op string) {
 		w.fusedWithin(g, op)
 		return
 	}
-	g.If(code.Len(code.Id("done")).Op("==").Lit(0)).Block(code.Return(w.selfClaim(code.Id("limit"))))
+	g.If(empty("done")).Block(code.Return(w.selfClaim(code.Id("limit"))))
 	g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), w.selfComplete()))
 	w.checkShard(g, op)
 	from, finished := w.doneSource()

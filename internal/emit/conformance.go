@@ -399,7 +399,7 @@ func (w *writer) connectFunc(f *code.File) {
 			code.Id("driver").Op(":=").Qual("os", "Getenv").Call(code.Lit(driver)),
 			code.If(code.Id("driver").Op("==").Lit("")).Block(
 				code.Id("drivers").Op(":=").Qual("database/sql", "Drivers").Call(),
-				code.If(code.Len(code.Id("drivers")).Op("==").Lit(0)).Block(
+				code.If(empty("drivers")).Block(
 					code.Id("t").Dot("Fatal").Call(code.Lit("there is no driver: import one in a test file of your own")),
 				),
 				code.Id("driver").Op("=").Id("drivers").Index(code.Lit(0)),
@@ -436,7 +436,7 @@ func (w *writer) conformanceSteps(f *code.File) {
 				code.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claim(code.Id("on"), left)),
 				code.Switch().Block(
 					code.Case(code.Err().Op("!=").Nil()).Block(code.Id("t").Dot("Fatal").Call(code.Err())),
-					code.Case(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(
+					code.Case(empty("jobs")).Block(
 						code.Id("t").Dot("Fatalf").Call(code.Lit("%d jobs were claimed of the %d that are ready"), code.Len(code.Id("all")), code.Id("n")),
 					),
 					code.Case(code.Len(code.Id("jobs")).Op(">").Add(left)).Block(
@@ -577,7 +577,7 @@ func (w *writer) proveExclusive(g *code.Group) {
 			g.For().BlockFunc(func(g *code.Group) {
 				g.List(code.Id("n"), code.Err()).Op(":=").Add(w.turn())
 				g.If(code.Err().Op("!=").Nil()).Block(code.Id("t").Dot("Error").Call(code.Err()))
-				g.If(code.Err().Op("!=").Nil().Op("||").Id("n").Op("==").Lit(0)).Block(code.Return())
+				g.If(errOr(code.Id("n").Op("==").Lit(0))).Block(code.Return())
 			})
 		}).Call(args...),
 	)
@@ -642,7 +642,7 @@ func (w *writer) turnStep(f *code.File) {
 				g.Defer().Id("h").Dot("Close").Call()
 			}
 			g.List(code.Id("jobs"), code.Err()).Op(":=").Id("conformanceClaim").Call(claim...)
-			g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Lit(0), code.Err()))
+			g.Add(ifErrOr(empty("jobs"), code.Lit(0)))
 			g.Id("note").Call(code.Id("jobs"))
 			switch {
 			case w.Complete == nil:
@@ -670,7 +670,7 @@ func (w *writer) proveLimit(g *code.Group) {
 	g.Add(step("add", code.Lit(20)))
 	w.within(g, func(on func() *code.Statement) {
 		g.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claim(on(), code.Lit(0)))
-		g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("jobs")).Op(">").Lit(0)).Block(
+		g.If(errOr(code.Len(code.Id("jobs")).Op(">").Lit(0))).Block(
 			code.Id("t").Dot("Fatalf").Call(code.Lit("a claim of none returned %d jobs and the error %v"), code.Len(code.Id("jobs")), code.Err()),
 		)
 		g.For(code.List(code.Id("_"), code.Id("n")).Op(":=").Range().Index().Int().Values(code.Lit(1), code.Lit(7), code.Lit(12))).Block(
@@ -766,7 +766,7 @@ func (w *writer) proveRollback(g *code.Group) {
 	g.List(code.Id("tx"), code.Err()).Op(":=").Add(begin)
 	g.Add(fatal())
 	g.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claim(suite("q", "WithTx").Call(code.Id("tx")), code.Lit(3)))
-	g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("jobs")).Op("==").Lit(0)).Block(
+	g.If(errOr(empty("jobs"))).Block(
 		code.Id("t").Dot("Errorf").Call(code.Lit("a claim in a transaction returned %d jobs and the error %v"), code.Len(code.Id("jobs")), code.Err()),
 	)
 	g.Add(fatalOf(code.Err().Op(":=").Add(end)))

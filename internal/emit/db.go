@@ -712,7 +712,7 @@ func (w *writer) queryCursorFunc(f *code.File) {
 		).Params(code.Index().Id("T"), code.Error()).BlockFunc(func(g *code.Group) {
 			w.expanded(g)
 			g.Var().Id("cursor").Qual(goOraPath, "RefCursor")
-			g.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(execOut("cursor")), code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), code.Err()))
+			g.Add(ifAssign(code.List(code.Id("_"), code.Err()).Op(":=").Add(execOut("cursor")), code.Nil()))
 			g.List(code.Id("rows"), code.Err()).Op(":=").Qual(goOraPath, "WrapRefCursor").Call(code.Id("ctx"), code.Id("db"), code.Op("&").Id("cursor"))
 			g.Add(ifErr(code.Nil()))
 			g.Return(code.Id("collect").Call(code.Id("rows"), code.Id("scan")))
@@ -746,7 +746,7 @@ func (w *writer) changedFunc(f *code.File) {
 			ctxParam(), code.Id("db").Id("DBTX"), code.Id("jobs").Index().Id("S"), code.Id("text").String(), code.Id("args").Op("...").Any(),
 		).Params(code.Index().Id("S"), code.Error()).Block(
 			code.Id("counts").Op(":=").Make(code.Index().Int64(), code.Len(code.Id("jobs"))),
-			code.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(execOut("counts")), code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), code.Err())),
+			ifAssign(code.List(code.Id("_"), code.Err()).Op(":=").Add(execOut("counts")), code.Nil()),
 			code.Var().Id("all").Index().Id("S"),
 			code.For(code.List(code.Id("i"), code.Id("job")).Op(":=").Range().Id("jobs")).Block(
 				code.If(code.Id("i").Op("<").Len(code.Id("counts")).Op("&&").Id("counts").Index(code.Id("i")).Op(">").Lit(0)).Block(
@@ -971,7 +971,7 @@ func (w *writer) lockAndWrite(lock, text *code.Statement) []*code.Statement {
 	last := code.Id("args").Index(code.Len(code.Id("args")).Op("-").Lit(1))
 	return []*code.Statement{
 		code.If(code.List(code.Id("found"), code.Err()).Op("=").Add(queryCall("scanKey", lock, last)),
-			code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+			errOr(empty("found"))).Block(code.Return(code.Err())),
 		code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(text, code.Id("args").Op("..."))),
 		code.Return(code.Err()),
 	}

@@ -183,7 +183,7 @@ func (w *writer) enqueueManyMethod(f *code.File) {
 	results, fail := w.enqueueResults("keys", code.Index().Id("Key"), code.Nil())
 	decl(f, doc,
 		code.Func().Add(queueReceiver()).Id("EnqueueMany").Params(ctxParam(), code.Id("news").Index().Id("NewJob")).Params(results...).BlockFunc(func(g *code.Group) {
-			g.If(code.Len(code.Id("news")).Op("==").Lit(0)).Block(code.Return(append(fail[:len(fail):len(fail)], code.Nil())...))
+			g.If(empty("news")).Block(code.Return(append(fail[:len(fail):len(fail)], code.Nil())...))
 			count := code.Len(code.Id("keys"))
 			if !w.keysKnown() {
 				g.Var().Id("n").Int()

@@ -169,9 +169,9 @@ func (w *writer) offsetClaimFile() *code.File {
 			g.Add(attempt(code.Id("q"), "retry", code.Lit("claim"),
 				code.Id("jobs").Op("=").Nil(),
 				code.List(code.Id("now"), code.Err()).Op(":=").Add(dot("q", "progress")).Call(code.Id("ctx"), code.Id("db"), code.Id("group")),
-				code.If(code.Err().Op("!=").Nil().Op("||").Op("!").Add(dot("now", "free"))).Block(code.Return(code.Err())),
+				ifErrOr(code.Op("!").Add(dot("now", "free"))),
 				code.List(code.Id("rows"), code.Err()).Op(":=").Add(dot("q", "behind")).Call(code.Id("ctx"), code.Id("db"), dot("now", "at"), code.Id("limit")),
-				code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("rows")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+				ifErrOr(empty("rows")),
 				code.Id("turn").Op(":=").Add(dot("now", "turn")),
 				code.List(code.Id("n"), code.Err()).Op(":=").Add(execCall(w.run(o.Take, "")...)),
 				code.If(code.Id("n").Op("==").Lit(1)).Block(code.Id("jobs").Op("=").Id("rows")),
@@ -225,7 +225,7 @@ func (w *writer) progressMethod(f *code.File) {
 	decl(f, []string{"progress reads how far a group came. One that is new is added."},
 		code.Func().Add(queueReceiver()).Id("progress").Params(ctxParam(), code.Id("db").Id("DBTX"), code.Id("group").String()).Params(code.Id("progress"), code.Error()).BlockFunc(func(g *code.Group) {
 			g.List(code.Id("found"), code.Err()).Op(":=").Add(read())
-			g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op(">").Lit(0)).Block(code.Return(first(), code.Err()))
+			g.Add(ifErrOr(code.Len(code.Id("found")).Op(">").Lit(0), first()))
 			g.List(code.Id("_"), code.Err()).Op("=").Add(execCall(w.run(o.Begin, "")...))
 			if o.BeginFails {
 				g.If(code.Err().Op("!=").Nil()).Block(
@@ -267,7 +267,7 @@ func (w *writer) behindMethod(f *code.File) {
 			if o.Bound != nil {
 				from = "from"
 				g.List(code.Id("bound"), code.Err()).Op(":=").Add(dot("q", "bound")).Call(code.Id("ctx"), code.Id("db"))
-				g.If(code.Err().Op("!=").Nil().Op("||").Id("bound").Op("==").Nil()).Block(code.Return(code.Nil(), code.Err()))
+				g.Add(ifErrOr(code.Id("bound").Op("==").Nil(), code.Nil()))
 				g.Id("from").Op(":=").Struct(code.Id("mark"), code.Id("Bound").Add(w.valueType(o.At[0]))).Values(code.Id("at"), code.Op("*").Id("bound"))
 			}
 			if result == "found" {
@@ -328,7 +328,7 @@ func (w *writer) wholeValues(g *code.Group, scan string, row *code.Statement) {
 		if o.Bound != nil {
 			from = "from"
 		}
-		g.If(code.List(code.Id("found"), code.Err()).Op("=").Add(queryCall(scan, w.run(o.Alike, from)...)), code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), code.Err()))
+		g.Add(ifAssign(code.List(code.Id("found"), code.Err()).Op("=").Add(queryCall(scan, w.run(o.Alike, from)...)), code.Nil()))
 		g.Id("n").Op("=").Len(code.Id("found"))
 		if o.Settles {
 			g.If(code.Qual("slices", "ContainsFunc").Call(code.Id("found"), code.Func().Params(code.Id("j").Add(row.Clone())).Bool().Add(inline(code.Return(code.Op("!").Add(dot("j", "settled"))))))).Block(
@@ -429,7 +429,7 @@ func (w *writer) horizonType(f *code.File) {
 			code.Id("last").Op(":=").Add(dot("q", "horizon")).Dot("waits").Call(),
 			code.List(code.Id("found"), code.Err()).Op(":=").Add(queryCall("scanSight", w.run(w.Offset.Bound, "")...)),
 			ifErr(code.Nil()),
-			code.If(code.Len(code.Id("found")).Op("==").Lit(0)).Block(
+			code.If(empty("found")).Block(
 				code.Return(code.Nil(), code.Qual("errors", "New").Call(code.Lit("above the isolation level READ COMMITTED a claim may not see all rows"))),
 			),
 			code.Return(dot("q", "horizon").Dot("pass").Call(code.Id("last"), code.Op("&").Id("found").Index(code.Lit(0))), code.Nil()),
@@ -503,7 +503,7 @@ func (w *writer) offsetCompleteFile() *code.File {
 	embed(f, all...)
 	decl(f, docOf(o.CompleteDoc, all...),
 		code.Func().Add(queueReceiver()).Id("Complete").Params(jobsParams()...).Params(code.Err().Error()).Block(
-			code.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Nil())),
+			code.If(empty("jobs")).Block(code.Return(code.Nil())),
 			code.Var().Id("found").Index().Id("Key"),
 			observe(code.Id("q"), code.Lit("complete"), code.Len(code.Id("found"))),
 			code.For(code.List(code.Id("_"), code.Id("batch")).Op(":=").Range().Id("byClaim").Call(code.Id("jobs"))).Block(
@@ -528,18 +528,18 @@ func (w *writer) offsetCompleteFile() *code.File {
 				attempt(code.Id("q"), "retry", code.Lit("complete"),
 					code.List(code.Id("n"), code.Err()).Op("=").Add(execCall(w.run(o.Advance, "at")...)),
 					code.Return(code.Err())),
-				code.If(code.Err().Op("!=").Nil().Op("||").Id("n").Op(">").Lit(0)).Block(code.Return(code.Id("keysOf").Call(code.Id("jobs")), code.Err())),
+				ifErrOr(code.Id("n").Op(">").Lit(0), code.Id("keysOf").Call(code.Id("jobs"))),
 			),
 			attempt(code.Id("q"), "transact", code.Lit("complete"),
 				code.Id("keys").Op("=").Nil(),
 				code.List(code.Id("n"), code.Err()).Op(":=").Add(execCall(w.run(o.Lock, "")...)),
-				code.If(code.Err().Op("!=").Nil().Op("||").Id("n").Op("==").Lit(0)).Block(code.Return(code.Err())),
+				ifErrOr(code.Id("n").Op("==").Lit(0)),
 				code.List(code.Id("found"), code.Err()).Op(":=").Add(queryCall("scanBatch", w.run(o.Held, "")...)),
-				code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+				ifErrOr(empty("found")),
 				code.Id("b").Op(":=").Id("found").Index(code.Lit(0)),
 				code.List(code.Id("at"), code.Id("moved")).Op(":=").Add(dot("b", "finish")).Call(code.Id("jobs"), code.Op("&").Id("keys")),
 				code.List(code.Id("finished"), code.Err()).Op(":=").Add(dot("b", "text")).Call(),
-				code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("keys")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+				ifErrOr(empty("keys")),
 				code.If(code.Op("!").Id("moved")).Block(
 					code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(w.run(o.Note, "")...)),
 					code.Return(code.Err()),
@@ -609,7 +609,7 @@ func (w *writer) batchType(f *code.File) {
 	decl(f, []string{"scanBatch reads what is finished of a claim."},
 		code.Func().Id("scanBatch").Params(code.Id("r").Id("row")).Params(code.Id("b").Id("batch"), code.Err().Error()).Block(
 			code.Var().Id("text").Op("*").String(),
-			code.If(code.Err().Op("=").Add(dot("r", "Scan")).Call(code.Op("&").Add(dot("b", "passed")), code.Op("&").Id("text")), code.Err().Op("!=").Nil().Op("||").Id("text").Op("==").Nil()).Block(code.Return(code.Id("b"), code.Err())),
+			code.If(code.Err().Op("=").Add(dot("r", "Scan")).Call(code.Op("&").Add(dot("b", "passed")), code.Op("&").Id("text")), errOr(code.Id("text").Op("==").Nil())).Block(code.Return(code.Id("b"), code.Err())),
 			code.Err().Op("=").Qual("encoding/json", "Unmarshal").Call(code.Index().Byte().Call(code.Op("*").Id("text")), code.Op("&").Add(dot("b", "finished"))),
 			code.Return(code.Id("b"), code.Err()),
 		))
@@ -620,7 +620,7 @@ func (w *writer) eachClaimMethod(f *code.File) {
 	decl(f, []string{"eachClaim runs fn for each claim of jobs, which returns whether it was still theirs. The jobs of the others are lost."},
 		code.Func().Add(queueReceiver()).Id("eachClaim").Params(ctxParam(), code.Id("op").String(), code.Id("jobs").Index().Id("Job"),
 			code.Id("fn").Func().Params(code.Id("db").Id("DBTX"), code.List(code.Id("group"), code.Id("token")).String()).Params(code.Int(), code.Error())).Params(code.Err().Error()).Block(
-			code.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Nil())),
+			code.If(empty("jobs")).Block(code.Return(code.Nil())),
 			code.Var().Id("found").Index().Id("Key"),
 			observe(code.Id("q"), code.Id("op"), code.Len(code.Id("found"))),
 			code.For(code.List(code.Id("_"), code.Id("batch")).Op(":=").Range().Id("byClaim").Call(code.Id("jobs"))).Block(
@@ -713,7 +713,7 @@ func (w *writer) offsetPurgeFile() *code.File {
 	}
 	body := append([]*code.Statement{
 		code.List(code.Id("marks"), code.Err()).Op(":=").Add(queryCall("scanMark", w.run(o.Lowest, "")...)),
-		code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("marks")).Op("==").Lit(0)).Block(code.Return(code.Err())),
+		ifErrOr(empty("marks")),
 		code.Id("at").Op(":=").Id("marks").Index(code.Lit(0)),
 	}, append(remove, code.Return(code.Err()))...)
 	decl(f, docOf(doc, o.Lowest, o.Purge),

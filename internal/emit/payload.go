@@ -108,7 +108,7 @@ func (w *writer) withPayloadFunc(f *code.File) {
 				g.Add(byKey)
 				g.For(code.Id("part").Op(":=").Range().Qual("slices", "Chunk").Call(code.Id("jobs"), code.Id("mostJobs"))).Block(append(ask, keep)...)
 			} else {
-				g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Id("jobs"), code.Nil()))
+				g.If(empty("jobs")).Block(code.Return(code.Id("jobs"), code.Nil()))
 				addAll(g, ask)
 				g.Add(byKey)
 				g.Add(keep)

@@ -331,6 +331,23 @@ func ifAssign(assign *code.Statement, results ...*code.Statement) *code.Statemen
 	return code.If(assign, code.Err().Op("!=").Nil()).Block(code.Return(append(results, code.Err())...))
 }
 
+// errOr is err != nil || <test>.
+func errOr(test *code.Statement) *code.Statement {
+	return code.Err().Op("!=").Nil().Op("||").Add(test)
+}
+
+// ifErrOr is
+//
+//	if err != nil || <test> {
+//		return …, err
+//	}
+func ifErrOr(test *code.Statement, results ...*code.Statement) *code.Statement {
+	return code.If(errOr(test)).Block(code.Return(append(results, code.Err())...))
+}
+
+// empty is len(name) == 0.
+func empty(name string) *code.Statement { return code.Len(code.Id(name)).Op("==").Lit(0) }
+
 // observe tells the hook of an operation: rows is the expression for the
 // number of rows it touched, err its named result.
 //

@@ -341,7 +341,7 @@ func (w *writer) settleRowsMethod(f *code.File) {
 			g.Var().Id("gone").Error()
 			body := []*code.Statement{w.inTransaction("within")}
 			body = append(body, code.If(code.Id("before").Op("!=").Nil()).Block(
-				code.If(code.Err().Op(":=").Id("before").Call(code.Id("db")), code.Err().Op("!=").Nil()).Block(code.Return(code.Err()))))
+				ifAssign(code.Err().Op(":=").Id("before").Call(code.Id("db")))))
 			body = append(body,
 				code.Id("gone").Op("=").Id("within").Dot("settle").Call(pass...),
 				code.Var().Id("lost").Op("*").Id("LostError"),
@@ -349,7 +349,7 @@ func (w *writer) settleRowsMethod(f *code.File) {
 				code.Id("held").Op("=").Qual("slices", "DeleteFunc").Call(code.Qual("slices", "Clone").Call(code.Id("jobs")),
 					code.Func().Params(code.Id("j").Id("Job")).Bool().Block(code.Return(
 						code.Id("lost").Op("!=").Nil().Op("&&").Qual("slices", "Contains").Call(code.Id("lost").Dot("Keys"), code.Id("j").Dot("Key").Call())))),
-				code.If(code.Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.Nil())),
+				code.If(empty("held")).Block(code.Return(code.Nil())),
 				code.Return(code.Id("rows").Call(code.Id("db"), code.Id("held"))))
 			g.Add(attempt(code.Id("q"), "transact", code.Id("op"), body...))
 			g.Add(ifErr())
@@ -710,7 +710,7 @@ func (w *writer) refreshingExtend(f *code.File) {
 	}
 	decl(f, docOf(doc, settleStatements(s)...),
 		code.Func().Add(w.receiver()).Id("Extend").Params(settleParams(s, code.Id("jobs").Op("...").Op("*").Id("Job"))...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
-			g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.Nil()))
+			g.If(empty("jobs")).Block(code.Return(code.Nil()))
 			w.inParts(g, "Extend", "jobs", s)
 			g.Var().Id("fresh").Index().Id("Job")
 			g.Add(observe(w.queue(), code.Lit("extend"), code.Len(code.Id("fresh"))))
@@ -767,7 +767,7 @@ func (w *writer) extendTwice(g *code.Group, s *plan.Settle, from source, args []
 			ifAssign(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(w.bound(s.Statement, args)...))))
 	} else {
 		changed := code.Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id("jobs"), w.text(s.Statement)}, args)...)
-		body = unlessNone("fresh", "held", changed, code.Len(code.Id("held")))
+		body = unlessNone("fresh", "held", changed, empty("held"))
 	}
 	_, readArgs := w.arguments(s.Read, held, "")
 	body = append(body, queryInto("fresh", "scanExtended", w.bound(s.Read, readArgs)...))

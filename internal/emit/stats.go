@@ -75,9 +75,7 @@ func (w *writer) statsMethod(f *code.File) {
 			code.Var().Id("found").Index().Id("Stats"),
 			observe(code.Id("q"), code.Lit("stats"), code.Len(code.Id("found"))),
 			attempt(code.Id("q"), "retry", code.Lit("stats"), queryInto("found", "scanStats", text...)),
-			code.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("found")).Op("==").Lit(0)).Block(
-				code.Return(code.Id("Stats").Values(), code.Err()),
-			),
+			ifErrOr(empty("found"), code.Id("Stats").Values()),
 			code.Return(code.Id("found").Index(code.Lit(0)), code.Nil()),
 		))
 }

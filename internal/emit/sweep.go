@@ -77,7 +77,7 @@ func (w *writer) sweepOnce(g *code.Group, op string, s, sequel *plan.Statement, 
 			also = code.List(code.Id("_"), code.Err()).Op("=").Add(queryCall("scanKey", w.boundOf(code.Id("q"), sequel, args)...))
 		}
 		how, end = "transact", []*code.Statement{
-			code.If(code.Err().Op("!=").Nil().Op("||").Id(count).Op("==").Lit(0)).Block(code.Return(code.Err())), also, code.Return(code.Err())}
+			ifErrOr(code.Id(count).Op("==").Lit(0)), also, code.Return(code.Err())}
 	}
 	if len(s.Rows) == 0 {
 		g.Add(attempt(code.Id("q"), how, code.Lit(op), append([]*code.Statement{

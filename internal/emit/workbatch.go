@@ -171,7 +171,7 @@ func (w *writer) batchRunBatch(f *code.File) {
 				code.List(code.Id("jobs"), code.Err()).Op("=").Add(w.claimCall(on.Clone(), loop("opts", "Batch"))),
 				code.Return(code.Err()),
 			))
-			g.If(code.Err().Op("!=").Nil().Op("||").Len(code.Id("jobs")).Op("==").Lit(0)).Block(code.Return(code.True(), code.Err()))
+			g.Add(ifErrOr(empty("jobs"), code.True()))
 			g.Line()
 			done, typ := code.Id("job"), "Job"
 			if result {

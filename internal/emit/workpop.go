@@ -72,7 +72,7 @@ func (w *writer) popRun(f *code.File) {
 					code.Case(code.Err().Op("!=").Nil().Op("&&").Add(loop("claiming", "Err")).Call().Op("==").Nil()).Block(
 						code.Return(code.Err()),
 					),
-					code.Case(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(
+					code.Case(empty("jobs")).Block(
 						code.Id("sleep").Call(loop("claiming"), around("PollInterval"), code.Nil()),
 					),
 				),

@@ -274,7 +274,7 @@ func (w *writer) streamClaimJobs(f *code.File) {
 				} else {
 					g.Add(loop("take").Call(code.Id("jobs")))
 				}
-				g.If(code.Len(code.Id("jobs")).Op("==").Lit(0)).Block(
+				g.If(empty("jobs")).Block(
 					code.Id("sleep").Call(loop("claiming"), around("PollInterval"), code.Nil()),
 				)
 			}),
@@ -575,7 +575,7 @@ func (w *writer) streamGiveBack(f *code.File) {
 			loop("waiting").Op("=").Nil(),
 			loop("mean").Op("=").Lit(0),
 			loop("mu", "Unlock").Call(),
-			code.If(code.Len(code.Id("waiting")).Op("==").Lit(0)).Block(code.Return()),
+			code.If(empty("waiting")).Block(code.Return()),
 			loop("settlers", "Add").Call(code.Lit(1)),
 			code.Go().Func().Params().Block(
 				code.Defer().Add(loop("settlers", "Done")).Call(),
@@ -598,7 +598,7 @@ func (w *writer) streamRecord(f *code.File) {
 					g.Defer().Add(loop("renewing", "RUnlock")).Call()
 				}
 				g.Id("mine").Op(":=").Qual("slices", "DeleteFunc").Call(code.Qual("slices", "Clone").Call(code.Id("jobs")), code.Parens(code.Op("*").Id("heldJob")).Dot("isLost"))
-				g.If(code.Len(code.Id("mine")).Op("==").Lit(0)).Block(code.Return(code.Nil()))
+				g.If(empty("mine")).Block(code.Return(code.Nil()))
 				g.Return(code.Id("call").Call(code.Id("ctx"), code.Id("mine")))
 			})),
 			code.If(code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(
@@ -691,7 +691,7 @@ func (w *writer) streamRenew(f *code.File) {
 				),
 			)
 			g.Add(loop("mu", "Unlock").Call())
-			g.If(code.Len(code.Id("held")).Op("==").Lit(0)).Block(code.Return(code.True()))
+			g.If(empty("held")).Block(code.Return(code.True()))
 			g.Line()
 			g.Id("began").Op(":=").Qual("time", "Now").Call()
 			g.List(code.Id("ctx"), code.Id("cancel")).Op(":=").Qual("context", "WithTimeout").Call(loop("settling"), code.Id("min").Call(code.Id("longestCall"), loop("lease").Op("/").Lit(6)))
