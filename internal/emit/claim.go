@@ -137,7 +137,7 @@ func paramDoc(params []*plan.Param) []string {
 func (w *writer) claimDoc(paragraphs []string, statements ...*plan.Statement) []string {
 	doc := slices.Concat(paragraphs, paramDoc(w.Claim.Params))
 	if w.limited() {
-		doc = append(doc, fmt.Sprintf("It takes %s jobs at most: %s.", thousands(w.Most), w.WhyMost))
+		doc = append(doc, w.mostDoc("takes", "jobs"))
 	}
 	return docOf(doc, statements...)
 }
@@ -162,9 +162,9 @@ func (w *writer) claimMethod(f *code.File) {
 	params := append(append([]*code.Statement{ctxParam()}, declared(w.narrowing())...), code.Id("limit").Int())
 	decl(f, w.claimDoc(c.Doc, w.toldStatements()...),
 		code.Func().Add(w.receiver()).Id("Claim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
-			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
+			g.Add(ifNoLimit(code.Nil()))
 			if w.limited() {
-				g.Id("limit").Op("=").Id("min").Call(code.Id("limit"), code.Id("mostJobs"))
+				g.Add(upToMost())
 			}
 			w.checkShard(g, "claim")
 			g.Add(observe(w.queue(), code.Lit("claim"), code.Len(code.Id("jobs"))))

@@ -4,7 +4,6 @@ package emit
 // rows are locked, the other tables written, and then the rows themselves.
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/qgen-dev/qgen/internal/code"
@@ -272,9 +271,4 @@ func sweepWith(s *plan.Sweep, i int) *plan.SweepWith {
 // sweepNamesRows reports whether a sweep names the rows in the text of a statement.
 func (w *writer) sweepNamesRows(s *plan.Sweep) bool {
 	return slices.ContainsFunc(sweepStatements(s), func(s *plan.Statement) bool { return s.Has(plan.ArgList) })
-}
-
-// mostDoc says how many rows a sweep touches at most.
-func (w *writer) mostDoc() string {
-	return fmt.Sprintf("It touches %s rows at most: %s.", thousands(w.Most), w.WhyMost)
 }

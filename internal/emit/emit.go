@@ -136,10 +136,10 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 		data["schema/indexes.sql"] = w.indexFile()
 	}
 	if p.Offset != nil {
-		data["schema/offset.sql"] = w.offsetFile()
+		data["schema/offset.sql"] = w.ddlFile([]string{offsetHead}, p.Offset.DDL)
 	}
 	if t := p.LeaseTable; t != nil && t.DDL != nil {
-		data["schema/lease.sql"] = w.leaseFile(t)
+		data["schema/lease.sql"] = w.ddlFile(t.Head, t.DDL...)
 	}
 	if text := w.procedureFile(); text != nil {
 		data["schema/procedures.sql"] = text

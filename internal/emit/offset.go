@@ -4,22 +4,10 @@ package emit
 // each group of consumers reads behind a mark.
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
-
-// offsetFile is the file that creates the side table.
-func (w *writer) offsetFile() []byte {
-	var b strings.Builder
-	b.WriteString("-- " + w.mark + "\n")
-	b.WriteString("-- The table that keeps how far each group of consumers came. Run this before a program with the package.\n\n")
-	b.WriteString(strings.TrimSpace(w.Offset.DDL) + ";\n")
-	return []byte(b.String())
-}
 
 // dot is x.name.
 func dot(x, name string) *code.Statement { return code.Id(x).Dot(name) }
@@ -159,7 +147,7 @@ func (w *writer) offsetClaimFile() *code.File {
 	w.heldType(f)
 	decl(f, docOf(o.ClaimDoc, all...),
 		code.Func().Add(queueReceiver()).Id("Claim").Params(groupParams()...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
-			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
+			g.Add(ifNoLimit(code.Nil()))
 			if o.Apart {
 				g.If(dot("q", "begin").Op("==").Nil()).Block(
 					code.Return(code.Nil(), code.Qual("errors", "New").Call(code.Lit(w.Name+": claim: the queue was made over a transaction, which may not see all rows; Claim needs a pool"))))
@@ -481,7 +469,7 @@ func (w *writer) byClaimFunc(f *code.File) {
 		))
 }
 
-// jobsParam is jobs ...Job behind a context.
+// jobsParams are jobs ...Job behind a context.
 func jobsParams() []*code.Statement {
 	return []*code.Statement{ctxParam(), code.Id("jobs").Op("...").Id("Job")}
 }
@@ -680,7 +668,7 @@ func (w *writer) offsetPeekFile() *code.File {
 	o := w.Offset
 	decl(f, docOf(o.PeekDoc, o.Progress, o.First, o.Next),
 		code.Func().Add(queueReceiver()).Id("Peek").Params(groupParams()...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).Block(
-			code.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil())),
+			ifNoLimit(code.Nil()),
 			observe(code.Id("q"), code.Lit("peek"), code.Len(code.Id("jobs"))),
 			attempt(code.Id("q"), "retry", code.Lit("peek"),
 				code.List(code.Id("found"), code.Err()).Op(":=").Add(queryCall("scanProgress", w.run(o.Progress, "")...)),
@@ -702,7 +690,7 @@ func (w *writer) offsetPurgeFile() *code.File {
 	}
 	doc := o.PurgeDoc
 	if w.MostTaken > 0 {
-		doc = append(doc[:len(doc):len(doc)], fmt.Sprintf("It touches %s rows at most: %s.", thousands(w.Most), w.WhyMost))
+		doc = append(doc[:len(doc):len(doc)], w.mostDoc("touches", "rows"))
 	}
 	remove := []*code.Statement{code.List(code.Id("n"), code.Err()).Op("=").Add(execCall(w.run(o.Purge, "at")...))}
 	if len(o.Purge.Rows) > 0 {
@@ -718,9 +706,9 @@ func (w *writer) offsetPurgeFile() *code.File {
 	}, append(remove, code.Return(code.Err()))...)
 	decl(f, docOf(doc, o.Lowest, o.Purge),
 		code.Func().Add(queueReceiver()).Id("Purge").Params(append(params, code.Id("limit").Int())...).Params(code.Id("n").Int(), code.Err().Error()).BlockFunc(func(g *code.Group) {
-			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Lit(0), code.Nil()))
+			g.Add(ifNoLimit(code.Lit(0)))
 			if w.MostTaken > 0 {
-				g.Id("limit").Op("=").Id("min").Call(code.Id("limit"), code.Id("mostJobs"))
+				g.Add(upToMost())
 			}
 			g.Add(observe(code.Id("q"), code.Lit("purge"), code.Id("n")))
 			g.Add(attempt(code.Id("q"), "retry", code.Lit("purge"), body...))

@@ -348,6 +348,25 @@ func ifErrOr(test *code.Statement, results ...*code.Statement) *code.Statement {
 // empty is len(name) == 0.
 func empty(name string) *code.Statement { return code.Len(code.Id(name)).Op("==").Lit(0) }
 
+// ifNoLimit begins an operation over up to limit rows, which returns none and an error:
+//
+//	if limit <= 0 {
+//		return <none>, nil
+//	}
+func ifNoLimit(none *code.Statement) *code.Statement {
+	return code.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(none, code.Nil()))
+}
+
+// upToMost is limit = min(limit, mostJobs).
+func upToMost() *code.Statement {
+	return code.Id("limit").Op("=").Id("min").Call(code.Id("limit"), code.Id("mostJobs"))
+}
+
+// mostDoc says how many rows an operation touches at most, or how many jobs it takes.
+func (w *writer) mostDoc(does, what string) string {
+	return fmt.Sprintf("It %s %s %s at most: %s.", does, thousands(w.Most), what, w.WhyMost)
+}
+
 // observe tells the hook of an operation: rows is the expression for the
 // number of rows it touched, err its named result.
 //

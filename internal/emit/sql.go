@@ -5,47 +5,53 @@ package emit
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/plan"
 )
 
+// newSQL returns a file of SQL with the header of the package, and head below it.
+func (w *writer) newSQL(head ...string) *bytes.Buffer {
+	b := new(bytes.Buffer)
+	writeComment(b, w.mark)
+	writeComment(b, head...)
+	return b
+}
+
 // sqlFile is the file of a statement: the head comment, and what is sent.
 func (w *writer) sqlFile(s *plan.Statement) []byte {
-	var b bytes.Buffer
-	b.WriteString("-- " + w.mark + "\n")
-	writeComment(&b, s.Head...)
+	b := w.newSQL(s.Head...)
 	b.WriteString(strings.TrimSpace(s.SQL) + "\n")
 	return b.Bytes()
 }
 
 // indexFile is the index advice.
 func (w *writer) indexFile() []byte {
-	var b bytes.Buffer
-	b.WriteString("-- " + w.mark + "\n")
-	writeComment(&b, "Index advice; nothing runs these statements by itself.")
-	writeComment(&b, w.fillIn()...)
+	b := w.newSQL("Index advice; nothing runs these statements by itself.")
+	writeComment(b, w.fillIn()...)
 	for _, i := range w.Indexes {
 		b.WriteString("\n")
-		writeComment(&b, i.Why)
+		writeComment(b, i.Why)
 		if i.Have != "" {
-			writeComment(&b, "The index "+oneLine(i.Have)+" of the schema serves as well.")
+			writeComment(b, "The index "+oneLine(i.Have)+" of the schema serves as well.")
 			continue
 		}
 		b.WriteString(strings.TrimSuffix(strings.TrimSpace(i.DDL), ";") + ";\n")
 		if i.Then != "" {
-			writeComment(&b, i.Then)
+			writeComment(b, i.Then)
 		}
 	}
 	return b.Bytes()
 }
 
-// leaseFile creates the side table that holds the claims.
-func (w *writer) leaseFile(t *plan.LeaseTable) []byte {
-	var b bytes.Buffer
-	b.WriteString("-- " + w.mark + "\n")
-	writeComment(&b, t.Head...)
-	for _, ddl := range t.DDL {
+// offsetHead says what schema/offset.sql is for.
+const offsetHead = "The table that keeps how far each group of consumers came. Run this before a program with the package."
+
+// ddlFile creates a table beside that of the queue.
+func (w *writer) ddlFile(head []string, statements ...string) []byte {
+	b := w.newSQL(head...)
+	for _, ddl := range statements {
 		b.WriteString("\n" + strings.TrimSpace(ddl) + ";\n")
 	}
 	return b.Bytes()
@@ -54,18 +60,15 @@ func (w *writer) leaseFile(t *plan.LeaseTable) []byte {
 // procedureFile creates the procedures that the package calls, nil when it calls
 // none.
 func (w *writer) procedureFile() []byte {
-	var b bytes.Buffer
-	for _, s := range w.Statements() {
-		if s.Procedure == nil {
-			continue
-		}
-		if b.Len() == 0 {
-			b.WriteString("-- " + w.mark + "\n")
-			writeComment(&b, "The procedures that the package calls. Run this before a program with the package, as often as you like.")
-			writeComment(&b, w.fillIn()...)
-		}
+	statements := slices.DeleteFunc(w.Statements(), func(s *plan.Statement) bool { return s.Procedure == nil })
+	if len(statements) == 0 {
+		return nil
+	}
+	b := w.newSQL("The procedures that the package calls. Run this before a program with the package, as often as you like.")
+	writeComment(b, w.fillIn()...)
+	for _, s := range statements {
 		b.WriteString("\n")
-		writeComment(&b, s.Head...)
+		writeComment(b, s.Head...)
 		b.WriteString(strings.TrimSpace(s.Procedure.DDL) + "\n" + cmp.Or(s.Procedure.End, ";") + "\n")
 	}
 	return b.Bytes()

@@ -43,13 +43,13 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 	doc := s.Doc
 	limited := w.MostTaken > 0 || w.sweepNamesRows(s)
 	if limited {
-		doc = append(doc[:len(doc):len(doc)], w.mostDoc())
+		doc = append(doc[:len(doc):len(doc)], w.mostDoc("touches", "rows"))
 	}
 	decl(f, docOf(doc, sweepStatements(s)...),
 		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("n").Int(), code.Err().Error()).BlockFunc(func(g *code.Group) {
-			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Lit(0), code.Nil()))
+			g.Add(ifNoLimit(code.Lit(0)))
 			if limited {
-				g.Id("limit").Op("=").Id("min").Call(code.Id("limit"), code.Id("mostJobs"))
+				g.Add(upToMost())
 			}
 			g.Add(observe(code.Id("q"), code.Lit(op), code.Id("n")))
 			w.sweepEach(g, op, s)
@@ -170,7 +170,7 @@ func (w *writer) peekFile() *code.File {
 	}
 	decl(f, docOf(slices.Concat(w.Peek.Doc, paramDoc(narrowed)), told...),
 		code.Func().Add(queueReceiver()).Id("Peek").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {
-			g.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(code.Nil(), code.Nil()))
+			g.Add(ifNoLimit(code.Nil()))
 			addAll(g, before)
 			g.Add(observe(code.Id("q"), code.Lit("peek"), code.Len(code.Id("jobs"))))
 			read := w.boundOf(code.Id("q"), s, args)
