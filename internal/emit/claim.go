@@ -295,34 +295,33 @@ func (w *writer) sized() []variable {
 
 // look emits one run of the claim into jobs and err.
 func (w *writer) look(g *code.Group) {
-	c := w.Claim
-	var how string
-	var body []*code.Statement
 	w.token(g)
-	switch {
-	case c.Flow == plan.LockTake:
-		how, body = "transact", w.lockTake()
-	case c.Flow == plan.MarkRead:
-		how, body = "transact", w.markRead(w.claimText(g, "claim"), "claim")
-	case c.Flow == plan.OneBlock || c.Statement.Has(plan.ArgCursor):
-		// What a block locks is free again without a transaction; a cursor lives on the connection of its block.
-		how, body = "transact", w.readJobs(g)
+	var body []*code.Statement
+	switch w.Claim.Flow {
+	case plan.LockTake:
+		body = w.lockTake()
+	case plan.MarkRead:
+		body = w.markRead(w.claimText(g, "claim"), "claim")
 	default:
-		how, body = "retry", w.readJobs(g)
-		if len(c.With) > 0 || w.Payload != nil && c.Flow != plan.ReadOnly {
-			how = "transact" // a claim stands only with all that belongs to its jobs
-		}
+		body = w.jobsInto("jobs", readCall(reader(w.Claim.Statement), "scanJob", w.claimText(g, "claim")...))
 	}
-	g.Add(w.taking(how, "jobs", body...))
-	if how == "transact" {
+	g.Add(w.taking("jobs", body...))
+	if w.transacts() {
 		g.Add(ifErr(code.Nil())) // the jobs that were read are not the claim's own when its commit failed
 	}
 	w.sort(g)
 }
 
-// readJobs emits the body of an attempt at a claim whose statement returns the jobs.
-func (w *writer) readJobs(g *code.Group) []*code.Statement {
-	return w.jobsInto("jobs", readCall(reader(w.Claim.Statement), "scanJob", w.claimText(g, "claim")...))
+// transacts reports whether a claim takes jobs in a transaction, because it stands only
+// with all that belongs to its jobs. What a block locks is free again without one, and a
+// cursor lives on the connection of its block.
+func (w *writer) transacts() bool {
+	c := w.Claim
+	switch c.Flow {
+	case plan.LockTake, plan.MarkRead, plan.OneBlock:
+		return true
+	}
+	return c.Lock != nil || c.Statement.Has(plan.ArgCursor) || len(c.With) > 0 || w.Payload != nil && c.Flow != plan.ReadOnly
 }
 
 // markRead emits
@@ -556,10 +555,7 @@ func (w *writer) claimStatementMethod(f *code.File) {
 func (w *writer) pickTake(g *code.Group) {
 	c := w.Claim
 	pickBefore, pickArgs := w.arguments(c.Pick, source{limit: code.Id("fetch"), lists: true}, "claim", code.Nil())
-	take, try := w.takeTried(), "retry"
-	if c.Lock != nil || w.Payload != nil {
-		try = "transact"
-	}
+	take := w.takeTried()
 	w.prepareLists(g, "claim")
 	addAll(g, pickBefore)
 	g.For(code.Id("round").Op(":=").Lit(0), code.Id("round").Op("<").Lit(8).Op("&&").Len(code.Id("jobs")).Op("<").Id("limit"), code.Id("round").Op("++")).BlockFunc(func(g *code.Group) {
@@ -578,7 +574,7 @@ func (w *writer) pickTake(g *code.Group) {
 			)),
 		)
 		g.Id("tried").Op(":=").Id("found").Index(code.Op(":").Id("min").Call(code.Id("missing"), code.Len(code.Id("found"))))
-		g.Add(w.taking(try, "taken", take...))
+		g.Add(w.taking("taken", take...))
 		g.If(code.Err().Op("!=").Nil()).Block(code.Break())
 		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("taken").Op("..."))
 		g.If(code.Len(code.Id("taken")).Op("==").Len(code.Id("found")).Op("&&").Len(code.Id("found")).Op("<").Id("fetch")).Block(

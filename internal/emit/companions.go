@@ -212,12 +212,16 @@ func (w *writer) claimedWith(jobs string) []*code.Statement {
 //		}()
 //		<see claimedWith>
 //	})
-func (w *writer) taking(how, jobs string, body ...*code.Statement) *code.Statement {
-	if len(w.Claim.With) == 0 {
-		return attempt(w.queue(), how, code.Lit("claim"), body...)
+func (w *writer) taking(jobs string, body ...*code.Statement) *code.Statement {
+	how := "retry"
+	if w.transacts() {
+		how = "transact"
 	}
-	lines := []*code.Statement{code.Err().Op("=").Func().Params().Params(code.Err().Error()).Block(body...).Call()}
-	return attempt(w.queue(), "transact", code.Lit("claim"), append(lines, w.claimedWith(jobs)...)...)
+	if len(w.Claim.With) > 0 {
+		took := code.Err().Op("=").Func().Params().Params(code.Err().Error()).Block(body...).Call()
+		body = append([]*code.Statement{took}, w.claimedWith(jobs)...)
+	}
+	return attempt(w.queue(), how, code.Lit("claim"), body...)
 }
 
 // sweepLocked emits the attempt at a statement over rows that are locked first, for
