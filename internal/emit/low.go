@@ -39,9 +39,6 @@ func (w *writer) lowBoundType(f *code.File) {
 	ifNone := func(results ...*code.Statement) *code.Statement {
 		return code.If(code.Id("b").Op("==").Nil()).Block(code.Return(results...))
 	}
-	locked := func() *code.Statement {
-		return code.Id("b").Dot("mu").Dot("Lock").Call().Line().Defer().Id("b").Dot("mu").Dot("Unlock").Call()
-	}
 	field := func(name string) *code.Statement { return code.Id("b").Dot(name) }
 
 	f.Line()
@@ -64,7 +61,7 @@ func (w *writer) lowBoundType(f *code.File) {
 	decl(f, []string{"start returns the bound for a claim, and the turn in which it was given."},
 		code.Func().Add(recv()).Id("start").Params().Params(code.Id("key").Add(w.lowType()), code.Id("turn").Int()).Block(
 			ifNone(code.Id("lowest"), code.Lit(0)),
-			locked(),
+			lockMutex(field("mu")),
 			code.If(code.Id("now").Op(":=").Qual("time", "Now").Call(), code.Id("now").Dot("Sub").Call(field("looked")).Op(">=").Id(lowRefresh)).Block(
 				field("looked").Op("=").Id("now"),
 				code.Return(code.Id("lowest"), field("turn")),
@@ -74,7 +71,7 @@ func (w *writer) lowBoundType(f *code.File) {
 	decl(f, []string{"reset has claims look from the lowest key, and returns the new turn."},
 		code.Func().Add(recv()).Id("reset").Params().Params(code.Id("turn").Int()).Block(
 			ifNone(code.Lit(0)),
-			locked(),
+			lockMutex(field("mu")),
 			code.List(field("key"), field("looked")).Op("=").List(code.Id("lowest"), code.Qual("time", "Now").Call()),
 			field("turn").Op("++"),
 			code.Return(field("turn")),
@@ -82,14 +79,14 @@ func (w *writer) lowBoundType(f *code.File) {
 	decl(f, []string{"raise sets the bound to the last key of a full claim, unless jobs came back since the turn of that claim."},
 		code.Func().Add(recv()).Id("raise").Params(code.Id("turn").Int(), code.Id("key").Add(w.lowType())).Block(
 			ifNone(),
-			locked(),
+			lockMutex(field("mu")),
 			code.If(code.Id("turn").Op("==").Add(field("turn"))).Block(field("key").Op("=").Id("key")),
 		))
 	if w.lowers() {
 		decl(f, []string{"lower brings the bound below the key of a job that came back."},
 			code.Func().Add(recv()).Id("lower").Params(code.Id("key").Add(w.lowType())).Block(
 				ifNone(),
-				locked(),
+				lockMutex(field("mu")),
 				code.If(code.Id("lowest").Op("<").Id("key").Op("&&").Id("key").Op("<=").Add(field("key"))).Block(
 					field("key").Op("=").Id("key").Op("-").Lit(1),
 					field("turn").Op("++"),

@@ -393,14 +393,12 @@ func (w *writer) horizonType(f *code.File) {
 		))
 	decl(f, []string{"waits returns the sight whose writers it waits for, nil when there is none."},
 		code.Func().Params(code.Id("h").Op("*").Id("horizon")).Id("waits").Params().Op("*").Id("sight").Block(
-			dot("h", "mu").Dot("Lock").Call(),
-			code.Defer().Add(dot("h", "mu")).Dot("Unlock").Call(),
+			lockMutex(dot("h", "mu")),
 			code.Return(dot("h", "last")),
 		))
 	decl(f, []string{"pass takes note of what is seen now, later than last, and returns the bound."},
 		code.Func().Params(code.Id("h").Op("*").Id("horizon")).Id("pass").Params(code.Id("last"), code.Id("now").Op("*").Id("sight")).Add(typ()).Block(
-			dot("h", "mu").Dot("Lock").Call(),
-			code.Defer().Add(dot("h", "mu")).Dot("Unlock").Call(),
+			lockMutex(dot("h", "mu")),
 			code.Switch().Block(
 				code.Case(code.Len(dot("now", "writers")).Op("==").Lit(0)).Block(
 					code.List(dot("h", "bound"), dot("h", "last")).Op("=").List(dot("now", "top"), code.Nil())),

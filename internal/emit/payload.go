@@ -36,14 +36,12 @@ func (w *writer) jobsInto(rows string, call *code.Statement) []*code.Statement {
 // jobsOf is jobsInto where queue is the expression for the queue.
 func (w *writer) jobsOf(queue *code.Statement, rows string, call *code.Statement) []*code.Statement {
 	if w.Payload == nil {
-		return assignAndReturn(rows, call)
+		return []*code.Statement{readInto(rows, call)}
 	}
-	return append([]*code.Statement{ifAssign(code.List(code.Id(rows), code.Err()).Op("=").Add(call))}, assignAndReturn(rows, w.payloadCall(queue, rows))...)
-}
-
-// assignAndReturn is the end of an attempt that reads rows.
-func assignAndReturn(rows string, call *code.Statement) []*code.Statement {
-	return []*code.Statement{code.List(code.Id(rows), code.Err()).Op("=").Add(call), code.Return(code.Err())}
+	return []*code.Statement{
+		ifAssign(code.List(code.Id(rows), code.Err()).Op("=").Add(call)),
+		readInto(rows, w.payloadCall(queue, rows)),
+	}
 }
 
 // payloadCall is withPayload(ctx, db, jobs).

@@ -367,6 +367,11 @@ func (w *writer) mostDoc(does, what string) string {
 	return fmt.Sprintf("It %s %s %s at most: %s.", does, thousands(w.Most), what, w.WhyMost)
 }
 
+// lockMutex locks a mutex until the function returns.
+func lockMutex(mu *code.Statement) *code.Statement {
+	return code.Add(mu).Dot("Lock").Call().Line().Defer().Add(mu).Dot("Unlock").Call()
+}
+
 // observe tells the hook of an operation: rows is the expression for the
 // number of rows it touched, err its named result.
 //
@@ -387,17 +392,17 @@ func attempt(queue *code.Statement, how string, op *code.Statement, body ...*cod
 		code.Func().Params(code.Id("db").Id("DBTX")).Params(code.Err().Error()).Block(body...))
 }
 
-// queryInto is the body of an attempt that runs one statement:
+// queryInto is the end of an attempt that runs one statement:
 //
 //	jobs, err = query(ctx, db, scanJob, text, args...)
 //	return err
 func queryInto(rows, scan string, textAndArgs ...*code.Statement) *code.Statement {
-	return readInto(rows, "query", scan, textAndArgs...)
+	return readInto(rows, queryCall(scan, textAndArgs...))
 }
 
-// readInto is queryInto by another function that reads rows.
-func readInto(rows, function, scan string, textAndArgs ...*code.Statement) *code.Statement {
-	return code.List(code.Id(rows), code.Err()).Op("=").Add(readCall(function, scan, textAndArgs...)).Line().Return(code.Err())
+// readInto is queryInto by another call that reads rows.
+func readInto(rows string, call *code.Statement) *code.Statement {
+	return code.List(code.Id(rows), code.Err()).Op("=").Add(call).Line().Return(code.Err())
 }
 
 // queryCall is query(ctx, db, scanJob, text, args...).

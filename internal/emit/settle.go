@@ -258,13 +258,21 @@ func (w *writer) beforeRows(s *plan.Settle, jobs *code.Statement) *code.Statemen
 		return code.Nil()
 	}
 	before, args := w.arguments(s.Before, source{many: jobs, item: code.Id("Job")}, "")
+	return code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
+		forItsEffect(before, readCall(reader(s.Before), "scanKey", w.bound(s.Before, args)...))...)
+}
+
+// forItsEffect emits the end of a function that makes a call, behind the lines that have
+// to stand before it:
+//
+//	_, err := exec(ctx, db, text, …)
+//	return err
+func forItsEffect(before []*code.Statement, call *code.Statement) []*code.Statement {
 	assign := ":="
 	if len(before) > 0 {
-		assign = "="
+		assign = "=" // they have declared err
 	}
-	return code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(append(before,
-		code.List(code.Id("_"), code.Err()).Op(assign).Add(readCall(reader(s.Before), "scanKey", append([]*code.Statement{code.Id(s.Before.Var)}, args...)...)),
-		code.Return(code.Err()))...)
+	return append(before, code.List(code.Id("_"), code.Err()).Op(assign).Add(call), code.Return(code.Err()))
 }
 
 // overRows is the function that writes the rows of jobs whose claims were ended.
@@ -279,13 +287,7 @@ func (w *writer) overRows(s *plan.Settle) *code.Statement {
 		body = append(body, code.Id("finished").Op(":=").Qual("slices", "DeleteFunc").Call(code.Qual("slices", "Clone").Call(code.Id("done")), key))
 	}
 	before, args := w.arguments(s.Rows, from, "")
-	assign := ":="
-	if len(before) > 0 {
-		assign = "="
-	}
-	body = append(append(body, before...),
-		code.List(code.Id("_"), code.Err()).Op(assign).Add(execCall(append([]*code.Statement{code.Id(s.Rows.Var)}, args...)...)),
-		code.Return(code.Err()))
+	body = append(body, forItsEffect(before, execCall(w.bound(s.Rows, args)...))...)
 	return code.Func().Params(code.Id("db").Id("DBTX"), code.Id("held").Index().Id("Job")).Error().Block(body...)
 }
 

@@ -284,22 +284,19 @@ func (w *writer) streamClaimJobs(f *code.File) {
 // heldJobs is the type []*heldJob.
 func heldJobs() *code.Statement { return code.Index().Op("*").Id("heldJob") }
 
-// lockMu locks w.mu until the method returns.
-func lockMu() []*code.Statement {
-	return []*code.Statement{loop("mu", "Lock").Call(), code.Defer().Add(loop("mu", "Unlock")).Call()}
-}
-
 // streamRoom emits how many jobs to claim next.
 func (w *writer) streamRoom(f *code.File) {
 	if w.Requeue == nil {
 		decl(f, []string{"room returns how many jobs to claim: one for each free handler. More could not be given back."},
-			loopMethod("room").Params().Int().Block(append(lockMu(),
+			loopMethod("room").Params().Int().Block(
+				lockMutex(loop("mu")),
 				code.Return(code.Id("min").Call(loop("opts", "Concurrency").Op("-").Add(loop("active")), loop("opts", "Batch"))),
-			)...))
+			))
 		return
 	}
 	decl(f, []string{"room returns how many jobs to claim: one for each free handler, and as many ahead as handlers will come free within a PollInterval, so that a job waits here no longer than it would for the next poll of an idle worker. It returns 0 while less than half of those ahead are missing, which keeps claims few."},
-		loopMethod("room").Params().Int().Block(append(lockMu(),
+		loopMethod("room").Params().Int().Block(
+			lockMutex(loop("mu")),
 			code.Id("free").Op(":=").Add(loop("opts", "Concurrency")).Op("-").Add(loop("active")).Op("-").Len(loop("waiting")),
 			code.Id("ahead").Op(":=").Lit(0),
 			code.If(loop("mean").Op(">").Lit(0)).Block(
@@ -310,7 +307,7 @@ func (w *writer) streamRoom(f *code.File) {
 				code.Return(code.Lit(0)),
 			),
 			code.Return(code.Id("min").Call(code.Id("free").Op("+").Id("ahead"), loop("opts", "Batch"))),
-		)...))
+		))
 }
 
 // streamTake emits what becomes of claimed jobs.
@@ -323,7 +320,7 @@ func (w *writer) streamTake(f *code.File) {
 	}
 	decl(f, []string{doc},
 		loopMethod("take").Params(params...).BlockFunc(func(g *code.Group) {
-			addAll(g, lockMu())
+			g.Add(lockMutex(loop("mu")))
 			g.For(code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("jobs")).BlockFunc(func(g *code.Group) {
 				g.If(code.Id("old").Op(":=").Add(loop("held")).Index(code.Id("job").Dot("Key").Call()), code.Id("old").Op("!=").Nil()).Block(
 					code.Id("old").Dot("cancel").Call(code.Id("ErrLost")).Comment("its claim expired and came back here"),
@@ -628,11 +625,12 @@ func (w *writer) streamRecord(f *code.File) {
 // streamForget emits forget and drop.
 func (w *writer) streamForget(f *code.File) {
 	decl(f, []string{"forget lets go of jobs that are settled or lost."},
-		loopMethod("forget").Params(code.Id("jobs").Op("...").Op("*").Id("heldJob")).Block(append(lockMu(),
+		loopMethod("forget").Params(code.Id("jobs").Op("...").Op("*").Id("heldJob")).Block(
+			lockMutex(loop("mu")),
 			code.For(code.List(code.Id("_"), code.Id("h")).Op(":=").Range().Id("jobs")).Block(
 				loop("drop").Call(code.Id("h")),
 			),
-		)...))
+		))
 	decl(f, []string{"drop lets go of one job. The caller holds w.mu."},
 		loopMethod("drop").Params(code.Id("h").Op("*").Id("heldJob")).Block(
 			code.If(code.Id("key").Op(":=").Id("h").Dot("job").Dot("Key").Call(), loop("held").Index(code.Id("key")).Op("==").Id("h")).Block(
@@ -681,8 +679,7 @@ func (w *writer) streamRenew(f *code.File) {
 		))
 	decl(f, []string{"renew extends the leases of all held jobs. A job whose claim is lost, or could not be renewed for a whole lease, has its context ended. It reports whether the database answered."},
 		loopMethod("renew").Params().Bool().BlockFunc(func(g *code.Group) {
-			g.Add(loop("renewing", "Lock").Call())
-			g.Defer().Add(loop("renewing", "Unlock")).Call()
+			g.Add(lockMutex(loop("renewing")))
 			g.Add(loop("mu", "Lock").Call())
 			g.Var().Id("held").Add(heldJobs())
 			g.For(code.List(code.Id("_"), code.Id("h")).Op(":=").Range().Add(loop("held"))).Block(
@@ -705,7 +702,7 @@ func (w *writer) streamRenew(f *code.File) {
 				code.Default().Block(loop("abort").Call(code.Err())),
 			)
 			g.Line()
-			addAll(g, lockMu())
+			g.Add(lockMutex(loop("mu")))
 			index := code.Id("_")
 			if len(w.Extend.Refreshes) > 0 {
 				index = code.Id("i")
