@@ -57,9 +57,17 @@ func (w *writer) environment(name string) string { return strings.ToUpper(w.Name
 
 // suiteMethod is func (c *conformance) name(t *testing.T, params…).
 func suiteMethod(name string, params ...*code.Statement) *code.Statement {
-	t := code.Id("t").Op("*").Qual("testing", "T")
-	return code.Func().Params(code.Id("c").Op("*").Id("conformance")).Id(name).Params(append([]*code.Statement{t}, params...)...)
+	return anywhereMethod(name, append([]*code.Statement{testParam()}, params...)...)
 }
+
+// anywhereMethod is func (c *conformance) name(params…), of what may run in
+// any goroutine.
+func anywhereMethod(name string, params ...*code.Statement) *code.Statement {
+	return code.Func().Params(code.Id("c").Op("*").Id("conformance")).Id(name).Params(params...)
+}
+
+// testParam is t *testing.T.
+func testParam() *code.Statement { return code.Id("t").Op("*").Qual("testing", "T") }
 
 // suite is c.a.b within a method of conformance.
 func suite(names ...string) *code.Statement { return member("c", names...) }
@@ -67,9 +75,14 @@ func suite(names ...string) *code.Statement { return member("c", names...) }
 // background is context.Background().
 func background() *code.Statement { return code.Qual("context", "Background").Call() }
 
+// onT is t.method(args…).
+func onT(method string, args ...*code.Statement) *code.Statement {
+	return code.Id("t").Dot(method).Call(args...)
+}
+
 // fatal is t.Fatal(err), if err is not nil.
 func fatal() *code.Statement {
-	return code.If(code.Err().Op("!=").Nil()).Block(code.Id("t").Dot("Fatal").Call(code.Err()))
+	return code.If(code.Err().Op("!=").Nil()).Block(onT("Fatal", code.Err()))
 }
 
 // fatalOf is
@@ -78,7 +91,7 @@ func fatal() *code.Statement {
 //		t.Fatal(err)
 //	}
 func fatalOf(assign *code.Statement) *code.Statement {
-	return code.If(assign, code.Err().Op("!=").Nil()).Block(code.Id("t").Dot("Fatal").Call(code.Err()))
+	return code.If(assign, code.Err().Op("!=").Nil()).Block(onT("Fatal", code.Err()))
 }
 
 // helper is t.Helper().
@@ -105,7 +118,7 @@ func (w *writer) conformanceTest(f *code.File, proofs []proof) {
 	}
 	doc = append(doc, own+" you may also set "+also+", in a func init, to values that suit the table better.")
 	decl(f, doc,
-		code.Func().Id("TestConformance").Params(code.Id("t").Op("*").Qual("testing", "T")).BlockFunc(func(g *code.Group) {
+		code.Func().Id("TestConformance").Params(testParam()).BlockFunc(func(g *code.Group) {
 			g.Id("c").Op(":=").Id("openConformance").Call(code.Id("t"))
 			for _, p := range proofs {
 				g.Id("t").Dot("Run").Call(code.Lit(p.name), suite(p.method))
@@ -160,12 +173,12 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 	if (f.Optional || f.Null) && !needed {
 		return nil
 	}
-	typ := func() *code.Statement { return w.valueType(f) }
+	typ := w.valueType(f)
 	switch {
 	case isNumber(f) && distinct:
-		return typ().Call(code.Id("i").Op("+").Lit(1))
+		return typ.Call(code.Id("i").Op("+").Lit(1))
 	case isNumber(f) && inOrder && !narrows:
-		return typ().Call(code.Lit(1).Op("+").Id("i").Op("%").Lit(3))
+		return typ.Call(code.Lit(1).Op("+").Id("i").Op("%").Lit(3))
 	case distinct && f.Cast == "uuid":
 		return code.Qual("fmt", "Sprintf").Call(code.Lit("00000000-0000-4000-8000-%012x"), code.Id("i"))
 	case distinct && f.Digits:
@@ -211,18 +224,12 @@ func (w *writer) constantSample(f *plan.Field) *code.Statement {
 		return code.Lit("00000000-0000-4000-8000-000000000000")
 	case f.Digits:
 		return code.Lit("1")
+	case f.GoType == "string" && w.isStatus(f):
+		return w.valueType(f).Call(code.Lit("a"))
 	case f.GoType == "string":
-		return w.textSample(f)
+		return code.Lit("a")
 	}
 	return code.Op("*").New(w.valueType(f))
-}
-
-// textSample is "a", as the type of the status where the field is that.
-func (w *writer) textSample(f *plan.Field) *code.Statement {
-	if w.isStatus(f) {
-		return code.Id(w.Status.Name).Call(code.Lit("a"))
-	}
-	return code.Lit("a")
 }
 
 // conformanceClaim emits
@@ -268,41 +275,45 @@ func (w *writer) paramSample(p *plan.Param) *code.Statement {
 	return w.constantSample(p.Field)
 }
 
-// claim is the call of conformanceClaim on the expression on.
-func (w *writer) claim(on *code.Statement, limit *code.Statement) *code.Statement {
-	return code.Id("conformanceClaim").CallFunc(func(g *code.Group) {
-		g.Add(background())
-		g.Add(on)
-		if w.Claim.Shard {
-			g.Id("Shard").Values(code.Id("Index").Op(":").Lit(0), code.Id("Count").Op(":").Lit(1))
-		}
-		g.Add(limit)
-	})
+// claim is the call of conformanceClaim on the expression on; a shard is all of the
+// table.
+func (w *writer) claim(on, limit *code.Statement) *code.Statement {
+	return w.claimShard(on, shardOf(code.Lit(0), 1), limit)
+}
+
+// claimShard is claim where shard is the expression for the shard, if claims take one.
+func (w *writer) claimShard(on, shard, limit *code.Statement) *code.Statement {
+	args := []*code.Statement{background(), on}
+	if w.Claim.Shard {
+		args = append(args, shard)
+	}
+	return code.Id("conformanceClaim").Call(append(args, limit)...)
+}
+
+// shardOf is Shard{Index: index, Count: count}.
+func shardOf(index *code.Statement, count int) *code.Statement {
+	return code.Id("Shard").Values(code.Id("Index").Op(":").Add(index), code.Id("Count").Op(":").Lit(count))
 }
 
 // conformanceSuite emits the struct conformance and openConformance.
 func (w *writer) conformanceSuite(f *code.File) {
-	db := code.Id("db").Op("*").Qual("database/sql", "DB")
-	if w.isPgx() {
-		db = code.Id("db").Op("*").Qual(pgxPath, "Conn")
-	}
 	decl(f, []string{"conformance is one run of the test."},
 		code.Type().Id("conformance").Struct(
-			db,
+			code.Id("db").Add(w.connection()),
 			code.Id("q").Op("*").Id("Queue"),
 			code.Id("made").Int().Comment("jobs so far"),
 		))
 	decl(f, []string{"openConformance connects to the database, and skips the test where it must not run."},
-		code.Func().Id("openConformance").Params(code.Id("t").Op("*").Qual("testing", "T")).Op("*").Id("conformance").BlockFunc(func(g *code.Group) {
+		code.Func().Id("openConformance").Params(testParam()).Op("*").Id("conformance").BlockFunc(func(g *code.Group) {
 			g.If(code.Qual("os", "Getenv").Call(code.Lit(w.environment("DSN"))).Op("==").Lit("")).Block(
-				code.Id("t").Dot("Skip").Call(code.Lit(w.environment("DSN") + " is not set")),
+				onT("Skip", code.Lit(w.environment("DSN")+" is not set")),
 			)
 			g.Id("db").Op(":=").Id("connectConformance").Call(code.Id("t"))
 			g.Id("c").Op(":=").Op("&").Id("conformance").Values(code.Id("db").Op(":").Id("db"), code.Id("q").Op(":").Add(w.newQueue(code.Id("db"))))
 			g.List(code.Id("s"), code.Err()).Op(":=").Add(suite("q", "Stats")).Call(background())
 			g.Add(fatal())
 			g.If(w.anyRow()).Block(
-				code.Id("t").Dot("Skip").Call(code.Lit("the table " + strings.ReplaceAll(w.tableName(), "%", "%%") + " is not empty: the test touches no rows but its own")),
+				onT("Skip", code.Lit("the table "+strings.ReplaceAll(w.tableName(), "%", "%%")+" is not empty: the test touches no rows but its own")),
 			)
 			if w.Purge != nil && w.Complete != nil {
 				w.purgeAfter(g)
@@ -314,7 +325,7 @@ func (w *writer) conformanceSuite(f *code.File) {
 		return
 	}
 	decl(f, []string{"newConformance returns a queue over the table that the DDL has."},
-		code.Func().Id("newConformance").Params(code.Id("t").Op("*").Qual("testing", "T"), code.Id("db").Id("DBTX")).Op("*").Id("Queue").Block(
+		code.Func().Id("newConformance").Params(testParam(), code.Id("db").Id("DBTX")).Op("*").Id("Queue").Block(
 			helper(),
 			code.List(code.Id("q"), code.Err()).Op(":=").Id("New").Call(code.Id("db"), code.Id("Tables").ValuesFunc(func(g *code.Group) {
 				for _, p := range w.Tables.Parts {
@@ -370,7 +381,7 @@ func (w *writer) purgeAfter(g *code.Group) {
 	args = append(args, code.Lit(10000))
 	g.Id("t").Dot("Cleanup").Call(code.Func().Params().Block(
 		code.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(suite("q", "Purge")).Call(args...), code.Err().Op("!=").Nil()).Block(
-			code.Id("t").Dot("Error").Call(code.Err()),
+			onT("Error", code.Err()),
 		),
 	))
 }
@@ -378,39 +389,43 @@ func (w *writer) purgeAfter(g *code.Group) {
 // connectFunc emits connectConformance: for pgx a connection, which is for one
 // goroutine at a time; for database/sql a pool.
 func (w *writer) connectFunc(f *code.File) {
+	doc := "connectConformance opens the database for as long as the test lasts."
 	dsn := code.Qual("os", "Getenv").Call(code.Lit(w.environment("DSN")))
+	opened := code.List(code.Id("db"), code.Err()).Op(":=")
+	closed := code.Id("db").Dot("Close").Call()
 	if w.isPgx() {
-		decl(f, []string{"connectConformance opens a connection that lasts as long as the test."},
-			code.Func().Id("connectConformance").Params(code.Id("t").Op("*").Qual("testing", "T")).Op("*").Qual(pgxPath, "Conn").Block(
-				helper(),
-				code.List(code.Id("db"), code.Err()).Op(":=").Qual(pgxPath, "Connect").Call(background(), dsn),
-				fatal(),
-				code.Id("t").Dot("Cleanup").Call(code.Func().Params().Block(
-					code.Id("_").Op("=").Id("db").Dot("Close").Call(background()),
-				)),
-				code.Return(code.Id("db")),
-			))
-		return
+		doc = "connectConformance opens a connection that lasts as long as the test."
+		opened.Qual(pgxPath, "Connect").Call(background(), dsn)
+		closed = code.Id("db").Dot("Close").Call(background())
+	} else {
+		opened.Qual("database/sql", "Open").Call(code.Id("driver"), dsn)
 	}
-	driver := w.environment("DRIVER")
-	decl(f, []string{"connectConformance opens the database for as long as the test lasts."},
-		code.Func().Id("connectConformance").Params(code.Id("t").Op("*").Qual("testing", "T")).Op("*").Qual("database/sql", "DB").Block(
-			helper(),
-			code.Id("driver").Op(":=").Qual("os", "Getenv").Call(code.Lit(driver)),
-			code.If(code.Id("driver").Op("==").Lit("")).Block(
-				code.Id("drivers").Op(":=").Qual("database/sql", "Drivers").Call(),
-				code.If(empty("drivers")).Block(
-					code.Id("t").Dot("Fatal").Call(code.Lit("there is no driver: import one in a test file of your own")),
-				),
-				code.Id("driver").Op("=").Id("drivers").Index(code.Lit(0)),
-			),
-			code.List(code.Id("db"), code.Err()).Op(":=").Qual("database/sql", "Open").Call(code.Id("driver"), dsn),
-			fatal(),
-			code.Id("t").Dot("Cleanup").Call(code.Func().Params().Block(
-				code.Id("_").Op("=").Id("db").Dot("Close").Call(),
-			)),
-			code.Return(code.Id("db")),
-		))
+	decl(f, []string{doc},
+		code.Func().Id("connectConformance").Params(testParam()).Add(w.connection()).BlockFunc(func(g *code.Group) {
+			g.Add(helper())
+			if !w.isPgx() {
+				g.Id("driver").Op(":=").Qual("os", "Getenv").Call(code.Lit(w.environment("DRIVER")))
+				g.If(code.Id("driver").Op("==").Lit("")).Block(
+					code.Id("drivers").Op(":=").Qual("database/sql", "Drivers").Call(),
+					code.If(empty("drivers")).Block(
+						onT("Fatal", code.Lit("there is no driver: import one in a test file of your own")),
+					),
+					code.Id("driver").Op("=").Id("drivers").Index(code.Lit(0)),
+				)
+			}
+			g.Add(opened)
+			g.Add(fatal())
+			g.Add(onT("Cleanup", code.Func().Params().Block(code.Id("_").Op("=").Add(closed))))
+			g.Return(code.Id("db"))
+		}))
+}
+
+// connection is the type of what connectConformance opens.
+func (w *writer) connection() *code.Statement {
+	if w.isPgx() {
+		return code.Op("*").Qual(pgxPath, "Conn")
+	}
+	return code.Op("*").Qual("database/sql", "DB")
 }
 
 // conformanceSteps emits what several proofs do.
@@ -435,12 +450,12 @@ func (w *writer) conformanceSteps(f *code.File) {
 			code.For(code.Len(code.Id("all")).Op("<").Id("n")).Block(
 				code.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claim(code.Id("on"), left)),
 				code.Switch().Block(
-					code.Case(code.Err().Op("!=").Nil()).Block(code.Id("t").Dot("Fatal").Call(code.Err())),
+					code.Case(code.Err().Op("!=").Nil()).Block(onT("Fatal", code.Err())),
 					code.Case(empty("jobs")).Block(
-						code.Id("t").Dot("Fatalf").Call(code.Lit("%d jobs were claimed of the %d that are ready"), code.Len(code.Id("all")), code.Id("n")),
+						onT("Fatalf", code.Lit("%d jobs were claimed of the %d that are ready"), code.Len(code.Id("all")), code.Id("n")),
 					),
 					code.Case(code.Len(code.Id("jobs")).Op(">").Add(left)).Block(
-						code.Id("t").Dot("Fatalf").Call(code.Lit("%d jobs were claimed where %d were asked for"), code.Len(code.Id("jobs")), left),
+						onT("Fatalf", code.Lit("%d jobs were claimed where %d were asked for"), code.Len(code.Id("jobs")), left),
 					),
 				),
 				code.Id("all").Op("=").Append(code.Id("all"), code.Id("jobs").Op("...")),
@@ -453,7 +468,7 @@ func (w *writer) conformanceSteps(f *code.File) {
 			code.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claim(code.Id("on"), code.Lit(1))),
 			fatal(),
 			code.If(code.Len(code.Id("jobs")).Op(">").Lit(0)).Block(
-				code.Id("t").Dot("Fatalf").Call(code.Lit("job %v was claimed, which should not be ready"), code.Id("jobs").Index(code.Lit(0)).Dot("Key").Call()),
+				onT("Fatalf", code.Lit("job %v was claimed, which should not be ready"), code.Id("jobs").Index(code.Lit(0)).Dot("Key").Call()),
 			),
 		))
 	if w.Complete != nil {
@@ -467,29 +482,30 @@ func (w *writer) conformanceSteps(f *code.File) {
 
 // completeStep emits complete and finish:
 //
-//	func complete(on *Queue, jobs []Job) error {
+//	func (c *conformance) complete(on *Queue, jobs []Job) error {
 //		return on.Complete(context.Background(), jobs...)
 //	}
 func (w *writer) completeStep(f *code.File) {
 	params := []*code.Statement{code.Id("on").Add(w.claimer()), code.Id("jobs").Index().Id("Job")}
-	call := code.Id("on").Dot("Complete").Call(background(), code.Id("jobs").Op("..."))
-	body := []*code.Statement{code.Return(call)}
+	var body []*code.Statement
+	ended := "jobs"
 	if w.Complete.Result != nil {
 		result := code.Id("result")
 		if pointer(w.Complete.Result, false) {
 			result = code.Op("&").Id("result")
 		}
+		ended = "done"
 		body = []*code.Statement{
 			code.Id("result").Op(":=").Add(w.constantSample(w.Complete.Result)),
 			code.Id("done").Op(":=").Make(code.Index().Id("Done"), code.Len(code.Id("jobs"))),
 			code.For(code.List(code.Id("i"), code.Id("job")).Op(":=").Range().Id("jobs")).Block(
 				code.Id("done").Index(code.Id("i")).Op("=").Id("job").Dot("Done").Call(result),
 			),
-			code.Return(code.Id("on").Dot("Complete").Call(background(), code.Id("done").Op("..."))),
 		}
 	}
+	body = append(body, code.Return(code.Id("on").Dot("Complete").Call(background(), code.Id(ended).Op("..."))))
 	decl(f, []string{"complete completes jobs."},
-		suiteMethodless("complete", params...).Error().Block(body...))
+		anywhereMethod("complete", params...).Error().Block(body...))
 	decl(f, []string{"finish completes jobs that are held."},
 		suiteMethod("finish", params...).Block(
 			helper(),
@@ -497,13 +513,7 @@ func (w *writer) completeStep(f *code.File) {
 		))
 }
 
-// suiteMethodless is func (c *conformance) name(params…), of what may run in
-// any goroutine.
-func suiteMethodless(name string, params ...*code.Statement) *code.Statement {
-	return code.Func().Params(code.Id("c").Op("*").Id("conformance")).Id(name).Params(params...)
-}
-
-// holdSteps emits hold and commit.
+// holdSteps emits begin and commit.
 func (w *writer) holdSteps(f *code.File) {
 	decl(f, []string{"begin begins a transaction for claims."},
 		suiteMethod("begin").Op("*").Id("Hold").Block(
@@ -521,15 +531,15 @@ func (w *writer) holdSteps(f *code.File) {
 
 // within emits body on what claims: the queue, or a transaction that is
 // committed afterwards.
-func (w *writer) within(g *code.Group, body func(on func() *code.Statement)) {
+func (w *writer) within(g *code.Group, body func(on *code.Statement)) {
 	if !w.Hold {
-		body(func() *code.Statement { return suite("q") })
+		body(suite("q"))
 		return
 	}
-	g.Id("h").Op(":=").Add(suite("begin")).Call(code.Id("t"))
+	g.Id("h").Op(":=").Add(step("begin"))
 	g.Defer().Id("h").Dot("Close").Call()
-	body(func() *code.Statement { return code.Id("h").Dot("Tx") })
-	g.Add(suite("commit")).Call(code.Id("t"), code.Id("h"))
+	body(code.Id("h").Dot("Tx"))
+	g.Add(step("commit", code.Id("h")))
 }
 
 // step is c.name(t, args…).
@@ -538,8 +548,8 @@ func step(name string, args ...*code.Statement) *code.Statement {
 }
 
 func (w *writer) proveEmpty(g *code.Group) {
-	w.within(g, func(on func() *code.Statement) {
-		g.Add(step("none", on()))
+	w.within(g, func(on *code.Statement) {
+		g.Add(step("none", on))
 	})
 }
 
@@ -552,8 +562,7 @@ func (w *writer) proveExclusive(g *code.Group) {
 	g.Var().Id("mu").Qual("sync", "Mutex")
 	g.Id("taken").Op(":=").Make(code.Map(code.Id("Key")).Int())
 	g.Id("note").Op(":=").Func().Params(code.Id("jobs").Index().Id("Job")).Block(
-		code.Id("mu").Dot("Lock").Call(),
-		code.Defer().Id("mu").Dot("Unlock").Call(),
+		lockMutex(code.Id("mu")),
 		code.For(code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("jobs")).Block(
 			code.Id("taken").Index(code.Id("job").Dot("Key").Call()).Op("++"),
 		),
@@ -567,7 +576,7 @@ func (w *writer) proveExclusive(g *code.Group) {
 	index := code.Range().Lit(proofWorkers)
 	if w.sharesOut() {
 		index = code.Id("i").Op(":=").Range().Lit(proofWorkers)
-		args = append(args, code.Id("Shard").Values(code.Id("Index").Op(":").Id("i"), code.Id("Count").Op(":").Lit(proofWorkers)))
+		args = append(args, shardOf(code.Id("i"), proofWorkers))
 		params = append(params, code.Id("shard").Id("Shard"))
 	}
 	g.For(index).Block(
@@ -576,18 +585,18 @@ func (w *writer) proveExclusive(g *code.Group) {
 			g.Defer().Id("running").Dot("Done").Call()
 			g.For().BlockFunc(func(g *code.Group) {
 				g.List(code.Id("n"), code.Err()).Op(":=").Add(w.turn())
-				g.If(code.Err().Op("!=").Nil()).Block(code.Id("t").Dot("Error").Call(code.Err()))
+				g.If(code.Err().Op("!=").Nil()).Block(onT("Error", code.Err()))
 				g.If(errOr(code.Id("n").Op("==").Lit(0))).Block(code.Return())
 			})
 		}).Call(args...),
 	)
 	g.Id("running").Dot("Wait").Call()
 	g.If(code.Len(code.Id("taken")).Op("!=").Lit(proofJobs)).Block(
-		code.Id("t").Dot("Errorf").Call(code.Lit(fmt.Sprintf("%%d jobs were taken of %d", proofJobs)), code.Len(code.Id("taken"))),
+		onT("Errorf", code.Lit(fmt.Sprintf("%%d jobs were taken of %d", proofJobs)), code.Len(code.Id("taken"))),
 	)
 	g.For(code.List(code.Id("key"), code.Id("times")).Op(":=").Range().Id("taken")).Block(
 		code.If(code.Id("times").Op(">").Lit(1)).Block(
-			code.Id("t").Dot("Errorf").Call(code.Lit("job %v was taken %d times"), code.Id("key"), code.Id("times")),
+			onT("Errorf", code.Lit("job %v was taken %d times"), code.Id("key"), code.Id("times")),
 		),
 	)
 }
@@ -616,32 +625,26 @@ func (w *writer) turn() *code.Statement {
 //	}
 func (w *writer) turnStep(f *code.File) {
 	params := []*code.Statement{code.Id("q").Op("*").Id("Queue")}
-	claim := []*code.Statement{background(), code.Id("q")}
-	if w.Claim.Shard {
-		shard := code.Id("Shard").Values(code.Id("Index").Op(":").Lit(0), code.Id("Count").Op(":").Lit(1))
-		if w.sharesOut() {
-			params = append(params, code.Id("shard").Id("Shard"))
-			shard = code.Id("shard")
-		}
-		claim = append(claim, shard)
+	shard := shardOf(code.Lit(0), 1)
+	if w.sharesOut() {
+		params = append(params, code.Id("shard").Id("Shard"))
+		shard = code.Id("shard")
 	}
 	params = append(params, code.Id("note").Func().Params(code.Id("jobs").Index().Id("Job")))
-	claim = append(claim, code.Lit(7))
 	doc := "turn claims some jobs, notes and completes them, and returns how many."
 	if w.Complete == nil {
 		doc = "turn claims some jobs, notes them, and returns how many."
 	}
 	decl(f, []string{doc},
-		suiteMethodless("turn", params...).Params(code.Int(), code.Error()).BlockFunc(func(g *code.Group) {
+		anywhereMethod("turn", params...).Params(code.Int(), code.Error()).BlockFunc(func(g *code.Group) {
 			on := code.Id("q")
 			if w.Hold {
 				on = code.Id("h").Dot("Tx")
-				claim[1] = on.Clone()
 				g.List(code.Id("h"), code.Err()).Op(":=").Id("q").Dot("Hold").Call(background())
 				g.Add(ifErr(code.Lit(0)))
 				g.Defer().Id("h").Dot("Close").Call()
 			}
-			g.List(code.Id("jobs"), code.Err()).Op(":=").Id("conformanceClaim").Call(claim...)
+			g.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claimShard(on, shard, code.Lit(7)))
 			g.Add(ifErrOr(empty("jobs"), code.Lit(0)))
 			g.Id("note").Call(code.Id("jobs"))
 			switch {
@@ -658,44 +661,44 @@ func (w *writer) turnStep(f *code.File) {
 
 // finishTaken is c.finish(t, on, c.take(t, on, n)); where a claim removes the
 // row, there is nothing to finish.
-func (w *writer) finishTaken(on func() *code.Statement, n *code.Statement) *code.Statement {
-	take := step("take", on(), n)
+func (w *writer) finishTaken(on *code.Statement, n *code.Statement) *code.Statement {
+	take := step("take", on, n)
 	if w.Complete == nil {
 		return take
 	}
-	return step("finish", on(), take)
+	return step("finish", on, take)
 }
 
 func (w *writer) proveLimit(g *code.Group) {
 	g.Add(step("add", code.Lit(20)))
-	w.within(g, func(on func() *code.Statement) {
-		g.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claim(on(), code.Lit(0)))
+	w.within(g, func(on *code.Statement) {
+		g.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claim(on, code.Lit(0)))
 		g.If(errOr(code.Len(code.Id("jobs")).Op(">").Lit(0))).Block(
-			code.Id("t").Dot("Fatalf").Call(code.Lit("a claim of none returned %d jobs and the error %v"), code.Len(code.Id("jobs")), code.Err()),
+			onT("Fatalf", code.Lit("a claim of none returned %d jobs and the error %v"), code.Len(code.Id("jobs")), code.Err()),
 		)
 		g.For(code.List(code.Id("_"), code.Id("n")).Op(":=").Range().Index().Int().Values(code.Lit(1), code.Lit(7), code.Lit(12))).Block(
 			w.finishTaken(on, code.Id("n")),
 		)
-		g.Add(step("none", on()))
+		g.Add(step("none", on))
 	})
 }
 
 func (w *writer) proveOrder(g *code.Group) {
 	g.Add(step("add", code.Lit(30)))
-	w.within(g, func(on func() *code.Statement) {
+	w.within(g, func(on *code.Statement) {
 		if w.Complete != nil && !w.Hold && !w.marks() {
-			g.Id("all").Op(":=").Add(step("take", on(), code.Lit(30)))
+			g.Id("all").Op(":=").Add(step("take", on, code.Lit(30)))
 		} else {
 			g.Var().Id("all").Index().Id("Job")
 			g.For(code.Len(code.Id("all")).Op("<").Lit(30)).Block(
-				code.Id("all").Op("=").Append(code.Id("all"), step("take", on(), code.Lit(3)).Op("...")),
+				code.Id("all").Op("=").Append(code.Id("all"), step("take", on, code.Lit(3)).Op("...")),
 			)
 		}
 		g.If(code.Op("!").Qual("slices", "IsSortedFunc").Call(code.Id("all"), code.Id("queueOrder"))).Block(
-			code.Id("t").Dot("Error").Call(code.Lit("one worker alone got jobs out of order")),
+			onT("Error", code.Lit("one worker alone got jobs out of order")),
 		)
 		if w.Complete != nil {
-			g.Add(step("finish", on(), code.Id("all")))
+			g.Add(step("finish", on, code.Id("all")))
 		}
 	})
 }
@@ -703,7 +706,7 @@ func (w *writer) proveOrder(g *code.Group) {
 // isLost emits a test that completing jobs is an ErrLost.
 func isLost(jobs, what string) *code.Statement {
 	return code.If(code.Err().Op(":=").Add(suite("complete")).Call(suite("q"), code.Id(jobs)), code.Op("!").Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(
-		code.Id("t").Dot("Errorf").Call(code.Lit("completing a job "+what+": %v"), code.Err()),
+		onT("Errorf", code.Lit("completing a job "+what+": %v"), code.Err()),
 	)
 }
 
@@ -718,25 +721,25 @@ func (w *writer) giveBack(jobs string) *code.Statement {
 }
 
 func (w *writer) proveFence(g *code.Group) {
-	on := func() *code.Statement { return suite("q") }
+	on := suite("q")
 	g.Add(step("add", code.Lit(1)))
 	if w.marks() && w.Requeue != nil {
-		g.Id("late").Op(":=").Add(step("take", on(), code.Lit(1)))
+		g.Id("late").Op(":=").Add(step("take", on, code.Lit(1)))
 		g.Add(w.giveBack("late"))
 		g.Add(isLost("late", "that was given back"))
 		if w.Guarantee > queue.FenceStatus && !w.triesFence() {
 			if w.Guarantee == queue.FenceClaimed {
 				g.Qual("time", "Sleep").Call(code.Lit(1100).Op("*").Qual("time", "Millisecond")).Comment("the time of a claim may be kept in whole seconds")
 			}
-			g.Id("mine").Op(":=").Add(step("take", on(), code.Lit(1)))
+			g.Id("mine").Op(":=").Add(step("take", on, code.Lit(1)))
 			g.Add(isLost("late", "that another holds by now"))
-			g.Add(step("finish", on(), code.Id("mine")))
+			g.Add(step("finish", on, code.Id("mine")))
 			g.Add(isLost("mine", "twice"))
 			return
 		}
 	}
-	g.Id("mine").Op(":=").Add(step("take", on(), code.Lit(1)))
-	g.Add(step("finish", on(), code.Id("mine")))
+	g.Id("mine").Op(":=").Add(step("take", on, code.Lit(1)))
+	g.Add(step("finish", on, code.Id("mine")))
 	g.Add(isLost("mine", "twice"))
 }
 
@@ -748,16 +751,16 @@ func (w *writer) triesFence() bool {
 }
 
 func (w *writer) proveRequeue(g *code.Group) {
-	on := func() *code.Statement { return suite("q") }
+	on := suite("q")
 	g.Add(step("add", code.Lit(3)))
-	g.Id("jobs").Op(":=").Add(step("take", on(), code.Lit(3)))
-	g.Add(step("none", on()))
+	g.Id("jobs").Op(":=").Add(step("take", on, code.Lit(3)))
+	g.Add(step("none", on))
 	g.Add(w.giveBack("jobs"))
 	g.Add(w.finishTaken(on, code.Lit(3)))
 }
 
 func (w *writer) proveRollback(g *code.Group) {
-	on := func() *code.Statement { return suite("q") }
+	on := suite("q")
 	begin, end := suite("db", "BeginTx").Call(background(), code.Nil()), code.Id("tx").Dot("Rollback").Call()
 	if w.isPgx() {
 		begin, end = suite("db", "Begin").Call(background()), code.Id("tx").Dot("Rollback").Call(background())
@@ -767,11 +770,11 @@ func (w *writer) proveRollback(g *code.Group) {
 	g.Add(fatal())
 	g.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claim(suite("q", "WithTx").Call(code.Id("tx")), code.Lit(3)))
 	g.If(errOr(empty("jobs"))).Block(
-		code.Id("t").Dot("Errorf").Call(code.Lit("a claim in a transaction returned %d jobs and the error %v"), code.Len(code.Id("jobs")), code.Err()),
+		onT("Errorf", code.Lit("a claim in a transaction returned %d jobs and the error %v"), code.Len(code.Id("jobs")), code.Err()),
 	)
 	g.Add(fatalOf(code.Err().Op(":=").Add(end)))
 	g.Add(w.finishTaken(on, code.Lit(3)))
-	g.Add(step("none", on()))
+	g.Add(step("none", on))
 }
 
 // proveHold emits two transactions over three jobs: none of them gets what the
@@ -789,8 +792,8 @@ func (w *writer) proveHold(g *code.Group) {
 	g.List(code.Id("other"), code.Err()).Op(":=").Add(queueOf)
 	g.Add(fatal())
 	g.Defer().Id("other").Dot("Close").Call()
-	g.Add(step("finish", other.Clone(), step("take", other.Clone(), code.Lit(1))))
-	g.Add(step("none", other.Clone()))
+	g.Add(step("finish", other, step("take", other, code.Lit(1))))
+	g.Add(step("none", other))
 	g.Add(step("none", code.Id("h").Dot("Tx")))
 	g.Add(step("commit", code.Id("other")))
 	g.Id("h").Dot("Close").Call()
