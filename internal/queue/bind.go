@@ -57,7 +57,7 @@ var meanwhile = map[string]string{
 // find returns the table of the entry; nil after a complaint.
 func find(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *source.ErrorList) *schema.Table {
 	if q.Table.IsSet() {
-		return named(cat, q.Table, fold, "", errs)
+		return named(cat, tableName{String: q.Table, key: "table: "}, fold, errs)
 	}
 	var candidates []*schema.Table
 	for _, t := range cat.Tables {
@@ -86,9 +86,21 @@ func find(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 	return nil
 }
 
-// named returns the table that qgen.yaml names; nil after a complaint. need says what
-// its DDL is needed for, where that is not plain.
-func named(cat *schema.Catalog, table config.String, fold func(string) string, need string, errs *source.ErrorList) *schema.Table {
+// tableName is the name of a table in qgen.yaml.
+type tableName struct {
+	config.String
+	key  string // what stands before it
+	need string // what the DDL of the table is needed for, where that is not plain
+}
+
+// several complains that the name means several tables.
+func (n tableName) several(found []*schema.Table, errs *source.ErrorList) {
+	errs.Errorf(n.Pos, "%q means several tables: %s", n.Value, list(found)).
+		WithHint("Write the schema before the name: %s%s.", n.key, found[0].QualifiedName())
+}
+
+// named returns the table of that name; nil after a complaint.
+func named(cat *schema.Catalog, table tableName, fold func(string) string, errs *source.ErrorList) *schema.Table {
 	found := cat.Lookup(table.Value, fold)
 	switch len(found) {
 	case 1:
@@ -109,15 +121,14 @@ func named(cat *schema.Catalog, table config.String, fold func(string) string, n
 		e := errs.Errorf(table.Pos, "no table is called %q", table.Value)
 		if near := source.Nearest(table.Value, names); near != "" {
 			e.WithHint("Did you mean %s?", near)
-		} else if need != "" {
-			e.WithHint("%s", need)
+		} else if table.need != "" {
+			e.WithHint("%s", table.need)
 		} else {
 			e.WithHint("The schema has %s. Names stand as in the DDL, name or schema.name.", orWord(list(cat.Tables), "no table"))
 		}
 		return nil
 	}
-	errs.Errorf(table.Pos, "%q means several tables: %s", table.Value, list(found)).
-		WithHint("Write the schema before the name: table: %s.", found[0].QualifiedName())
+	table.several(found, errs)
 	return nil
 }
 

@@ -74,7 +74,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readQueue()
 	b.readNames()
 	b.readKey()
-	b.readSide(cat)
+	b.readSide()
 	b.readTimes()
 	b.readLog()
 	b.readStatus()

@@ -61,8 +61,7 @@ func collect(t *schema.Table, q *config.Queue, fold func(string) string, errs *s
 	}
 	for _, entry := range q.Columns {
 		if columnOf(t, entry.Name.Value, fold) == nil {
-			errs.Errorf(entry.Name.Pos, "table %q has no column %q", t.QualifiedName(), entry.Name.Value).
-				WithHint("%s", suggest(entry.Name.Value, columnNames(t), "Its columns are"))
+			noColumn(t, entry.Name.Value, entry.Name.Pos, "", errs)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b *role) int {
@@ -99,16 +98,28 @@ func columnOf(t *schema.Table, name string, fold func(string) string) *schema.Co
 	return t.Column(fold(name))
 }
 
-// position returns the place of a column in its table, -1 for none.
-func position(t *schema.Table, c *schema.Column) int { return slices.Index(t.Columns, c) }
-
-func columnNames(t *schema.Table) []string {
+// noColumn complains about a name that no column of the table has. otherwise says what
+// could stand there besides a column.
+func noColumn(t *schema.Table, name string, pos source.Pos, otherwise string, errs *source.ErrorList) {
 	var names []string
 	for _, c := range t.Columns {
 		names = append(names, c.Name)
 	}
-	return names
+	errs.Errorf(pos, "table %q has no column %q", t.QualifiedName(), name).
+		WithHint("%s", suggest(name, names, strings.TrimSpace(otherwise+" Its columns are")))
 }
+
+// columnNamed returns the column that a name in qgen.yaml means; nil after a complaint.
+func (b *binding) columnNamed(t *schema.Table, name string, pos source.Pos) *schema.Column {
+	c := columnOf(t, name, b.fold)
+	if c == nil {
+		noColumn(t, name, pos, "", b.errs)
+	}
+	return c
+}
+
+// position returns the place of a column in its table, -1 for none.
+func position(t *schema.Table, c *schema.Column) int { return slices.Index(t.Columns, c) }
 
 // route finds of what an annotation speaks; nil after a complaint.
 func route(t *schema.Table, c *schema.Column, a *annotation, errs *source.ErrorList) *role {

@@ -167,8 +167,7 @@ func (b *binding) other(verb string, table config.String) *Companion {
 		c.Known, c.Schema, c.Table = found[0], found[0].Schema, found[0].Name
 		b.errs.Add(c.Known.Gaps...)
 	default:
-		b.errorf(table.Pos, "%q means several tables: %s", table.Value, list(found)).
-			WithHint("Write the schema before the name: %s.", found[0].QualifiedName())
+		tableName{String: table}.several(found, b.errs)
 		return nil
 	}
 	switch {
@@ -293,10 +292,8 @@ func (b *binding) columnBeside(c *Companion, f config.Value, seen []CompanionVal
 	name := f.Column
 	column := &Column{Column: &schema.Column{Name: b.fold(name.Value), Pos: name.Pos, Type: schema.Type{Class: schema.Unknown}}}
 	if c.Known != nil {
-		known := columnOf(c.Known, name.Value, b.fold)
+		known := b.columnNamed(c.Known, name.Value, name.Pos)
 		if known == nil {
-			b.errorf(name.Pos, "table %q has no column %q", c.QualifiedName(), name.Value).
-				WithHint("%s", suggest(name.Value, columnNames(c.Known), "Its columns are"))
 			return nil
 		}
 		column.Column = known
@@ -410,11 +407,9 @@ func (b *binding) constantBeside(c *Companion, column *Column, s config.String, 
 
 // part is a column of the job's row as a value.
 func (b *binding) part(c *Companion, column *Column, s config.String, of, name string) (Value, bool) {
-	from := columnOf(b.table, name, b.fold)
+	from := b.columnNamed(b.table, name, s.Pos)
 	switch {
 	case from == nil:
-		b.errorf(s.Pos, "table %q has no column %q", b.table.QualifiedName(), name).
-			WithHint("%s", suggest(name, columnNames(b.table), "Its columns are"))
 		return Value{}, false
 	case of == "key" && !slices.Contains(b.spec.Key, from):
 		hint := "Write row." + name + "."

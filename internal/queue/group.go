@@ -157,11 +157,9 @@ func (b *binding) readGroupConfig(g *Group, from *config.Group) {
 		g.Columns = nil
 	}
 	for _, name := range from.Columns {
-		c := columnOf(b.table, name.Value, b.fold)
+		c := b.columnNamed(b.table, name.Value, name.Pos)
 		switch {
 		case c == nil:
-			b.errorf(name.Pos, "table %q has no column %q", b.table.QualifiedName(), name.Value).
-				WithHint("%s", suggest(name.Value, columnNames(b.table), "Its columns are"))
 		case slices.Contains(g.Columns, c):
 			b.errorf(name.Pos, "column %q is named twice", c.Name).WithHint("Name each column of the group once.")
 		default:
@@ -209,13 +207,9 @@ func (b *binding) checkGroupColumn(g *Group, c *schema.Column) {
 		b.errorf(pos, "column %q is %s, which is not compared for being alike", c.Name, c.Type.Raw).
 			WithHint("A group is told by a number, a text or a uuid.")
 	}
-	for _, name := range []TransitionName{Claim, Retry, Release, Renew, Recover} {
-		t := b.spec.Transitions[name]
-		if t != nil && writesTo(t, c) {
-			b.errorf(pos, "column %q tells the group, but is written when a job is %s", c.Name, doing[name]).
-				WithHint("A row stays in its group while it is not finished. Mark another column.")
-			return
-		}
+	if name := b.changedBy(c); name != "" {
+		b.errorf(pos, "column %q tells the group, but is written when a job is %s", c.Name, doing[name]).
+			WithHint("A row stays in its group while it is not finished. Mark another column.")
 	}
 }
 
@@ -290,7 +284,7 @@ func (b *binding) orderGroup(g *Group) {
 				add(OrderTerm{Column: c})
 			}
 			return
-		case g.Fifo && b.changesMeanwhile(t.Column):
+		case g.Fifo && b.changedBy(t.Column) != "":
 			b.note("the order of a group leaves column %q out, which changes when a job is tried again", t.Column.Name)
 		case !slices.Contains(g.Columns, t.Column): // alike in all rows of the group
 			add(t)
@@ -312,17 +306,16 @@ func (b *binding) orderGroup(g *Group) {
 	}
 }
 
-// changesMeanwhile reports whether a column changes while a job is not finished.
-func (b *binding) changesMeanwhile(c *schema.Column) bool {
-	return slices.ContainsFunc([]TransitionName{Claim, Retry, Release, Renew, Recover}, func(name TransitionName) bool {
+// changedBy returns the first step that writes a column while a job is not finished, ""
+// when none does.
+func (b *binding) changedBy(c *schema.Column) TransitionName {
+	for _, name := range []TransitionName{Claim, Retry, Release, Renew, Recover} {
 		t := b.spec.Transitions[name]
-		return t != nil && writesTo(t, c)
-	})
-}
-
-// writesTo reports whether a step writes a column.
-func writesTo(t *Transition, c *schema.Column) bool {
-	return slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == c })
+		if t != nil && slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == c }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // text describes a group as people say it.

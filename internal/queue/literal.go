@@ -130,8 +130,7 @@ func (b *binding) referredOr(l literal, otherwise string) *schema.Column {
 			return c
 		}
 	}
-	b.errorf(l.pos, "table %q has no column %q", b.table.QualifiedName(), l.text).
-		WithHint("%s", suggest(l.text, columnNames(b.table), strings.TrimSpace(otherwise+" Its columns are")))
+	noColumn(b.table, l.text, l.pos, otherwise, b.errs)
 	return nil
 }
 

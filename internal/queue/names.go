@@ -139,16 +139,16 @@ func (b *binding) namedPart(name string) *NamePart {
 // is made at run time; nil after a complaint.
 func (b *binding) payloadTable(entry *config.PayloadFrom) *schema.Table {
 	const need = "The types of its columns are in its DDL, which the schema does not have: add the file with its CREATE TABLE to schema:."
+	table := tableName{String: entry.Table, key: "table: ", need: need}
 	l := asLiteral(entry.Table)
 	if !strings.Contains(l.text, "{{") {
-		return named(b.catalog, entry.Table, b.fold, need, b.errs)
+		return named(b.catalog, table, b.fold, b.errs)
 	}
 	if !b.checkParts(l) || b.named == nil {
 		return nil
 	}
-	sample := entry.Table
-	sample.Value = Sampled(b.spec.Names, l.text)
-	t := named(b.catalog, sample, b.fold, need, b.errs)
+	table.Value = Sampled(b.spec.Names, l.text)
+	t := named(b.catalog, table, b.fold, b.errs)
 	if t == nil {
 		return nil
 	}

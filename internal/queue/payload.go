@@ -66,11 +66,9 @@ func (b *binding) readPayloadFrom() {
 
 // payloadColumn adds a column of another table.
 func (b *binding) payloadColumn(from *PayloadFrom, name config.String) {
-	c := columnOf(from.Table, name.Value, b.fold)
+	c := b.columnNamed(from.Table, name.Value, name.Pos)
 	switch {
 	case c == nil:
-		b.errorf(name.Pos, "table %q has no column %q", from.Table.QualifiedName(), name.Value).
-			WithHint("%s", suggest(name.Value, columnNames(from.Table), "Its columns are"))
 	case slices.ContainsFunc(from.Columns, func(have *Column) bool { return have.Column == c }):
 		b.errorf(name.Pos, "column %q is named twice", name.Value).WithHint("Keep one of them.")
 	default:

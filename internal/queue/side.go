@@ -48,9 +48,9 @@ type SideColumns struct {
 type SideTime struct{ As, Clock string }
 
 // readSide reads side_table and lease_table.
-func (b *binding) readSide(cat *schema.Catalog) {
+func (b *binding) readSide() {
 	side, own := b.config.Side, b.config.Lease
-	b.spec.Tables = cat.Tables
+	b.spec.Tables = b.catalog.Tables
 	switch {
 	case side != nil:
 		b.spec.Side = &Side{Pos: side.Pos, Name: side.Name.Value, Length: SideLease, Attempts: int(side.Attempts.Value)}
@@ -58,38 +58,21 @@ func (b *binding) readSide(cat *schema.Catalog) {
 			b.spec.Side.Length = side.Lease.Value
 		}
 	case own != nil:
-		b.readLeaseTable(cat, own)
+		b.readLeaseTable(own)
 	}
 }
 
 // readLeaseTable reads the description of a table of the user's own.
-func (b *binding) readLeaseTable(cat *schema.Catalog, l *config.LeaseTable) {
+func (b *binding) readLeaseTable(l *config.LeaseTable) {
 	s := &Side{Pos: l.Pos, Keep: l.Keep.Value, Times: map[*schema.Column]SideTime{}}
-	found := cat.Lookup(l.Name.Value, b.fold)
-	if len(found) != 1 {
-		var names []string
-		for _, t := range cat.Tables {
-			names = append(names, t.Name)
-		}
-		if len(found) > 1 {
-			b.errorf(l.Name.Pos, "%q means several tables: %s", l.Name.Value, list(found)).
-				WithHint("Write the schema before the name: name: %s.", found[0].QualifiedName())
-		} else {
-			b.errorf(l.Name.Pos, "no table is called %q", l.Name.Value).WithHint("%s", suggest(l.Name.Value, names, "The schema has"))
-		}
+	if s.Table = named(b.catalog, tableName{String: l.Name, key: "name: "}, b.fold, b.errs); s.Table == nil {
 		return
 	}
-	s.Table = found[0]
 	column := func(name config.String) *schema.Column {
 		if !name.IsSet() {
 			return nil
 		}
-		c := columnOf(s.Table, name.Value, b.fold)
-		if c == nil {
-			b.errorf(name.Pos, "table %q has no column %q", s.Table.QualifiedName(), name.Value).
-				WithHint("%s", suggest(name.Value, columnNames(s.Table), "Its columns are"))
-		}
-		return c
+		return b.columnNamed(s.Table, name.Value, name.Pos)
 	}
 	timed := func(t *config.TimeColumn) *schema.Column {
 		if t == nil {
