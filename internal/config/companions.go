@@ -60,17 +60,14 @@ func (p *parser) whole(c *Companion) bool {
 
 // companionKeys are the keys of an entry of also.
 func companionKeys(p *parser, c *Companion) []key {
-	table := func(to *String) func(string, *yaml.Node) {
-		return func(name string, v *yaml.Node) { *to = p.str(v, name) }
-	}
 	return []key{
-		{name: "insert", read: table(&c.Insert)},
-		{name: "update", read: table(&c.Update)},
-		{name: "delete", read: table(&c.Delete)},
-		{name: "values", read: func(name string, v *yaml.Node) { c.Values = p.values(v, name) }},
-		{name: "set", read: func(name string, v *yaml.Node) { c.Set = p.values(v, name) }},
-		{name: "where", read: func(name string, v *yaml.Node) { c.Where = p.values(v, name) }},
-		{name: "when", read: func(name string, v *yaml.Node) { c.When = p.str(v, name) }},
+		{name: "insert", read: into(&c.Insert, p.str)},
+		{name: "update", read: into(&c.Update, p.str)},
+		{name: "delete", read: into(&c.Delete, p.str)},
+		{name: "values", read: into(&c.Values, p.values)},
+		{name: "set", read: into(&c.Set, p.values)},
+		{name: "where", read: into(&c.Where, p.values)},
+		{name: "when", read: into(&c.When, p.str)},
 	}
 }
 
@@ -85,7 +82,7 @@ func endKeys(p *parser, m **Move) []key {
 // moveKeys are the keys of move.
 func moveKeys(p *parser, m *Move) []key {
 	return []key{
-		{name: "to", required: "Name the table: to: archive.", read: func(name string, v *yaml.Node) { m.To = p.str(v, name) }},
+		{name: "to", required: "Name the table: to: archive.", read: into(&m.To, p.str)},
 		{name: "columns", required: "Say what is kept: columns: same, or columns: {column of the other table: value}.", read: func(name string, v *yaml.Node) {
 			if r, ok := p.resolve(v); ok && r.Kind == yaml.ScalarNode {
 				m.Same = p.word(v, name, []string{"same"}).IsSet()

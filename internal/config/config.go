@@ -42,6 +42,9 @@ type Flag struct {
 	Pos   source.Pos
 }
 
+// IsSet reports whether the file has it.
+func (f Flag) IsSet() bool { return f.Pos.IsValid() }
+
 // Length is a duration with the place where it was written.
 type Length struct {
 	Value time.Duration

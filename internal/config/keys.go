@@ -64,21 +64,18 @@ func configKeys(p *parser, c *Config) []key {
 
 // queueKeys are the keys of an entry of queues.
 func queueKeys(p *parser, q *Queue) []key {
-	str := func(to *String) func(string, *yaml.Node) {
-		return func(name string, v *yaml.Node) { *to = p.str(v, name) }
-	}
 	return append([]key{
 		{name: "schema", required: "Say where the DDL stands: schema: [db/migrations].", read: func(name string, v *yaml.Node) {
 			q.Schema = p.strs(v, name, "files, folders and globs")
 		}},
-		{name: "engine", required: "Name the database: engine: postgresql.", read: str(&q.Engine)},
-		{name: "server", read: func(name string, v *yaml.Node) { q.Server = p.number(v, name) }},
-		{name: "cluster", read: func(name string, v *yaml.Node) { q.Cluster = p.flag(v, name) }},
+		{name: "engine", required: "Name the database: engine: postgresql.", read: into(&q.Engine, p.str)},
+		{name: "server", read: into(&q.Server, p.number)},
+		{name: "cluster", read: into(&q.Cluster, p.flag)},
 		{name: "emit", read: func(name string, v *yaml.Node) { q.Emit = p.word(v, name, []string{"statement", "procedure"}) }},
-		{name: "table", read: str(&q.Table)},
-		{name: "name", read: str(&q.Name)},
+		{name: "table", read: into(&q.Table, p.str)},
+		{name: "name", read: into(&q.Name, p.str)},
 		{name: "min_fence", read: func(name string, v *yaml.Node) { q.MinFence = p.word(v, name, minFences) }},
-		{name: "queue", read: str(&q.Words)},
+		{name: "queue", read: into(&q.Words, p.str)},
 		{name: "columns", read: func(name string, v *yaml.Node) {
 			entries, _ := p.entries(v, name)
 			for _, e := range entries {
@@ -87,7 +84,7 @@ func queueKeys(p *parser, q *Queue) []key {
 			}
 		}},
 		{name: "clock", read: func(name string, v *yaml.Node) { q.Clock = p.word(v, name, clocks) }},
-		{name: "ready_if", read: str(&q.ReadyIf)},
+		{name: "ready_if", read: into(&q.ReadyIf, p.str)},
 		{name: "ready_if_by", read: func(name string, v *yaml.Node) {
 			entries, _ := p.entries(v, name)
 			q.ReadyBy = map[string]String{}
@@ -95,7 +92,7 @@ func queueKeys(p *parser, q *Queue) []key {
 				q.ReadyBy[e.name] = p.str(e.value, join(name, e.name))
 			}
 		}},
-		{name: "recover_if", read: str(&q.Recover)},
+		{name: "recover_if", read: into(&q.Recover, p.str)},
 		{name: "backoff", read: func(name string, v *yaml.Node) {
 			b := &Backoff{Pos: p.at(v)}
 			p.mapping(v, name, backoffKeys(p, b))
@@ -105,7 +102,7 @@ func queueKeys(p *parser, q *Queue) []key {
 			}
 			q.Backoff = b
 		}},
-		{name: "also", read: func(name string, v *yaml.Node) { q.Also = p.also(v, name) }},
+		{name: "also", read: into(&q.Also, p.also)},
 		{name: "done", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.DoneMove)) }},
 		{name: "failed", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.FailedMove)) }},
 		{name: "params", read: func(name string, v *yaml.Node) {
@@ -138,7 +135,7 @@ func queueKeys(p *parser, q *Queue) []key {
 			q.Offset = &Offset{Pos: p.at(v)}
 			p.mapping(v, name, offsetKeys(p, q.Offset))
 		}},
-		{name: "side_table", read: func(name string, v *yaml.Node) { q.Side = p.sideTable(v, name) }},
+		{name: "side_table", read: into(&q.Side, p.sideTable)},
 		{name: "lease_table", read: func(name string, v *yaml.Node) {
 			l := &LeaseTable{Pos: p.at(v)}
 			p.mapping(v, name, leaseTableKeys(p, l))
@@ -157,9 +154,7 @@ func queueKeys(p *parser, q *Queue) []key {
 // payloadKeys are the keys of an entry of payload_from.
 func payloadKeys(p *parser, f *PayloadFrom) []key {
 	return []key{
-		{name: "table", required: "Name the table that holds the columns: table: message_bodies.", read: func(name string, v *yaml.Node) {
-			f.Table = p.str(v, name)
-		}},
+		{name: "table", required: "Name the table that holds the columns: table: message_bodies.", read: into(&f.Table, p.str)},
 		{name: "as", read: func(name string, v *yaml.Node) {
 			s := p.str(v, name)
 			if s.IsSet() && !plainName.MatchString(s.Value) {
@@ -169,9 +164,7 @@ func payloadKeys(p *parser, f *PayloadFrom) []key {
 			}
 			f.As = s
 		}},
-		{name: "on", required: `Say which of its rows belongs to a job, {row} being the job's: on: "body.message_id = {row}.id".`, read: func(name string, v *yaml.Node) {
-			f.On = p.str(v, name)
-		}},
+		{name: "on", required: `Say which of its rows belongs to a job, {row} being the job's: on: "body.message_id = {row}.id".`, read: into(&f.On, p.str)},
 		{name: "columns", required: "Name the columns to read: columns: [content].", read: func(name string, v *yaml.Node) {
 			f.Columns = p.strs(v, name, "columns")
 		}},
@@ -189,13 +182,13 @@ func groupKeys(p *parser, g *Group) []key {
 					WithHint("Write how many rows of one group may run at once.")
 			}
 		}},
-		{name: "fifo", read: func(name string, v *yaml.Node) { g.Fifo = p.flag(v, name) }},
-		{name: "when", read: func(name string, v *yaml.Node) { g.When = p.str(v, name) }},
+		{name: "fifo", read: into(&g.Fifo, p.flag)},
+		{name: "when", read: into(&g.When, p.str)},
 		{name: "lock", read: func(name string, v *yaml.Node) {
 			g.Lock = &GroupLock{Pos: p.at(v)}
 			p.mapping(v, name, []key{
-				{name: "table", required: "Name the table that has one row for each group: table: tenants.", read: func(name string, v *yaml.Node) { g.Lock.Table = p.str(v, name) }},
-				{name: "on", required: `Say which of its rows stands for the group of a job: on: "id = {row}.tenant_id".`, read: func(name string, v *yaml.Node) { g.Lock.On = p.str(v, name) }},
+				{name: "table", required: "Name the table that has one row for each group: table: tenants.", read: into(&g.Lock.Table, p.str)},
+				{name: "on", required: `Say which of its rows stands for the group of a job: on: "id = {row}.tenant_id".`, read: into(&g.Lock.On, p.str)},
 			})
 		}},
 	}
@@ -207,16 +200,16 @@ var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // offsetKeys are the keys of offset.
 func offsetKeys(p *parser, o *Offset) []key {
 	return []key{
-		{name: "delete_passed", read: func(name string, v *yaml.Node) { o.DeletePassed = p.flag(v, name) }},
+		{name: "delete_passed", read: into(&o.DeletePassed, p.flag)},
 	}
 }
 
 // backoffKeys are the keys of backoff.
 func backoffKeys(p *parser, b *Backoff) []key {
 	return append([]key{
-		{name: "base", read: func(name string, v *yaml.Node) { b.Base = p.length(v, name) }},
+		{name: "base", read: into(&b.Base, p.length)},
 		{name: "factor", read: func(name string, v *yaml.Node) { b.Factor = p.float(v, name, 1, math.Inf(1)) }},
-		{name: "max", read: func(name string, v *yaml.Node) { b.Max = p.length(v, name) }},
+		{name: "max", read: into(&b.Max, p.length)},
 		{name: "jitter", read: func(name string, v *yaml.Node) { b.Jitter = p.float(v, name, 0, 1) }},
 	}, later(laterBackoff)...)
 }
@@ -231,9 +224,9 @@ func (p *parser) sideTable(v *yaml.Node, name string) *SideTable {
 	t := &SideTable{Pos: p.at(v)}
 	if n.Kind == yaml.MappingNode {
 		p.mapping(v, name, []key{
-			{name: "name", read: func(name string, v *yaml.Node) { t.Name = p.str(v, name) }},
-			{name: "lease", read: func(name string, v *yaml.Node) { t.Lease = p.length(v, name) }},
-			{name: "attempts", read: func(name string, v *yaml.Node) { t.Attempts = p.wholeNumber(v, name) }},
+			{name: "name", read: into(&t.Name, p.str)},
+			{name: "lease", read: into(&t.Lease, p.length)},
+			{name: "attempts", read: into(&t.Attempts, p.wholeNumber)},
 		})
 		return t
 	}
@@ -255,27 +248,24 @@ func (p *parser) wholeNumber(v *yaml.Node, name string) Number {
 
 // leaseTableKeys are the keys of lease_table.
 func leaseTableKeys(p *parser, l *LeaseTable) []key {
-	str := func(to *String) func(string, *yaml.Node) {
-		return func(name string, v *yaml.Node) { *to = p.str(v, name) }
-	}
 	timed := func(to **TimeColumn, length string) func(string, *yaml.Node) {
 		return func(name string, v *yaml.Node) { *to = p.timeColumn(v, name, length) }
 	}
 	return []key{
-		{name: "name", required: "Name the table: name: request_claims.", read: str(&l.Name)},
+		{name: "name", required: "Name the table: name: request_claims.", read: into(&l.Name, p.str)},
 		{name: "key", required: "Pair its columns with the key: key: {request_id: id}.", read: func(name string, v *yaml.Node) {
 			entries, _ := p.entries(v, name)
 			for _, e := range entries {
 				l.Key = append(l.Key, KeyColumn{Column: p.keyName(e), Of: p.str(e.value, join(name, e.name))})
 			}
 		}},
-		{name: "token", read: str(&l.Token)},
-		{name: "worker", read: str(&l.Worker)},
+		{name: "token", read: into(&l.Token, p.str)},
+		{name: "worker", read: into(&l.Worker, p.str)},
 		{name: "claimed", read: timed(&l.Claimed, "timeout")},
 		{name: "lease", read: timed(&l.Lease, "length")},
-		{name: "attempts", read: str(&l.Attempts)},
-		{name: "error", read: str(&l.Error)},
-		{name: "keep_when_done", read: func(name string, v *yaml.Node) { l.Keep = p.flag(v, name) }},
+		{name: "attempts", read: into(&l.Attempts, p.str)},
+		{name: "error", read: into(&l.Error, p.str)},
+		{name: "keep_when_done", read: into(&l.Keep, p.flag)},
 	}
 }
 
@@ -292,10 +282,10 @@ func (p *parser) timeColumn(v *yaml.Node, name, length string) *TimeColumn {
 		return t
 	}
 	p.mapping(v, name, []key{
-		{name: "column", required: "Name the column: column: claimed_at.", read: func(name string, v *yaml.Node) { t.Column = p.str(v, name) }},
-		{name: "as", read: func(name string, v *yaml.Node) { t.As = p.str(v, name) }},
+		{name: "column", required: "Name the column: column: claimed_at.", read: into(&t.Column, p.str)},
+		{name: "as", read: into(&t.As, p.str)},
 		{name: "clock", read: func(name string, v *yaml.Node) { t.Clock = p.word(v, name, clocks) }},
-		{name: length, read: func(name string, v *yaml.Node) { t.Length = p.length(v, name) }},
+		{name: length, read: into(&t.Length, p.length)},
 	})
 	return t
 }
@@ -316,9 +306,7 @@ func goKeys(p *parser, g *Go) []key {
 		{name: "package", read: func(name string, v *yaml.Node) {
 			g.Package = p.goName(v, name, "package name", "emailq")
 		}},
-		{name: "out", required: "Name the folder of the package: out: internal/emailq.", read: func(name string, v *yaml.Node) {
-			g.Out = p.folder(v, name)
-		}},
+		{name: "out", required: "Name the folder of the package: out: internal/emailq.", read: into(&g.Out, p.folder)},
 		{name: "sql_package", read: func(name string, v *yaml.Node) { g.SQLPackage = p.word(v, name, sqlPackages) }},
 		{name: "overrides", read: func(name string, v *yaml.Node) {
 			for i, item := range p.items(v, name, "column types") {
@@ -338,17 +326,15 @@ func goKeys(p *parser, g *Go) []key {
 				g.Rename = append(g.Rename, Rename{Column: p.keyName(e), Name: to})
 			}
 		}},
-		{name: "worker", read: func(name string, v *yaml.Node) { g.Worker = p.flag(v, name) }},
-		{name: "conformance", read: func(name string, v *yaml.Node) { g.Conformance = p.flag(v, name) }},
+		{name: "worker", read: into(&g.Worker, p.flag)},
+		{name: "conformance", read: into(&g.Conformance, p.flag)},
 	}
 }
 
 // overrideKeys are the keys of an entry of gen.go.overrides.
 func overrideKeys(p *parser, o *Override) []key {
 	return []key{
-		{name: "column", required: "Name the column that gets another type: column: body.", read: func(name string, v *yaml.Node) {
-			o.Column = p.str(v, name)
-		}},
+		{name: "column", required: "Name the column that gets another type: column: body.", read: into(&o.Column, p.str)},
 		{name: "go_type", required: "Name the type: go_type: {import: example.com/app/mail, type: Message}.", read: func(name string, v *yaml.Node) {
 			p.mapping(v, name, goTypeKeys(p, o))
 			if o.Import.IsSet() && o.Type.IsSet() && !token.IsExported(o.Type.Value) {

@@ -25,6 +25,11 @@ type key struct {
 	read     func(name string, value *yaml.Node)
 }
 
+// into reads the value of a key into a variable.
+func into[T any](to *T, read func(n *yaml.Node, name string) T) func(string, *yaml.Node) {
+	return func(name string, value *yaml.Node) { *to = read(value, name) }
+}
+
 // entry is one key of a mapping with its value.
 type entry struct {
 	name       string
