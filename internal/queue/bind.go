@@ -227,7 +227,7 @@ func split(t *schema.Table, q *config.Queue, roles []*role, errs *source.ErrorLi
 		var notes []string
 		one.roles, notes = settle(mine)
 		one.notes = append(one.notes, notes...)
-		if q.Name.IsSet() && one.name != q.Name.Value {
+		if q.Name.IsSet() {
 			one.name = q.Name.Value
 		}
 	}

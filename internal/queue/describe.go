@@ -18,10 +18,9 @@ func (s *Spec) String() string {
 		fmt.Fprintf(&w, "%-11s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("queue", "%s on %s", s.Name, s.Table.QualifiedName())
-	switch {
-	case s.RowIdentity:
+	if s.RowIdentity {
 		line("key", "row identity")
-	default:
+	} else {
 		line("key", "%s", names(s.Key))
 	}
 	if s.Seq != nil {

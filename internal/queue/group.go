@@ -176,7 +176,7 @@ func (b *binding) readGroupConfig(g *Group, from *config.Group) {
 	if from.Limit.IsSet() {
 		g.Limit, g.Fifo = int(from.Limit.Value), false
 	}
-	if from.Fifo.Pos.IsValid() {
+	if from.Fifo.IsSet() {
 		g.Fifo = from.Fifo.Value
 	}
 	if from.When.IsSet() {
@@ -186,10 +186,10 @@ func (b *binding) readGroupConfig(g *Group, from *config.Group) {
 		// The text is over two tables, which no single expression is read against.
 		known := len(b.spec.Expressions)
 		on, _ := b.expression(asLiteral(l.On), false)
-		b.spec.Expressions = b.spec.Expressions[:min(known, len(b.spec.Expressions))]
+		b.spec.Expressions = b.spec.Expressions[:known]
 		if !strings.Contains(on, "{row}") {
 			b.errorf(l.On.Pos, "nothing in this condition is of the job, so every group would have the same row").
-				WithHint(`Name the job's row as {row}: "id = {row}.%s".`, "tenant_id")
+				WithHint(`Name the job's row as {row}: "id = {row}.tenant_id".`)
 		}
 		g.Lock = &GroupLock{Table: l.Table.Value, On: on, Pos: l.Pos}
 	}

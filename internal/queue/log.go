@@ -40,6 +40,9 @@ var notInLog = map[string]string{
 	"order":    "Leave it out: rows are read in the order of the column that is qgen:seq.",
 }
 
+// removesPassed says how rows of a log go away.
+const removesPassed = "What every group has passed is removed by Purge with offset: {delete_passed: true} in qgen.yaml."
+
 // readLog finds out whether rows are only added: that is said by
 // strategy=offset, or by qgen:seq where nothing else says what becomes of rows.
 func (b *binding) readLog() {
@@ -117,7 +120,7 @@ func (b *binding) checkLog() {
 	for _, name := range []string{"done", "failed"} {
 		if w := b.queue.word(name); w != nil {
 			b.errorf(w.pos, "strategy=offset only reads rows, so %s says nothing", w.pos.Text()).
-				WithHint("Leave it out. What every group has passed is removed by Purge with offset: {delete_passed: true} in qgen.yaml.")
+				WithHint("Leave it out. %s", removesPassed)
 		}
 	}
 	for _, m := range []struct {
@@ -126,7 +129,7 @@ func (b *binding) checkLog() {
 	}{{"done", b.config.DoneMove}, {"failed", b.config.FailedMove}} {
 		if m.Move != nil {
 			b.errorf(m.Pos, "strategy=offset only reads rows, so none is %s and moved", m.name).
-				WithHint("Leave the move out. What every group has passed is removed by Purge with offset: {delete_passed: true} in qgen.yaml.")
+				WithHint("Leave the move out. %s", removesPassed)
 		}
 	}
 	if text := b.config.Recover; text.IsSet() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // goTypePath is a Go type, with or without the path of its package.
@@ -87,18 +88,16 @@ func (f *PayloadFrom) called() string {
 // checkCalled complains about two tables of one name in a statement.
 func (b *binding) checkCalled(from *PayloadFrom) {
 	name := from.called()
-	if strings.EqualFold(name, b.table.Name) {
-		b.errorf(from.AsPos, "the queue's own table is called %q as well", name).
-			WithHint("Give this one another name with as:, and use that in on:.")
+	var e *source.Error
+	switch {
+	case strings.EqualFold(name, b.table.Name):
+		e = b.errorf(from.AsPos, "the queue's own table is called %q as well", name)
+	case slices.ContainsFunc(b.spec.PayloadFrom, func(other *PayloadFrom) bool { return strings.EqualFold(name, other.called()) }):
+		e = b.errorf(from.AsPos, "two tables of payload_from are called %q", name)
+	default:
 		return
 	}
-	for _, other := range b.spec.PayloadFrom {
-		if strings.EqualFold(name, other.called()) {
-			b.errorf(from.AsPos, "two tables of payload_from are called %q", name).
-				WithHint("Give this one another name with as:, and use that in on:.")
-			return
-		}
-	}
+	e.WithHint("Give this one another name with as:, and use that in on:.")
 }
 
 // inText finds the parts of an expression: texts in quotes, macros, and names.
@@ -133,7 +132,7 @@ func (b *binding) checkJoin(from *PayloadFrom, on literal) {
 func (b *binding) namesOne(from *PayloadFrom, on literal) bool {
 	names := map[*schema.Column]bool{}
 	for _, word := range inText.FindAllString(on.text, -1) {
-		if c := columnOf(from.Table, strings.Trim(word, "\"`[]"), b.fold); c != nil {
+		if c := columnOf(from.Table, strings.Trim(word, "\"`"), b.fold); c != nil {
 			names[c] = true
 		}
 	}
