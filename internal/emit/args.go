@@ -55,7 +55,7 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 			}
 			err := code.Err()
 			if op != "" {
-				err = code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": "+op+": %w"), code.Err())
+				err = w.errorf(op+": %w", code.Err())
 			}
 			before = append(before, code.List(code.Id(name), code.Err()).Op(":=").Add(rows),
 				code.If(code.Err().Op("!=").Nil()).Block(code.Return(append(slices.Clone(fail), err)...)))

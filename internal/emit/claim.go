@@ -219,7 +219,7 @@ func (w *writer) checkShard(g *code.Group, op string) {
 	}
 	index, count := code.Id("shard").Dot("Index"), code.Id("shard").Dot("Count")
 	g.If(index.Clone().Op("<").Lit(0).Op("||").Add(index.Clone()).Op(">=").Add(count.Clone())).Block(
-		code.Return(code.Nil(), code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": "+op+": there is no shard %d of %d"), index, count)))
+		code.Return(code.Nil(), w.errorf(op+": there is no shard %d of %d", index, count)))
 }
 
 // hold emits, where claims live in transactions,

@@ -48,7 +48,7 @@ func (w *writer) settles() bool {
 //	func (e *LostError) Unwrap() error { return ErrLost }
 func (w *writer) lostError(f *code.File) {
 	decl(f, []string{"ErrLost is what an operation returns for a job whose claim is no longer the caller's: it expired and another worker holds or has finished it, or it was settled before."},
-		code.Var().Id("ErrLost").Op("=").Qual("errors", "New").Call(code.Lit(w.Name+": claim lost")))
+		code.Var().Id("ErrLost").Op("=").Add(w.newError("claim lost")))
 	decl(f, []string{"LostError names the jobs whose claims were lost. What else the operation was given is done. It is an ErrLost."},
 		code.Type().Id("LostError").Struct(
 			code.Id("Op").String().Comment("complete, fail, …"),
@@ -179,7 +179,7 @@ func (w *writer) newFunc(f *code.File) {
 		code.Func().Id("New").Params(append(params, code.Id("options").Op("...").Id("Option"))...).Params(results...).BlockFunc(func(g *code.Group) {
 			if w.Tables != nil {
 				g.List(code.Id("texts"), code.Err()).Op(":=").Id("tables").Dot("texts").Call()
-				g.If(code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": new: %w"), code.Err())))
+				g.If(code.Err().Op("!=").Nil()).Block(code.Return(code.Nil(), w.errorf("new: %w", code.Err())))
 			}
 			g.Id("q").Op(":=").Op("&").Id("Queue").ValuesFunc(func(g *code.Group) {
 				g.Id("db").Op(":").Id("db")
@@ -550,7 +550,7 @@ func (w *writer) retryMethod(f *code.File) {
 	}
 	decl(f, []string{"retry runs fn, and again while its error surely left nothing behind, " + often + " times at most. In the caller's transaction it runs it once."},
 		code.Func().Add(queueReceiver()).Id("retry").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().BlockFunc(func(g *code.Group) {
-			wrapped := code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": %s: %w"), code.Id("op"), code.Err()))
+			wrapped := code.Return(w.errorf("%s: %w", code.Id("op"), code.Err()))
 			if w.required() != nil {
 				g.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(
 					code.If(code.Err().Op(":=").Id("q").Dot("checkFit").Call(code.Id("ctx"), code.Id("q").Dot("db")), code.Err().Op("!=").Nil()).Block(wrapped),

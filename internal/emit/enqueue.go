@@ -68,7 +68,7 @@ func (w *writer) enqueueMethod(f *code.File) {
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "enqueue")
 	text := w.boundOf(code.Id("q"), e.One, args)
 	results, fail := w.enqueueResults("key", code.Id("Key"), code.Id("key"))
-	notAdded := code.Return(append(fail[:len(fail):len(fail)], code.Qual("errors", "New").Call(code.Lit(w.Name+": enqueue: no row was added")))...)
+	notAdded := code.Return(append(fail[:len(fail):len(fail)], w.newError("enqueue: no row was added"))...)
 	decl(f, docOf(e.Doc, e.One),
 		code.Func().Add(queueReceiver()).Id("Enqueue").Params(ctxParam(), code.Id("job").Id("NewJob")).Params(results...).BlockFunc(func(g *code.Group) {
 			if w.keysReturned() {

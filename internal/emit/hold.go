@@ -45,11 +45,11 @@ func (w *writer) holdMethod(f *code.File) {
 	decl(f, doc,
 		code.Func().Add(queueReceiver()).Id("Hold").Params(ctxParam()).Params(code.Op("*").Id("Hold"), code.Error()).Block(
 			code.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(
-				code.Return(code.Nil(), code.Qual("errors", "New").Call(code.Lit(w.Name+": hold: the queue was made over a transaction; take jobs with WithTx"))),
+				code.Return(code.Nil(), w.newError("hold: the queue was made over a transaction; take jobs with WithTx")),
 			),
 			code.List(code.Id("tx"), code.Err()).Op(":=").Id("q").Dot("begin").Dot("BeginTx").Call(code.Id("ctx"), w.txOptions()),
 			code.If(code.Err().Op("!=").Nil()).Block(
-				code.Return(code.Nil(), code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": hold: %w"), code.Err())),
+				code.Return(code.Nil(), w.errorf("hold: %w", code.Err())),
 			),
 			code.Return(code.Op("&").Id("Hold").Values(code.Id("Tx").Op(":").Id("q").Dot("WithTx").Call(code.Id("tx")), code.Id("tx").Op(":").Id("tx")), code.Nil()),
 		))
@@ -64,7 +64,7 @@ func (w *writer) holdMethod(f *code.File) {
 //		return nil
 //	}
 func (w *writer) commitMethod(f *code.File) {
-	failed := code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": commit: %w"), code.Err()))
+	failed := code.Return(w.errorf("commit: %w", code.Err()))
 	isErr := code.Err().Op("!=").Nil()
 	body := []*code.Statement{
 		code.If(code.Err().Op(":=").Id("h").Dot("tx").Dot("Commit").Call(code.Id("ctx")), isErr).Block(failed),

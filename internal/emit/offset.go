@@ -150,7 +150,7 @@ func (w *writer) offsetClaimFile() *code.File {
 			g.Add(ifNoLimit(code.Nil()))
 			if o.Apart {
 				g.If(dot("q", "begin").Op("==").Nil()).Block(
-					code.Return(code.Nil(), code.Qual("errors", "New").Call(code.Lit(w.Name+": claim: the queue was made over a transaction, which may not see all rows; Claim needs a pool"))))
+					code.Return(code.Nil(), w.newError("claim: the queue was made over a transaction, which may not see all rows; Claim needs a pool")))
 			}
 			g.Add(observe(code.Id("q"), code.Lit("claim"), code.Len(code.Id("jobs"))))
 			g.List(code.Id("token"), code.Id("lease")).Op(":=").List(code.Id("newToken").Call(), dot("q", "lease"))

@@ -313,6 +313,16 @@ func passed(list []variable) []*code.Statement {
 	return args
 }
 
+// newError is errors.New("emailq: text").
+func (w *writer) newError(text string) *code.Statement {
+	return code.Qual("errors", "New").Call(code.Lit(w.Name + ": " + text))
+}
+
+// errorf is fmt.Errorf("emailq: format", args...).
+func (w *writer) errorf(format string, args ...*code.Statement) *code.Statement {
+	return code.Qual("fmt", "Errorf").Call(append([]*code.Statement{code.Lit(w.Name + ": " + format)}, args...)...)
+}
+
 // ifErr is
 //
 //	if err != nil {

@@ -15,7 +15,7 @@ func (w *writer) verifyFile() *code.File {
 	f := w.newFile()
 	embed(f, w.checkStatements()...)
 	decl(f, []string{"ErrSchema is what Verify returns for a database that is not as this package expects it."},
-		code.Var().Id("ErrSchema").Op("=").Qual("errors", "New").Call(code.Lit(w.Name+": the database does not fit")))
+		code.Var().Id("ErrSchema").Op("=").Add(w.newError("the database does not fit")))
 	w.schemaErrorType(f)
 	w.verifyMethod(f)
 	w.checkFitMethod(f)

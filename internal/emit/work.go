@@ -202,10 +202,10 @@ func (w *writer) workMethod(f *code.File, doc []string, fields ...*code.Statemen
 	decl(f, doc,
 		code.Func().Add(queueReceiver()).Id("Work").Params(ctxParam(), code.Id("handler").Add(w.handlerType()), code.Id("opts").Id("WorkOptions")).Error().Block(
 			code.If(code.Id("handler").Op("==").Nil()).Block(
-				code.Return(code.Qual("errors", "New").Call(code.Lit(w.Name+": work: there is no handler"))),
+				code.Return(w.newError("work: there is no handler")),
 			),
 			code.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(
-				code.Return(code.Qual("errors", "New").Call(code.Lit(w.Name+": work: the queue was made over a transaction; Work needs a pool"))),
+				code.Return(w.newError("work: the queue was made over a transaction; Work needs a pool")),
 			),
 			code.Id("opts").Op("=").Id("opts").Dot("withDefaults").Call(),
 			code.Id("w").Op(":=").Op("&").Id("workLoop").Custom(code.Brackets{Open: "{", Close: "}", Separator: ",", Lines: true}, append(all, fields...)...),
@@ -285,7 +285,7 @@ func catchPanic(report ...*code.Statement) *code.Statement {
 
 // reportJob is w.opts.OnError(fmt.Errorf("emailq: work: job %v: %w", job.Key(), err)).
 func (w *writer) reportJob(err *code.Statement) *code.Statement {
-	return loop("opts", "OnError").Call(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: job %v: %w"), code.Id("job").Dot("Key").Call(), err))
+	return loop("opts", "OnError").Call(w.errorf("work: job %v: %w", code.Id("job").Dot("Key").Call(), err))
 }
 
 // interrupted is the test whether err says that Work ended a handler:
@@ -323,6 +323,21 @@ func wakeClaims() *code.Statement {
 		code.Default().Block(),
 	)
 }
+
+// beforeWork tells the hook that a handler is called with a context of ctx:
+//
+//	ctx := w.q.hook.Before(ctx, "work")
+func beforeWork(ctx *code.Statement) *code.Statement {
+	return code.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(ctx, code.Lit("work"))
+}
+
+// afterWork is w.q.hook.After(ctx, "work", 1, err).
+func afterWork() *code.Statement {
+	return loop("q", "hook", "After").Call(code.Id("ctx"), code.Lit("work"), code.Lit(1), code.Err())
+}
+
+// unreadDoc is what the comment of Work says of jobs that could not be read.
+const unreadDoc = " A job whose Err is set counts as failed with that error; handler does not see it."
 
 // around is around(w.opts.name) in the emitted code.
 func around(name string) *code.Statement { return code.Id("around").Call(loop("opts", name)) }
@@ -362,7 +377,7 @@ func (w *writer) errSettled(f *code.File) {
 		text += " Renewing a claim changes its marks in the row, so this is for handlers that need less than a third of the lease."
 	}
 	decl(f, []string{text},
-		code.Var().Id("ErrSettled").Op("=").Qual("errors", "New").Call(code.Lit(w.Name+": the handler has settled the job")))
+		code.Var().Id("ErrSettled").Op("=").Add(w.newError("the handler has settled the job")))
 }
 
 // patientlyMethod emits
@@ -382,10 +397,6 @@ func (w *writer) errSettled(f *code.File) {
 //		}
 //	}
 func (w *writer) patientlyMethod(f *code.File) {
-	wait := code.Id("sleep").Call(code.Id("while"), code.Id("around").Call(code.Id("wait")))
-	if w.wakes() {
-		wait = code.Id("sleep").Call(code.Id("while"), code.Id("around").Call(code.Id("wait")), code.Nil())
-	}
 	decl(f, []string{"patiently repeats call after transient errors until while ends. Each call has the context base for so long as limit."},
 		loopMethod("patiently").Params(
 			code.List(code.Id("while"), code.Id("base")).Add(contextType()),
@@ -400,7 +411,7 @@ func (w *writer) patientlyMethod(f *code.File) {
 					code.Return(code.Err()),
 				),
 				loop("opts", "OnError").Call(code.Err()),
-				code.If(code.Op("!").Add(wait)).Block(
+				code.If(code.Op("!").Add(w.sleep(code.Id("while"), code.Id("around").Call(code.Id("wait"))))).Block(
 					code.Return(code.Err()),
 				),
 			),
@@ -440,6 +451,14 @@ func (w *writer) workFuncs(f *code.File) {
 			code.Return(code.Id("d").Op("-").Id("d").Op("/").Lit(4).Op("+").Qual(mathRand, "N").Call(code.Id("d").Op("/").Lit(2).Op("+").Lit(1))),
 		))
 	w.sleepFunc(f)
+}
+
+// sleep is the call of sleep that no handler cuts short.
+func (w *writer) sleep(ctx, d *code.Statement) *code.Statement {
+	if w.wakes() {
+		return code.Id("sleep").Call(ctx, d, code.Nil())
+	}
+	return code.Id("sleep").Call(ctx, d)
 }
 
 // sleepFunc emits

@@ -37,7 +37,7 @@ func (w *writer) batchWork(f *code.File) {
 		outcome += " A handler that has settled the job itself returns ErrSettled."
 	}
 	if w.mayNotRead() {
-		outcome += " A job whose Err is set counts as failed with that error; handler does not see it."
+		outcome += unreadDoc
 	}
 	how := "Each batch is one transaction, from Claim to Commit: it occupies a connection while the handlers run, so they should be quick. When the transaction breaks, every job of the batch is ready again, also those whose handlers had returned."
 	ends := "When ctx ends, Work claims no more and begins no more jobs, lets running handlers go on for opts.Grace, then ends their context, and settles and commits what has finished; the rest is free again."
@@ -95,16 +95,16 @@ func (w *writer) batchRun(f *code.File) {
 				code.List(code.Id("idle"), code.Err()).Op(":=").Add(loop("runBatch")).Call(),
 				code.Switch().Block(
 					code.Case(code.Err().Op("!=").Nil().Op("&&").Op("!").Id("transient").Call(code.Err())).Block(
-						code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: %w"), code.Err())),
+						code.Return(w.errorf("work: %w", code.Err())),
 					),
 					code.Case(code.Err().Op("!=").Nil()).Block(
 						loop("opts", "OnError").Call(code.Err()),
-						code.Id("sleep").Call(code.Id("ctx"), code.Id("around").Call(code.Id("wait"))),
+						w.sleep(code.Id("ctx"), code.Id("around").Call(code.Id("wait"))),
 						code.Id("wait").Op("=").Id("min").Call(code.Lit(2).Op("*").Id("wait"), code.Id("longestRetry")),
 						code.Continue(),
 					),
 					code.Case(code.Id("idle")).Block(
-						code.Id("sleep").Call(code.Id("ctx"), around("PollInterval")),
+						w.sleep(code.Id("ctx"), around("PollInterval")),
 					),
 				),
 				code.Id("wait").Op("=").Id("firstRetry"),
@@ -246,10 +246,10 @@ func (w *writer) batchHandle(f *code.File) {
 	decl(f, []string{"handle calls the handler for one job."},
 		loopMethod("handle").Params(code.Id("job").Id("Job"), code.Id("o").Op("*").Id("outcome")).Block(
 			noReturn(),
-			code.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(loop("running"), code.Lit("work")),
+			beforeWork(loop("running")),
 			code.Defer().Func().Params().Block(
 				catchPanic(w.reportJob(code.Err())),
-				loop("q", "hook", "After").Call(code.Id("ctx"), code.Lit("work"), code.Lit(1), code.Err()),
+				afterWork(),
 				code.Id("o").Dot("err").Op("=").Err(),
 			).Call(),
 			w.callHandler(code.Id("o").Dot("result")),

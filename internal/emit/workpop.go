@@ -51,7 +51,7 @@ func (w *writer) popRun(f *code.File) {
 			code.Close(code.Id("over")),
 			code.Op("<-").Id("ended"),
 			code.If(code.Err().Op("!=").Nil()).Block(
-				code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: %w"), code.Err())),
+				code.Return(w.errorf("work: %w", code.Err())),
 			),
 			code.Return(code.Nil()),
 		))
@@ -73,7 +73,7 @@ func (w *writer) popRun(f *code.File) {
 						code.Return(code.Err()),
 					),
 					code.Case(empty("jobs")).Block(
-						code.Id("sleep").Call(loop("claiming"), around("PollInterval"), code.Nil()),
+						w.sleep(loop("claiming"), around("PollInterval")),
 					),
 				),
 				code.For(code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("jobs")).Block(
@@ -91,11 +91,11 @@ func (w *writer) popHandle(f *code.File) {
 	decl(f, []string{"handle calls the handler for one job."},
 		loopMethod("handle").Params(code.Id("job").Id("Job")).Block(
 			noReturn(),
-			code.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(loop("running"), code.Lit("work")),
+			beforeWork(loop("running")),
 			code.Defer().Func().Params().Block(
 				catchPanic(),
 				code.If(code.Err().Op("!=").Nil()).Block(w.reportJob(code.Err())),
-				loop("q", "hook", "After").Call(code.Id("ctx"), code.Lit("work"), code.Lit(1), code.Err()),
+				afterWork(),
 				loop("active", "Add").Call(code.Lit(-1)),
 				wakeClaims(),
 				loop("handlers", "Done").Call(),

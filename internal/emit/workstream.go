@@ -73,7 +73,7 @@ func (w *writer) streamWork(f *code.File) {
 		outcome += " Claims cannot be renewed, so a handler must end before its lease does."
 	}
 	if w.mayNotRead() {
-		outcome += " A job whose Err is set counts as failed with that error; handler does not see it."
+		outcome += unreadDoc
 	}
 	ends := "When ctx ends, Work claims no more, lets running handlers go on for opts.Grace, ends the context of those that are left, and settles what has finished."
 	if w.Requeue != nil {
@@ -230,10 +230,10 @@ func (w *writer) streamRun(f *code.File) {
 					code.Return(code.Nil()),
 				),
 				code.Case(code.Id("n").Op("==").Lit(0)).Block(
-					code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: %w"), loop("err"))),
+					code.Return(w.errorf("work: %w", loop("err"))),
 				),
 				code.Default().Block(
-					code.Return(code.Qual("fmt", "Errorf").Call(code.Lit(w.Name+": work: jobs that stay claimed: %d: %w"), code.Id("n"), loop("err"))),
+					code.Return(w.errorf("work: jobs that stay claimed: %d: %w", code.Id("n"), loop("err"))),
 				),
 			)
 		}))
@@ -275,7 +275,7 @@ func (w *writer) streamClaimJobs(f *code.File) {
 					g.Add(loop("take").Call(code.Id("jobs")))
 				}
 				g.If(empty("jobs")).Block(
-					code.Id("sleep").Call(loop("claiming"), around("PollInterval"), code.Nil()),
+					w.sleep(loop("claiming"), around("PollInterval")),
 				)
 			}),
 		))
@@ -384,10 +384,10 @@ func (w *writer) streamHandle(f *code.File) {
 			if measured {
 				g.Id("began").Op(":=").Qual("time", "Now").Call()
 			}
-			g.Id("ctx").Op(":=").Add(loop("q", "hook", "Before")).Call(code.Id("h").Dot("ctx"), code.Lit("work"))
+			g.Add(beforeWork(code.Id("h").Dot("ctx")))
 			g.Defer().Func().Params().BlockFunc(func(g *code.Group) {
 				g.Add(catchPanic(w.reportJob(code.Err())))
-				g.Add(loop("q", "hook", "After").Call(code.Id("ctx"), code.Lit("work"), code.Lit(1), code.Err()))
+				g.Add(afterWork())
 				if measured {
 					g.Id("took").Op(":=").Qual("time", "Since").Call(code.Id("began"))
 				}
@@ -454,7 +454,7 @@ func (w *writer) streamConclude(f *code.File) {
 					g.Id("job").Op(":=").Id("h").Dot("job")
 					g.Add(w.reportJob(code.Err()))
 					if w.Requeue != nil {
-						g.Id("sleep").Call(loop("claiming"), around("PollInterval"), code.Nil())
+						g.Add(w.sleep(loop("claiming"), around("PollInterval")))
 						g.Add(loop("giveBack").Call(code.Id("h")))
 					} else {
 						g.Add(loop("forget").Call(code.Id("h")))
@@ -655,7 +655,7 @@ func (w *writer) streamRecover(f *code.File) {
 					code.Return(),
 				),
 				code.If(code.Id("n").Op("<").Id("recoverLimit")).Block(
-					code.Id("sleep").Call(loop("claiming"), around("RecoverInterval"), code.Nil()),
+					w.sleep(loop("claiming"), around("RecoverInterval")),
 				),
 			),
 		))
