@@ -134,14 +134,6 @@ func (s strategy) fits(b *builder) (ok bool, why, mend string) {
 	return true, why, mend
 }
 
-// within writes a text with another prefix before every column.
-func (s *scope) within(prefix string, write func()) {
-	have := s.prefix
-	s.prefix = prefix
-	write()
-	s.prefix = have
-}
-
 // outside is what stands before a column of the row that a sub-query is about.
 func (s *scope) outside() string { return cmp.Or(s.prefix, s.row()+".") }
 
@@ -149,7 +141,7 @@ func (s *scope) outside() string { return cmp.Or(s.prefix, s.row()+".") }
 func (s *scope) others(tests []queue.Test, more func() []string) string {
 	g, outer, alias := s.spec.Group, s.outside(), s.shared.Names.Other
 	var where []string
-	s.within(alias+".", func() {
+	s.over(s.builder, alias+".", func() {
 		for _, c := range g.Columns {
 			where = append(where, s.column(c)+" = "+outer+s.d.Ident(c.Name))
 		}
@@ -348,7 +340,7 @@ func (b *builder) lockGroups() *Statement {
 	v.Where = s.ready()
 	v.Order = s.order()
 	s.limit(&v, 0)
-	s.within(v.Names.Candidate+".", func() {
+	s.over(b, v.Names.Candidate+".", func() {
 		v.Guard = []string{s.locksGroup()}
 		v.Returning = s.read(b.pkg.Key)
 	})

@@ -193,7 +193,8 @@ func (b *builder) isSide(f *Field) bool {
 	return b.side != nil && slices.ContainsFunc(b.side.spec.Table.Columns, func(c *schema.Column) bool { return b.fields[c] == f })
 }
 
-// over has fn write texts over another table of the same statement.
+// over has fn write texts over another table of the same statement, or over this one
+// with another prefix before every column.
 func (s *scope) over(b *builder, prefix string, fn func()) {
 	outer, before := s.builder, s.prefix
 	s.builder, s.prefix = b, prefix
