@@ -66,14 +66,8 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 			v.Names.Row = b.alias("held_rows")
 		}
 		s.prefix = v.Names.Row + "."
-		var extra []*Field
-		if c.Takes(queue.ArgResult) {
-			extra = []*Field{b.fields[b.spec.Result]}
-		}
+		extra := b.carries(c)
 		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
-		if len(extra) > 0 && s.settle.result == "" {
-			s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
-		}
 		v.Carries = len(extra) > 0
 		v.Beside = s.besideOf(c)
 		if c.When != "" {
@@ -90,6 +84,14 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 			"locks: the rows it writes, until commit", "index: the key"+b.findsText(c)))
 	}
 	return list
+}
+
+// carries is what comes with each job of a batch for what takes its result.
+func (b *builder) carries(by interface{ Takes(arg string) bool }) []*Field {
+	if by.Takes(queue.ArgResult) {
+		return []*Field{b.fields[b.spec.Result]}
+	}
+	return nil
 }
 
 // findsText says in a head comment which columns of another table should be indexed.
@@ -138,11 +140,9 @@ func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
 	switch {
 	case v.Value.Kind == queue.Now && c.Known == nil && v.Of == nil:
 		return s.raw("{now}")
-	case v.Value.Kind == queue.Arg && v.Value.Name == queue.ArgResult && s.travel() == "lists":
-		return s.settle.result
-	case v.Value.Kind == queue.Arg && v.Value.Name == queue.ArgResult:
-		return s.batchValue(s.fields[s.spec.Result], s.settle.result)
-	case v.Value.Kind == queue.Arg && v.Value.Name == queue.ArgError && v.Of == nil:
+	case v.Value.IsArg(queue.ArgResult):
+		return s.resultValue()
+	case v.Value.IsArg(queue.ArgError) && v.Of == nil:
 		most := column.Type.Length
 		if limit := s.d.MostText; limit > 0 && (most == 0 || most > limit) {
 			most = limit

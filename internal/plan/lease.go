@@ -474,8 +474,7 @@ func (b *builder) finishing(name queue.TransitionName, file, op, moves string) *
 	if t == nil || len(t.Writes) == 0 && !t.Delete {
 		return b.side.settle(name, file, op, moves)
 	}
-	result := slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Value.Kind == queue.Arg && w.Value.Name == queue.ArgResult })
-	if b.d.Has("lease_delete") && !result {
+	if b.d.Has("lease_delete") && !t.Takes(queue.ArgResult) {
 		return b.finishBoth(t, file, op, moves)
 	}
 	st := b.side.settle(name, file, op, moves)
@@ -547,17 +546,10 @@ func (b *builder) settleRows(name queue.TransitionName, file, op string, st *Set
 		return nil
 	}
 	s, v := b.newScope(), b.base(op)
-	var extra []*Field
-	for _, w := range t.Writes {
-		if w.Value.Kind == queue.Arg && w.Value.Name == queue.ArgResult {
-			st.Result = b.fields[w.Column]
-			extra = append(extra, st.Result)
-		}
+	if t.Takes(queue.ArgResult) {
+		st.Result = b.fields[b.spec.Result]
 	}
-	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, extra, "_held")
-	if len(extra) > 0 && s.settle.result == "" {
-		s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
-	}
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, b.carries(t), "_held")
 	v.Where = s.tests(b.steady())
 	template := "update_batch"
 	if t.Delete {

@@ -51,12 +51,10 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	s, v := b.newScope(), b.base(op)
 	st := &Settle{}
 	held := slices.DeleteFunc(slices.Clone(b.pkg.Fence), func(f *Field) bool { return slices.Contains(b.pkg.Key, f) })
-	var extra []*Field
+	if t.Takes(queue.ArgResult) || slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return c.Takes(queue.ArgResult) }) {
+		st.Result = b.fields[b.spec.Result]
+	}
 	for _, w := range t.Writes {
-		if w.Value.Kind == queue.Arg && w.Value.Name == queue.ArgResult {
-			st.Result = b.fields[w.Column]
-			extra = append(extra, st.Result)
-		}
 		if sh := w.Value.Shift; sh != nil && sh.Arg == queue.ArgDelay && name == queue.Release {
 			st.Delay = true
 		}
@@ -75,10 +73,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		was = ""
 	}
 	s.settle.joined, s.settle.small = moved && was == "", b.rows != nil
-	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
-	if len(extra) > 0 && s.settle.result == "" {
-		s.settle.result = v.Batch.Names[len(v.Batch.Names)-1]
-	}
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, b.carries(t), "_held")
 	s.settle.delay = name == queue.Release && b.rows == nil // a claim ends when it is given back
 	v.Where = s.tests(b.leaving(t))
 	if b.rows != nil {
@@ -131,11 +126,6 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	if beside {
 		b.reserve()
 		st.With = b.companions(name, file, op, held)
-		for _, c := range t.With {
-			if c.Takes(queue.ArgResult) {
-				st.Result = b.fields[b.spec.Result]
-			}
-		}
 	}
 	b.docSettle(st, name)
 	return st

@@ -126,7 +126,7 @@ type batch struct {
 
 // settleScope is what a statement over claimed jobs has besides.
 type settleScope struct {
-	result string // the batch's column with the result of each job
+	result string // the result of each job: the batch's last column, or a CASE over all of them
 	delay  bool   // the caller may give a delay, 0 leaves the due time alone
 	joined bool   // the batch is joined as a table even where a list would do
 	small  bool   // the table is so small that a join would rather read it whole
@@ -328,15 +328,21 @@ func readBy(list []assignment, c *schema.Column) *schema.Column {
 func (s *scope) assigned(w queue.Write) string {
 	v := w.Value
 	switch {
-	case v.Kind == queue.Arg && v.Name == queue.ArgResult && s.travel() == "lists":
-		return s.settle.result // written out with the values in it
-	case v.Kind == queue.Arg && v.Name == queue.ArgResult:
-		return s.batchValue(s.fields[w.Column], s.settle.result)
+	case v.IsArg(queue.ArgResult):
+		return s.resultValue()
 	case s.settle.delay && v.Kind == queue.Now && v.Shift != nil && v.Shift.Arg == queue.ArgDelay && !s.writes(queue.Claim, w.Column):
 		// Without a delay the row stays due; where the claim has moved the time, it is due now.
 		return "CASE WHEN " + s.arg(Arg{Kind: ArgDelay}) + " > 0.0 THEN " + s.value(w.Column, v) + " ELSE " + s.column(w.Column) + " END"
 	}
 	return s.value(w.Column, v)
+}
+
+// resultValue returns the result of each job as a value for the column that keeps it.
+func (s *scope) resultValue() string {
+	if s.travel() == "lists" {
+		return s.settle.result // written out with the values in it
+	}
+	return s.batchValue(s.fields[s.spec.Result], s.settle.result)
 }
 
 // order returns the terms of the queue's order.
@@ -465,6 +471,9 @@ func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix str
 	}
 	if len(keys) > 0 {
 		b.Column = s.own(keys[0])
+	}
+	if one == ArgBatch && len(extra) > 0 {
+		s.settle.result = b.Names[len(b.Names)-1]
 	}
 	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined && !s.isArray(fields[0])
 	switch s.travel() {

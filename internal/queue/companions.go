@@ -40,9 +40,7 @@ func (c *Companion) QualifiedName() string {
 
 // Takes reports whether the argument of a transition is among what is written.
 func (c *Companion) Takes(arg string) bool {
-	return slices.ContainsFunc(slices.Concat(c.Set, c.Where), func(v CompanionValue) bool {
-		return v.Value.Kind == Arg && v.Value.Name == arg
-	})
+	return slices.ContainsFunc(slices.Concat(c.Set, c.Where), func(v CompanionValue) bool { return v.Value.IsArg(arg) })
 }
 
 // CompanionValue is a column of another table and what it gets or must have.

@@ -5,6 +5,7 @@
 package queue
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -179,6 +180,12 @@ type Transition struct {
 	With []*Companion
 }
 
+// Takes reports whether the argument of the transition is among what is written to the
+// row; what other tables take of it, their companions say.
+func (t *Transition) Takes(arg string) bool {
+	return slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Value.IsArg(arg) })
+}
+
 // Op compares a column.
 type Op string
 
@@ -255,6 +262,9 @@ type Value struct {
 	// Shift moves Now; nil leaves it alone.
 	Shift *Shift
 }
+
+// IsArg reports whether the value is that argument of the transition.
+func (v Value) IsArg(name string) bool { return v.Kind == Arg && v.Name == name }
 
 // Shift is a distance in time from now, exactly one of its sources set.
 type Shift struct {
