@@ -313,25 +313,15 @@ func (b *builder) sweepWith(t *queue.Transition, more []queue.Test, file, op, mo
 	if b.d.SingleWriter {
 		template = "select"
 	}
-	index := "index: none; it reads the table until it has found enough"
-	if w, ok := b.expiredIndex(); ok && len(more) > 0 {
-		index = "index: " + b.indexText(w)
-	}
 	with.Lock = s.statement(file+"_lock", template, v, b.pkg.Key, file+": locks rows, which "+file+".sql then writes",
-		"locks: the rows it returns, until commit; passes over rows that are locked", index)
+		"locks: the rows it returns, until commit; passes over rows that are locked", b.sweepHead(more))
 	b.reserve()
 	with.With = b.companions(t.Name, file, op, nil)
 	s, v = b.newScope(), b.base(op)
 	s.settle.joined = b.movesKey(t.Name)
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
 	v.Where = s.tests(t.Tests)
-	template = "update_batch"
-	if t.Delete {
-		template = "delete_batch"
-	} else {
-		v.Set = s.sets(t.Writes)
-	}
-	with.Statement = s.statement(file, template, v, nil, file+": "+moves+", of the rows that "+file+"_lock.sql locked",
+	with.Statement = s.statement(file, s.act(&v, t)+"_batch", v, nil, file+": "+moves+", of the rows that "+file+"_lock.sql locked",
 		"locks: the rows it writes, until commit", b.keyHead(v))
 	return with
 }

@@ -255,10 +255,7 @@ func (b *builder) stands(does bool) queue.Test {
 	rows := b.rows
 	s := rows.newScope()
 	s.prefix = rows.qualified()
-	where := rows.sameKey(b.qualified())
-	for _, t := range rows.steady() {
-		where = append(where, s.test(t))
-	}
+	where := append(rows.sameKey(b.qualified()), s.tests(rows.steady())...)
 	from := b.d.Qualified(rows.spec.Table.Schema, rows.spec.Table.Name)
 	return queue.Test{Op: queue.Raw, SQL: rows.finds(does, from, where)}
 }
@@ -494,7 +491,7 @@ func (b *builder) finishing(name queue.TransitionName, file, op, moves string) *
 func (b *builder) finishBoth(t *queue.Transition, file, op, moves string) *Settle {
 	side, end := b.side, b.side.spec.Transitions[t.Name]
 	s, v := b.newScope(), b.base(op)
-	held := slices.DeleteFunc(slices.Clone(b.pkg.Fence), func(f *Field) bool { return slices.Contains(side.pkg.Key, f) })
+	held := side.compared()
 	s.prefix = b.qualified()
 	v.Where = s.tests(b.steady())
 	v.Names.Leased = b.alias("leased")
@@ -525,14 +522,10 @@ func (b *builder) finishBoth(t *queue.Transition, file, op, moves string) *Settl
 		l.Match = append(l.Match, side.qualified()+b.d.Ident(c.Name)+" = "+v.Names.Picked+"."+key)
 		l.Returning = append(l.Returning, side.qualified()+b.d.Ident(c.Name))
 	}
-	template := "lease_delete"
-	if !t.Delete {
-		template, v.Set = "lease_update", s.sets(t.Writes)
-	}
-	s.prefix = b.qualified()
+	verb := s.act(&v, t)
 	v.Returning = s.read(b.pkg.Key)
 	st := &Settle{}
-	st.Statement = s.statement(file, template, v, b.pkg.Key, file+": "+moves, b.fenceHead(),
+	st.Statement = s.statement(file, "lease_"+verb, v, b.pkg.Key, file+": "+moves, b.fenceHead(),
 		"locks: the rows it writes and their claims, until commit", "index: the key of both tables")
 	b.docSettle(st, t.Name)
 	return st
@@ -551,15 +544,10 @@ func (b *builder) settleRows(name queue.TransitionName, file, op string, st *Set
 	}
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, b.carries(t), "_held")
 	v.Where = s.tests(b.steady())
-	template := "update_batch"
-	if t.Delete {
-		template = "delete_batch"
-	} else {
-		v.Set = s.sets(t.Writes)
-	}
+	verb := s.act(&v, t)
 	st.Doc = nil
 	b.docSettle(st, name)
-	return s.statement(file+"_rows", template, v, nil, file+": the rows of the jobs whose claims "+file+".sql ended",
+	return s.statement(file+"_rows", verb+"_batch", v, nil, file+": the rows of the jobs whose claims "+file+".sql ended",
 		"locks: the rows it writes, until commit", b.keyHead(v))
 }
 
@@ -639,9 +627,8 @@ func (b *builder) purgeFailed() {
 	if p.Purge == nil {
 		p.Purge = &Sweep{}
 	}
-	old := queue.Test{Column: failed, Op: queue.LessEqual, Values: []queue.Value{{Kind: queue.Now, Shift: &queue.Shift{Minus: true, Arg: queue.ArgOlder}}}}
 	p.Purge.OlderThan = true
-	tests := append(slices.Clip(state.Tests), old)
+	tests := append(slices.Clip(state.Tests), olderThan(failed))
 	p.Purge.Statements = append(p.Purge.Statements, b.sweepIf(&queue.Transition{Delete: true}, nil, "purge_failed", "Purge", "failed to gone", func(s *scope) []string {
 		where := b.sameKey(b.side.qualified())
 		s.over(b.side, b.side.qualified(), func() { where = append(where, s.tests(tests)...) })

@@ -477,8 +477,7 @@ func (b *builder) offsetPurge(p *Offset) {
 	v.Where = []string{rowValue(s.positions()) + " < " + rowValue(s.markArgs())}
 	if c := b.spec.Enqueued; c != nil && b.clockKind(c) != "" {
 		p.OlderThan = true
-		v.Where = append(v.Where, s.tests([]queue.Test{{Column: c, Op: queue.LessEqual,
-			Values: []queue.Value{{Kind: queue.Now, Shift: &queue.Shift{Minus: true, Arg: queue.ArgOlder}}}}})...)
+		v.Where = append(v.Where, s.test(olderThan(c)))
 	}
 	s.limit(&v, 0)
 	suffix := s.pick(&v)

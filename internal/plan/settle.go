@@ -50,7 +50,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	}
 	s, v := b.newScope(), b.base(op)
 	st := &Settle{}
-	held := slices.DeleteFunc(slices.Clone(b.pkg.Fence), func(f *Field) bool { return slices.Contains(b.pkg.Key, f) })
+	held := b.compared()
 	if t.Takes(queue.ArgResult) || slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return c.Takes(queue.ArgResult) }) {
 		st.Result = b.fields[b.spec.Result]
 	}
@@ -76,41 +76,27 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, b.carries(t), "_held")
 	s.settle.delay = name == queue.Release && b.rows == nil // a claim ends when it is given back
 	v.Where = s.tests(b.leaving(t))
-	if b.rows != nil {
-		v.Where = append(v.Where, s.test(b.stands(true)))
-	}
-	template := "update_batch"
-	if t.Delete {
-		template = "delete_batch"
-	} else {
-		v.Set = s.sets(t.Writes)
-	}
+	verb := s.act(&v, t)
 	if name == queue.Renew {
 		st.Refreshes = b.refreshed(t)
 	}
+	// What was locked need not be told again, unless it has changed.
+	returns := b.canReturnFresh() && (!beside || len(st.Refreshes) > 0)
+	switch {
+	case beside, !returns && !b.batches("forall"):
+		st.Lock = b.lockClaimed(t, held, file, op)
+	case !returns:
+		v.Counts = s.arg(Arg{Kind: ArgCounts})
+	}
+	fresh := slices.Concat(b.pkg.Key, st.Refreshes)
 	var rows []*Field
 	switch {
-	case beside && (len(st.Refreshes) == 0 || !b.canReturnFresh()):
-		st.Lock = b.lockClaimed(t, held, file, op)
-		if len(st.Refreshes) > 0 {
-			st.Read = b.readByKey(file+"_read", op, slices.Concat(b.pkg.Key, st.Refreshes), file+": reads back what it wrote")
-		}
-	case b.canReturnFresh():
-		if beside {
-			st.Lock = b.lockClaimed(t, held, file, op)
-		}
-		rows = slices.Concat(b.pkg.Key, st.Refreshes)
+	case returns:
+		rows = fresh
 		s.moved = moved && was != ""
-		s.returns(&v, event(template), rows)
-	default:
-		if b.batches("forall") {
-			v.Counts = s.arg(Arg{Kind: ArgCounts})
-		} else {
-			st.Lock = b.lockClaimed(t, held, file, op)
-		}
-		if len(st.Refreshes) > 0 {
-			st.Read = b.readByKey(file+"_read", op, slices.Concat(b.pkg.Key, st.Refreshes), file+": reads back what it wrote")
-		}
+		s.returns(&v, verb, rows)
+	case len(st.Refreshes) > 0:
+		st.Read = b.readByKey(file+"_read", op, fresh, file+": reads back what it wrote")
 	}
 	if s.settle.joined && len(rows) > 0 {
 		if b.batches("json") {
@@ -121,7 +107,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 			v.Returning[i] = v.Batch.Names[i]
 		}
 	}
-	st.Statement = s.statement(file, template, v, rows,
+	st.Statement = s.statement(file, verb+"_batch", v, rows,
 		file+": "+moves, b.fenceHead(), "locks: the rows it writes, until commit", b.keyHead(v))
 	if beside {
 		b.reserve()
@@ -129,6 +115,11 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	}
 	b.docSettle(st, name)
 	return st
+}
+
+// compared returns the fields of the fence that do not name the row as well.
+func (b *builder) compared() []*Field {
+	return slices.DeleteFunc(slices.Clone(b.pkg.Fence), func(f *Field) bool { return slices.Contains(b.pkg.Key, f) })
 }
 
 // updatesReturn reports whether everything that settles jobs is an UPDATE that
@@ -155,9 +146,6 @@ func (b *builder) lockClaimed(t *queue.Transition, held []*Field, file, op strin
 	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
 	v.Where = s.tests(b.leaving(t))
-	if b.rows != nil {
-		v.Where = append(v.Where, s.test(b.stands(true)))
-	}
 	v.Returning = s.read(b.pkg.Key)
 	return s.statement(file+"_lock", "lock_batch", v, b.pkg.Key,
 		file+": locks the rows of jobs whose claims are still theirs, which "+file+".sql then writes", b.fenceHead(),
@@ -245,21 +233,19 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 	v.Where = append(s.tests(slices.Concat(t.Tests, more)), further(s)...)
 	s.limit(&v, 0)
 	suffix := s.pick(&v)
-	template := "update_some"
-	if t.Delete {
-		template = "delete_some"
-	} else {
-		v.Set = s.sets(t.Writes)
-	}
-	rows := b.counted()
-	s.returns(&v, event(template), rows)
+	verb, rows := s.act(&v, t), b.counted()
+	s.returns(&v, verb, rows)
 	s.taken(&v)
-	index := "index: none; it reads the table until it has found enough"
+	return s.statement(file, verb+"_some"+suffix, v, rows, file+": "+moves,
+		"locks: the rows it writes, until commit; passes over rows that are locked", b.sweepHead(more))
+}
+
+// sweepHead says in a head comment how a sweep finds its rows.
+func (b *builder) sweepHead(more []queue.Test) string {
 	if w, ok := b.expiredIndex(); ok && len(more) > 0 {
-		index = "index: " + b.indexText(w)
+		return "index: " + b.indexText(w)
 	}
-	return s.statement(file, template+suffix, v, rows, file+": "+moves,
-		"locks: the rows it writes, until commit; passes over rows that are locked", index)
+	return "index: none; it reads the table until it has found enough"
 }
 
 // buildPurge plans Purge: finished rows that are old enough.
@@ -274,10 +260,7 @@ func (b *builder) buildPurge() {
 		}
 		tests := slices.Clone(state.Tests)
 		if age := b.purgeAge(finished, name); age != nil {
-			tests = append(tests, queue.Test{
-				Column: age, Op: queue.LessEqual,
-				Values: []queue.Value{{Kind: queue.Now, Shift: &queue.Shift{Minus: true, Arg: queue.ArgOlder}}},
-			})
+			tests = append(tests, olderThan(age))
 			p.Purge.OlderThan = true
 		}
 		file := "purge_" + string(name)
@@ -289,6 +272,12 @@ func (b *builder) buildPurge() {
 		return
 	}
 	b.docSweep(p.Purge, "Purge")
+}
+
+// olderThan is the test that the time in a column is as long ago as Purge is told.
+func olderThan(c *schema.Column) queue.Test {
+	return queue.Test{Column: c, Op: queue.LessEqual,
+		Values: []queue.Value{{Kind: queue.Now, Shift: &queue.Shift{Minus: true, Arg: queue.ArgOlder}}}}
 }
 
 // purgeAge returns the column that tells how old a finished row is.
@@ -512,8 +501,7 @@ func (b *builder) buildStats() {
 		}
 	}
 	if b.side == nil && b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
-		base := b.withoutTime(queue.Ready)
-		base = append(base, s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
+		base := append(s.tests(b.steady()), s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
 		add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
 	}
 	if len(b.spec.Expired) > 0 && b.hasRunning() {
@@ -558,20 +546,6 @@ func (b *builder) buildStats() {
 		reads,
 	}
 	b.pkg.Stats = st
-}
-
-// withoutTime returns the tests of a state that do not look at the clock.
-func (b *builder) withoutTime(name queue.StateName) []string {
-	s := b.newScope()
-	var texts []string
-	if state := b.spec.States[name]; state != nil {
-		for _, t := range state.Tests {
-			if constant(t) {
-				texts = append(texts, s.test(t))
-			}
-		}
-	}
-	return texts
 }
 
 // constant reports whether a test compares with literals only, so that a

@@ -286,6 +286,16 @@ func (s *scope) sets(writes []queue.Write) []string {
 	return texts
 }
 
+// act sets what a transition does to rows and returns the word for it, with which the
+// names of templates begin.
+func (s *scope) act(v *values, t *queue.Transition) string {
+	if t.Delete {
+		return "delete"
+	}
+	v.Set = s.sets(t.Writes)
+	return "update"
+}
+
 // assignment is a column and the text of what it is given.
 type assignment struct {
 	column *schema.Column
@@ -754,15 +764,17 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 	return "(" + strings.Join(alternatives, " OR ") + ")"
 }
 
-// leaving returns the tests of the state that a transition leaves.
+// leaving returns the tests of the state that a transition leaves; of a claim in a side
+// table, that its row is there as well.
 func (b *builder) leaving(t *queue.Transition) []queue.Test {
-	if len(t.Tests) > 0 || b.hasRunning() {
-		return t.Tests
+	tests := t.Tests
+	if state := b.spec.States[queue.Ready]; len(tests) == 0 && !b.hasRunning() && state != nil {
+		tests = withoutArguments(state.Tests) // nothing marks a job that runs: it is still as it was claimed
 	}
-	if state := b.spec.States[queue.Ready]; state != nil {
-		return withoutArguments(state.Tests) // nothing marks a job that runs: it is still as it was claimed
+	if b.rows != nil {
+		tests = append(slices.Clip(tests), b.stands(true))
 	}
-	return nil
+	return tests
 }
 
 // withoutArguments leaves out the tests that need an argument of Claim.
