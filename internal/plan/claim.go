@@ -36,10 +36,7 @@ func (b *builder) buildClaim() {
 	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.rowToken == nil && b.hasRunning() && b.writesClaim() {
 		for _, write := range w.Writes {
 			if write.Value.Kind == queue.Token {
-				c.Token = b.tokenKind(write.Column)
-				if c.Token == "bytes" {
-					c.TokenLen = tokenBytes(write.Column)
-				}
+				b.freshToken(c, write.Column)
 			}
 		}
 	}
@@ -49,11 +46,7 @@ func (b *builder) buildClaim() {
 			b.takeGroups(c)
 			break
 		}
-		c.Flow = OneStatement
-		c.Statement = b.takeStatement("claim", "update_some", 0)
-		for _, n := range b.d.ClaimLadder {
-			c.Ladder = append(c.Ladder, Rung{Limit: n, Statement: b.takeStatement("claim_"+strconv.Itoa(n), "update_some", n)})
-		}
+		b.inOne(c, func(name string, limit int) *Statement { return b.takeStatement(name, "update_some", limit) })
 	case "block":
 		c.Flow = OneBlock
 		c.Statement = b.takeStatement("claim", "block", 0)
@@ -131,8 +124,24 @@ func (b *builder) comesFirst(o queue.OrderTerm) bool {
 	return b.d.NullsLow != o.Desc
 }
 
+// inOne plans a claim of one statement: with the limit as an argument, and with each of
+// the limits that the server plans better as literals.
+func (b *builder) inOne(c *Claim, write func(name string, limit int) *Statement) {
+	c.Flow, c.Statement = OneStatement, write("claim", 0)
+	for _, n := range b.d.ClaimLadder {
+		c.Ladder = append(c.Ladder, Rung{Limit: n, Statement: write("claim_"+strconv.Itoa(n), n)})
+	}
+}
+
+// freshToken has a claim make a token for a column.
+func (b *builder) freshToken(c *Claim, column *schema.Column) {
+	if c.Token = tokenKind(column); c.Token == "bytes" {
+		c.TokenLen = tokenBytes(column)
+	}
+}
+
 // tokenKind says what a fresh token looks like in Go.
-func (b *builder) tokenKind(c *schema.Column) string {
+func tokenKind(c *schema.Column) string {
 	switch c.Type.Class {
 	case schema.UUID:
 		return "uuid"
@@ -372,17 +381,14 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 		return
 	}
 	if guarded {
-		l, lv := b.newScope(), b.base("Claim")
-		l.listed = true
-		lv.Batch = l.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
-		lv.Where, v.Where = l.ready(), nil
+		v.Where = nil
+		where, locks := (*scope).ready, "the rows it takes"
 		if b.groupInSteps() {
-			lv.Where = append(lv.Where, l.locksGroup())
-			locks = "locks: the rows it returns" + b.groupLocks() + ", until commit; waits for rows that are locked"
+			where = func(s *scope) []string { return append(s.ready(), s.locksGroup()) }
+			locks = "the rows it returns" + b.groupLocks()
 		}
-		lv.Returning = l.read(b.pkg.Key)
-		c.Lock = l.statement("claim_lock", "lock_batch", lv, b.pkg.Key,
-			"claim: locks those of the rows that claim_pick.sql named which are still ready", locks, b.keyHead(lv))
+		c.Lock = b.picked("claim_lock", "lock_batch", "locks those of the rows that claim_pick.sql named which are still ready",
+			locks+", until commit; waits for rows that are locked", where)
 		head = "claim: ready to running, of the rows that claim_lock.sql locked"
 	}
 	if b.groupInSteps() {
@@ -390,6 +396,17 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 	}
 	c.Statement = s.statement("claim", "update_batch", v, nil, head, "locks: the rows it takes, until commit", b.keyHead(v))
 	c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads back the rows that were taken")
+}
+
+// picked writes a statement that finds those of the rows that were picked for a claim
+// which still are as it wants them.
+func (b *builder) picked(name, template, head, locks string, where func(*scope) []string) *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	s.listed = true
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+	v.Where = where(s)
+	v.Returning = s.read(b.pkg.Key)
+	return s.statement(name, template, v, b.pkg.Key, "claim: "+head, "locks: "+locks, b.keyHead(v))
 }
 
 // deleteLocked deletes rows that are locked, by their keys.

@@ -352,24 +352,16 @@ func (b *builder) lockGroups() *Statement {
 // narrowGroups plans, where a locked row cannot be counted for and written in one
 // statement, those that stand between: one locks the groups, one counts.
 func (b *builder) narrowGroups(c *Claim, locked bool) {
-	add := func(name, template, head, locks string, where func(s *scope) []string) {
-		s, v := b.newScope(), b.base("Claim")
-		s.listed = true
-		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
-		v.Where = where(s)
-		v.Returning = s.read(b.pkg.Key)
-		c.Narrow = append(c.Narrow, s.statement(name, template, v, b.pkg.Key, "claim: "+head, "locks: "+locks, b.keyHead(v)))
-	}
 	if !locked {
 		locks := "the row of " + plainText(b.spec.Group.Lock.Table) + " for each group, until commit"
 		if b.can(dialect.SkipLocked) {
 			locks += "; passes over groups that are locked"
 		}
-		add("claim_group", "lock_batch", "locks the groups of the rows that claim_lock.sql locked", locks,
-			func(s *scope) []string { return []string{s.locksGroup()} })
+		c.Narrow = append(c.Narrow, b.picked("claim_group", "lock_batch", "locks the groups of the rows that claim_lock.sql locked", locks,
+			func(s *scope) []string { return []string{s.locksGroup()} }))
 	}
-	add("claim_count", "select_batch", "those of the rows whose groups still have room behind the locks",
-		"none", func(s *scope) []string { return s.recount() })
+	c.Narrow = append(c.Narrow, b.picked("claim_count", "select_batch",
+		"those of the rows whose groups still have room behind the locks", "none", (*scope).recount))
 }
 
 // groupIndexes are the indexes that count the rows of a group.

@@ -276,17 +276,11 @@ func (b *builder) steady() []queue.Test {
 // leaseClaim plans Claim.
 func (b *builder) leaseClaim(c *Claim) {
 	if t := b.held.Columns.Token; t != nil {
-		if c.Token = b.tokenKind(t); c.Token == "bytes" {
-			c.TokenLen = tokenBytes(t)
-		}
+		b.freshToken(c, t)
 	}
 	switch {
 	case b.d.Has("lease_returning"):
-		c.Flow = OneStatement
-		c.Statement = b.leaseStatement("claim", "lease_returning", 0)
-		for _, n := range b.d.ClaimLadder {
-			c.Ladder = append(c.Ladder, Rung{Limit: n, Statement: b.leaseStatement("claim_"+strconv.Itoa(n), "lease_returning", n)})
-		}
+		b.inOne(c, func(name string, limit int) *Statement { return b.leaseStatement(name, "lease_returning", limit) })
 	case b.d.Has("lease_some") && (b.can(dialect.SkipLocked) || b.d.SingleWriter):
 		c.Flow = MarkRead
 		c.Statement = b.leaseStatement("claim", "lease_some", 0)
@@ -299,14 +293,8 @@ func (b *builder) leaseClaim(c *Claim) {
 	default:
 		c.Flow = PickTake
 		c.Pick = b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
-		l, lv := b.newScope(), b.base("Claim")
-		l.listed = true
-		lv.Batch = l.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
-		lv.Where = l.ready()
-		lv.Returning = l.read(b.pkg.Key)
-		c.Lock = l.statement("claim_lock", "lock_batch", lv, b.pkg.Key,
-			"claim: locks those of the rows that claim_pick.sql named which are still ready",
-			"locks: the rows it returns, until commit; waits for rows that are locked", b.keyHead(lv))
+		c.Lock = b.picked("claim_lock", "lock_batch", "locks those of the rows that claim_pick.sql named which are still ready",
+			"the rows it returns, until commit; waits for rows that are locked", (*scope).ready)
 		c.Statement = b.leaseStatement("claim", "lease_batch", 0)
 		c.Read = b.leaseRead()
 	}
@@ -733,26 +721,14 @@ func (b *builder) layOut(side *queue.Side, errs *source.ErrorList) *schema.Table
 	index := b.d.Fold(dialect.Cut(name, max(1, cmp.Or(b.d.Identifiers.MaxBytes, 64)-len("_expired"))))
 	v.Index = b.d.Ident(index + b.d.Fold("_expired"))
 	l.Index = b.d.Ident(index + b.d.Fold("_token"))
-	var ddl []string
-	for _, template := range []string{"lease_table", "lease_expired", "lease_token"} {
-		if template == "lease_token" && b.d.Has("lease_returning") {
-			continue // nothing looks for a token
-		}
-		text, _, err := b.d.Render(template, v)
-		if err != nil {
-			b.fail(err)
-			return nil
-		}
-		ddl = append(ddl, text)
+	templates := []string{"lease_table", "lease_expired"}
+	if !b.d.Has("lease_returning") {
+		templates = append(templates, "lease_token") // else nothing looks for a token
 	}
-	var wrong source.ErrorList
-	file := source.NewFile("schema/lease.sql", []byte(strings.Join(ddl, ";\n")+";\n"))
-	cat, err := schema.Read(b.d.Grammar, []*source.File{file}, &wrong)
-	if err != nil || wrong.Len() > 0 || len(cat.Tables) != 1 {
-		b.fail(fmt.Errorf("schema/lease.sql cannot be read: %w", errors.Join(err, wrong.Err())))
+	t, ddl := b.readOwn("schema/lease.sql", v, templates...)
+	if t == nil {
 		return nil
 	}
-	t := cat.Tables[0]
 	t.Schema, t.Name = b.spec.Table.Schema, name
 	for _, have := range b.spec.Tables {
 		// It may stand among the migrations already.
@@ -785,6 +761,27 @@ func (b *builder) layOut(side *queue.Side, errs *source.ErrorList) *schema.Table
 		"Claims are made by its primary key, so that " + plainText(b.pkg.Table) + " stays as it is until a job is finished. Create it before the first claim, with the character set and the collation of that table.",
 	}}
 	return t
+}
+
+// readOwn writes the DDL of a table that the package brings, and reads it as the server
+// would; nil after a contradiction within the generator.
+func (b *builder) readOwn(file string, v values, templates ...string) (*schema.Table, []string) {
+	var ddl []string
+	for _, template := range templates {
+		text, _, err := b.d.Render(template, v)
+		if err != nil {
+			b.fail(err)
+			return nil, nil
+		}
+		ddl = append(ddl, text)
+	}
+	var wrong source.ErrorList
+	catalog, err := schema.Read(b.d.Grammar, []*source.File{source.NewFile(file, []byte(strings.Join(ddl, ";\n")+";\n"))}, &wrong)
+	if err != nil || wrong.Len() > 0 || len(catalog.Tables) != 1 {
+		b.fail(fmt.Errorf("%s cannot be read: %w", file, errors.Join(err, wrong.Err())))
+		return nil, nil
+	}
+	return catalog.Tables[0], ddl
 }
 
 // verifySide adds the question whether the side table is as it was laid out.

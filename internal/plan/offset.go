@@ -191,21 +191,11 @@ func (b *builder) markTable(p *Offset) {
 		}
 		v.Declared = append(v.Declared, b.d.Ident(b.markName(c))+" "+kind)
 	}
-	sql, _, err := b.d.Render("offset", v)
-	if err != nil {
-		b.fail(err)
+	side, ddl := b.readOwn("schema/offset.sql", v, "offset")
+	if side == nil {
 		return
 	}
-	var errs source.ErrorList
-	catalog, err := schema.Read(b.d.Grammar, []*source.File{source.NewFile("schema/offset.sql", []byte(sql+";\n"))}, &errs)
-	if err == nil {
-		err = errs.Err()
-	}
-	if err != nil || len(catalog.Tables) != 1 {
-		b.fail(fmt.Errorf("schema/offset.sql: %w", cmp.Or(err, fmt.Errorf("%d tables", len(catalog.Tables)))))
-		return
-	}
-	p.DDL, p.Table, o.side = sql, b.sideName(), catalog.Tables[0]
+	p.DDL, p.Table, o.side = ddl[0], b.sideName(), side
 	for _, c := range o.at {
 		o.marks = append(o.marks, o.side.Column(b.markName(c)))
 	}
@@ -492,11 +482,7 @@ func (b *builder) offsetPurge(p *Offset) {
 func (b *builder) verifyOffset(v *values) {
 	*v = b.sideBase("Verify")
 	for _, c := range b.offset.side.Columns {
-		name := cmp.Or(b.d.Types[c.Type.Name].Catalog, b.typeName(c.Type))
-		if b.d.TypesAsWritten {
-			name = c.Type.Raw
-		}
-		v.Wanted = append(v.Wanted, []string{b.d.Quote(c.Name), b.d.Quote(name)})
+		v.Wanted = append(v.Wanted, b.inCatalog(c))
 	}
 }
 

@@ -601,21 +601,11 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 			Statement: s.statement(name, template, v, nil, strings.Replace(name, "_", ": ", 1), "locks: none")})
 	}
 	check := func(name, mend string, fill func(s *scope, v *values)) { checkAs(name, name, mend, fill) }
-	wanted := func(c *schema.Column) []string {
-		name := cmp.Or(b.d.Types[c.Type.Name].Catalog, b.typeName(c.Type))
-		if c.Type.Domain != "" && !b.d.BaseTypes {
-			name = b.d.Ident(c.Type.Domain)
-		}
-		if b.d.TypesAsWritten {
-			name = c.Type.Raw
-		}
-		return []string{b.d.Quote(c.Name), b.d.Quote(name)}
-	}
 	check("verify_version", "generate again with the server version in qgen.yaml, or upgrade the server", func(*scope, *values) {})
 	columns := func(b *builder, v *values) {
 		for _, c := range b.spec.Columns {
 			if !c.Ignored {
-				v.Wanted = append(v.Wanted, wanted(c.Column))
+				v.Wanted = append(v.Wanted, b.inCatalog(c.Column))
 			}
 		}
 	}
@@ -628,7 +618,7 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		checkAs(name, "verify_columns", "of "+plainText(from.Table.QualifiedName())+": generate again from the present schema, or migrate the database", func(_ *scope, v *values) {
 			v.of(b.d, from.Table)
 			for _, c := range from.Columns {
-				v.Wanted = append(v.Wanted, wanted(c.Column))
+				v.Wanted = append(v.Wanted, b.inCatalog(c.Column))
 			}
 		})
 	}
@@ -670,6 +660,18 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		}
 	})
 	b.pkg.Verify = verify
+}
+
+// inCatalog is a column and its type as Verify finds them in the catalog.
+func (b *builder) inCatalog(c *schema.Column) []string {
+	name := cmp.Or(b.d.Types[c.Type.Name].Catalog, b.typeName(c.Type))
+	if c.Type.Domain != "" && !b.d.BaseTypes {
+		name = b.d.Ident(c.Type.Domain)
+	}
+	if b.d.TypesAsWritten {
+		name = c.Type.Raw
+	}
+	return []string{b.d.Quote(c.Name), b.d.Quote(name)}
 }
 
 // refuseQuestionMarks refuses names and values with a question mark in statements
