@@ -28,10 +28,8 @@ type strategy struct {
 // the choice for a table with a running state; the others say themselves when
 // they apply.
 var strategies = []strategy{
-	{name: "offset", possible: func(b *builder) (bool, string, string) {
-		return b.possibleOffset()
-	}},
-	{name: "lease_table", possible: func(b *builder) (bool, string, string) { return b.leases() }},
+	{name: "offset", possible: (*builder).possibleOffset},
+	{name: "lease_table", possible: (*builder).leases},
 	{name: "hold", possible: func(b *builder) (bool, string, string) {
 		switch {
 		case b.hasRunning():

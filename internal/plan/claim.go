@@ -124,8 +124,8 @@ func (b *builder) comesFirst(o queue.OrderTerm) bool {
 	return b.d.NullsLow != o.Desc
 }
 
-// inOne plans a claim of one statement: with the limit as an argument, and with each of
-// the limits that the server plans better as literals.
+// inOne plans a claim of one statement: with the limit as an argument, and again for
+// each of some fixed sizes as a literal.
 func (b *builder) inOne(c *Claim, write func(name string, limit int) *Statement) {
 	c.Flow, c.Statement = OneStatement, write("claim", 0)
 	for _, n := range b.d.ClaimLadder {

@@ -164,8 +164,7 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 	}
 	said := false
 	for _, name := range queue.TransitionNames {
-		t := b.spec.Transitions[name]
-		if t == nil || len(t.With) == 0 {
+		if !b.hasCompanions(name) {
 			continue
 		}
 		said = true
@@ -178,7 +177,7 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 		case p.Strategy == "partition" && name == queue.Claim:
 			why = "reads when it claims, and may give a job out twice"
 		}
-		errs.Errorf(t.With[0].Pos, "this queue %s (strategy %s), so nothing can be written with it", why, p.Strategy).
+		errs.Errorf(b.spec.Transitions[name].With[0].Pos, "this queue %s (strategy %s), so nothing can be written with it", why, p.Strategy).
 			WithHint("Leave it out, or write the other rows in the handler's transaction, with WithTx.")
 	}
 	if said && p.Conformance {
@@ -227,10 +226,7 @@ func (b *builder) alsoDoes(name queue.TransitionName) string {
 			parts = append(parts, text)
 		}
 	}
-	if n := len(parts); n > 1 {
-		return strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]
-	}
-	return strings.Join(parts, "")
+	return enumerated(parts)
 }
 
 // operations are the methods that carry out transitions.
@@ -279,7 +275,7 @@ func (b *builder) explainCompanions(t *queue.Transition) string {
 	for _, c := range t.With {
 		s := b.newScope()
 		s.beside, s.settle.result = c, "{result}"
-		s.prefix = s.row() + "."
+		s.prefix = s.qualified()
 		o := s.besideOf(c)
 		text := c.Verb + " "
 		if c.Move {

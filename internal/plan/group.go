@@ -135,7 +135,7 @@ func (s strategy) fits(b *builder) (ok bool, why, mend string) {
 }
 
 // outside is what stands before a column of the row that a sub-query is about.
-func (s *scope) outside() string { return cmp.Or(s.prefix, s.row()+".") }
+func (s *scope) outside() string { return cmp.Or(s.prefix, s.qualified()) }
 
 // others are the conditions of other rows of a row's group.
 func (s *scope) others(tests []queue.Test, more func() []string) string {

@@ -81,19 +81,20 @@ func (b *builder) leasable() (bool, string, string) {
 // leases decides whether a side table holds the claims: where it is asked for, or
 // where a table without a status has nothing else on a server without row locks.
 func (b *builder) leases() (bool, string, string) {
+	const notAsked = "no side table is asked for"
 	ok, why, mend := b.leasable()
+	asked := b.spec.Side != nil
 	switch {
-	case b.spec.Side != nil && !ok:
+	case !ok && asked:
 		return false, why, mend
-	case !ok || b.spec.Side == nil && (b.can(dialect.RowLocks) || b.tells(queue.Ready) || !b.spec.DoneDeletes):
-		if ok && !b.shardOnly() {
-			mend = "Say side_table: true in qgen.yaml, and create the table of schema/lease.sql beside this one."
-		} else {
-			mend = ""
-		}
-		return false, cmp.Or(map[bool]string{true: "no side table is asked for"}[ok], why), mend
+	case !ok:
+		return false, why, ""
+	case asked, !b.can(dialect.RowLocks) && !b.tells(queue.Ready) && b.spec.DoneDeletes:
+		return true, why, ""
+	case b.shardOnly():
+		return false, notAsked, ""
 	}
-	return true, why, ""
+	return false, notAsked, "Say side_table: true in qgen.yaml, and create the table of schema/lease.sql beside this one."
 }
 
 // bringSide makes a builder over the side table, where one holds the claims.
@@ -201,9 +202,6 @@ func (s *scope) over(b *builder, prefix string, fn func()) {
 	fn()
 	s.builder, s.prefix = outer, before
 }
-
-// qualified is the bare name of the table with a dot.
-func (b *builder) qualified() string { return b.row() + "." }
 
 // sameKey joins the rows of the side table to those of the queue.
 func (b *builder) sameKey(side string) []string {
@@ -488,11 +486,7 @@ func (b *builder) finishBoth(t *queue.Transition, file, op, moves string) *Settl
 	s.over(side, side.qualified(), func() {
 		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, side.pkg.Key, held, nil, "_held")
 		for i, f := range held {
-			at := len(side.pkg.Key) + i
-			v.Batch.Held[i] = s.own(f) + " = " + v.Names.Picked + "." + v.Batch.Names[at]
-			if form := s.fieldWrite(f); form != "" {
-				v.Batch.Held[i] = s.own(f) + " = " + s.batchValue(f, v.Names.Picked+"."+v.Batch.Names[at])
-			}
+			v.Batch.Held[i] = s.own(f) + " = " + s.batchValue(f, v.Names.Picked+"."+v.Batch.Names[len(side.pkg.Key)+i])
 		}
 		if len(v.Batch.Names) > 0 && len(side.pkg.Key) == 1 && b.batches("arrays") && !s.isArray(side.pkg.Key[0]) {
 			// The list finds the claims; joined alone they may all be read.
@@ -565,12 +559,12 @@ func (b *builder) leaseSweeps() {
 		b.docSweep(p.Recover, "Recover")
 		p.Recover.Doc[0] = strings.Replace(p.Recover.Doc[0], "ready again: rows whose claim has expired.", "ready again, which Claim does as well once their claim has expired, and removes the claims of rows that others deleted.", 1)
 	}
-	switch {
-	case t[queue.Redrive] != nil:
-		p.Redrive = &Sweep{Statements: []*Statement{side.sweep(t[queue.Redrive], nil, "redrive", "Redrive", "failed to ready")}}
-		b.docSweep(p.Redrive, "Redrive")
-	case b.spec.Transitions[queue.Redrive] != nil:
-		p.Redrive = &Sweep{Statements: []*Statement{b.sweep(b.spec.Transitions[queue.Redrive], nil, "redrive", "Redrive", "failed to ready")}}
+	failed := side // which keeps the jobs that failed
+	if t[queue.Redrive] == nil {
+		failed = b
+	}
+	if r := failed.spec.Transitions[queue.Redrive]; r != nil {
+		p.Redrive = &Sweep{Statements: []*Statement{failed.sweep(r, nil, "redrive", "Redrive", "failed to ready")}}
 		b.docSweep(p.Redrive, "Redrive")
 	}
 	if b.spec.Transitions[queue.Purge] != nil && !b.held.Keep {
@@ -627,17 +621,18 @@ func (b *builder) purgeFailed() {
 	b.docSweep(p.Purge, "Purge")
 }
 
-// leaseStats returns the figures of Stats: a name, what it counts, and the
-// conditions over the rows of the queue joined to their claims.
-func (b *builder) leaseStats(s *scope) (figures []struct {
+// figure is a number of rows in Stats: what it is called, what it counts, and the
+// conditions of its rows.
+type figure struct {
 	name, doc string
 	where     []string
-}) {
+}
+
+// leaseStats returns the figures of Stats over the rows of the queue joined to their
+// claims.
+func (b *builder) leaseStats(s *scope) (figures []figure) {
 	add := func(name, doc string, where []string) {
-		figures = append(figures, struct {
-			name, doc string
-			where     []string
-		}{name, doc, where})
+		figures = append(figures, figure{name, doc, where})
 	}
 	side := b.side
 	held := func(tests []queue.Test) (where []string) {

@@ -363,7 +363,7 @@ func (b *builder) sideUpdate(name, op string, set func(s *scope) []string, where
 
 // offsetWrites plans what changes the row of a group.
 func (b *builder) offsetWrites(p *Offset) {
-	held := func(s *scope) []string { return s.claimed() }
+	held := (*scope).claimed
 	marks := func(s *scope) []string {
 		var set []string
 		for i, text := range s.markArgs() {
@@ -421,7 +421,7 @@ func (b *builder) offsetStats() {
 	table := b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name)
 	var behind, marks []string
 	for i, c := range b.offset.at {
-		behind = append(behind, b.row()+"."+b.d.Ident(c.Name))
+		behind = append(behind, b.qualified()+b.d.Ident(c.Name))
 		marks = append(marks, v.Bare+"."+b.d.Ident(b.offset.marks[i].Name))
 	}
 	from := func(figure string) string {
@@ -437,7 +437,7 @@ func (b *builder) offsetStats() {
 	add("Lag", "int64", "rows behind the mark", from("count(*)"))
 	add("Claims", "int64", "1 while a consumer has a claim that is good, else 0", "CASE WHEN "+s.unclaimed()+" THEN 0 ELSE 1 END")
 	if since := cmp.Or(b.spec.Log.Since, b.spec.Enqueued); since != nil {
-		if age := s.age(since, nil, func(column string) string { return "(" + from("min("+b.row()+"."+column+")") + ")" }); age != "" {
+		if age := s.age(since, nil, func(column string) string { return "(" + from("min("+b.qualified()+column+")") + ")" }); age != "" {
 			add("OldestLag", "time.Duration", "how long the oldest row behind the mark has been there", age)
 		}
 	}

@@ -91,7 +91,7 @@ func (b *builder) buildPayload(errs *source.ErrorList) {
 	}
 	b.checkPop(errs)
 	s, v := b.newScope(), b.base("Payload")
-	s.listed, s.prefix = true, b.row()+"."
+	s.listed, s.prefix = true, b.qualified()
 	if b.pkg.Tables != nil {
 		v.Alias, s.prefix = queueAlias, queueAlias+"."
 	}

@@ -491,18 +491,16 @@ func (b *builder) buildStats() {
 			add(f.name, "int64", f.doc, filter("count", "", f.where))
 			states[queue.StateName(strings.ToLower(f.name))] = f.where
 		}
-	}
-	for _, name := range queue.StateNames {
-		if b.side != nil {
-			break
+	} else {
+		for _, name := range queue.StateNames {
+			if where, ok := states[name]; ok && (name != queue.Running || b.hasRunning()) {
+				add(exported(string(name)), "int64", docs[name], filter("count", "", where))
+			}
 		}
-		if where, ok := states[name]; ok && (name != queue.Running || b.hasRunning()) {
-			add(exported(string(name)), "int64", docs[name], filter("count", "", where))
+		if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
+			base := append(s.tests(b.steady()), s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
+			add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
 		}
-	}
-	if b.side == nil && b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
-		base := append(s.tests(b.steady()), s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
-		add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
 	}
 	if len(b.spec.Expired) > 0 && b.hasRunning() {
 		// The state itself may look at the clock; what its holder leaves does not.

@@ -138,6 +138,9 @@ func (b *builder) newScope() *scope { return &scope{builder: b} }
 // row returns the table's bare name as it is written, for columns that need it.
 func (b *builder) row() string { return b.d.Ident(b.spec.Table.Name) }
 
+// qualified is that name with its dot, as it stands before a column.
+func (b *builder) qualified() string { return b.row() + "." }
+
 // base fills what every statement of an operation has.
 func (b *builder) base(op string) values {
 	if b.shared == nil {
@@ -420,14 +423,14 @@ func (s *scope) pick(v *values) string {
 		for _, c := range s.spec.Key {
 			name := s.d.Ident(c.Name)
 			v.Pick = append(v.Pick, name)
-			v.Joined = append(v.Joined, s.row()+"."+name+" = "+v.Names.Picked+"."+name)
+			v.Joined = append(v.Joined, s.qualified()+name+" = "+v.Names.Picked+"."+name)
 		}
 	case (table.Partitioned || table.Inherited) && identity.Partitioned != "":
 		// The physical identity alone is not unique here.
 		v.Pick = []string{identity.Partitioned + " AS picked_table", identity.Column + " AS picked_row"}
 		v.Joined = []string{
-			s.row() + "." + identity.Partitioned + " = " + v.Names.Picked + ".picked_table",
-			s.row() + "." + identity.Column + " = " + v.Names.Picked + ".picked_row",
+			s.qualified() + identity.Partitioned + " = " + v.Names.Picked + ".picked_table",
+			s.qualified() + identity.Column + " = " + v.Names.Picked + ".picked_row",
 		}
 	default:
 		v.Pick = []string{identity.Column}
@@ -441,7 +444,7 @@ func (s *scope) pick(v *values) string {
 	}
 	v.KeyText = strings.Join(parts, " || ' ' || ")
 	if len(v.Joined) > 0 {
-		s.prefix = s.row() + "."
+		s.prefix = s.qualified()
 		return "_join"
 	}
 	return ""
