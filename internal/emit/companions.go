@@ -240,7 +240,7 @@ func (w *writer) taking(jobs string, body ...*code.Statement) *code.Statement {
 //		n = len(held)
 //		return nil
 //	})
-func (w *writer) sweepLocked(g *code.Group, op string, s *plan.SweepWith, count string, left *code.Statement) {
+func (w *writer) sweepLocked(g *code.Group, op string, s plan.SweepStep, count string, left *code.Statement) {
 	_, args := w.arguments(s.Lock, source{limit: left}, "")
 	lines := append([]*code.Statement{code.Id(count).Op("=").Lit(0)}, w.reserved()...)
 	lines = append(lines,
@@ -252,27 +252,7 @@ func (w *writer) sweepLocked(g *code.Group, op string, s *plan.SweepWith, count 
 		code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(lines...)))
 }
 
-// sweepStatements lists the statements of a sweep in the order in which they run.
-func sweepStatements(s *plan.Sweep) []*plan.Statement {
-	var all []*plan.Statement
-	for i, one := range s.Statements {
-		if with := sweepWith(s, i); with != nil {
-			all = append(append(all, with.Lock), with.With...)
-		}
-		all = append(all, one)
-	}
-	return append(all, present(s.Sequel)...)
-}
-
-// sweepWith is what belongs to a statement of a sweep, nil when it finds its rows itself.
-func sweepWith(s *plan.Sweep, i int) *plan.SweepWith {
-	if i < len(s.With) {
-		return s.With[i]
-	}
-	return nil
-}
-
 // sweepNamesRows reports whether a sweep names the rows in the text of a statement.
 func (w *writer) sweepNamesRows(s *plan.Sweep) bool {
-	return slices.ContainsFunc(sweepStatements(s), func(s *plan.Statement) bool { return s.Has(plan.ArgList) })
+	return slices.ContainsFunc(s.Statements(), func(s *plan.Statement) bool { return s.Has(plan.ArgList) })
 }

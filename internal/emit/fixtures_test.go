@@ -91,7 +91,11 @@ func settle(text string, s *plan.Statement) *plan.Settle {
 }
 
 func sweep(text string, s ...*plan.Statement) *plan.Sweep {
-	return &plan.Sweep{Doc: doc(text), Statements: s}
+	var steps []plan.SweepStep
+	for _, one := range s {
+		steps = append(steps, plan.SweepStep{Statement: one})
+	}
+	return &plan.Sweep{Doc: doc(text), Steps: steps}
 }
 
 // emailFields are the columns of email_outbox, which fixtures 1 and 2 share.

@@ -110,7 +110,7 @@ func TestContradictions(t *testing.T) {
 		{"flow", func(p *plan.Package) { p.Claim.Flow = plan.MarkRead }, `emit: emailpq: the claim lacks a statement or a token for its flow "mark"`},
 		{"fused", func(p *plan.Package) { p.Complete = nil }, "emit: emailpq: there is nothing to complete and claim"},
 		{"names", func(p *plan.Package) { p.Fail.Statement.Name = "complete" }, "emit: emailpq: two statements are named complete"},
-		{"sweep", func(p *plan.Package) { p.Redrive.Statements[0].Rows = p.Fields }, "emit: emailpq: redrive: the statement must return the key, or nothing"},
+		{"sweep", func(p *plan.Package) { p.Redrive.Steps[0].Statement.Rows = p.Fields }, "emit: emailpq: redrive: the statement must return the key, or nothing"},
 		{"rows", func(p *plan.Package) { p.Requeue.Statement.Rows = nil }, "emit: emailpq: requeue: the statement must return the key"},
 		{"refreshed", func(p *plan.Package) { p.Extend.Statement.Rows = p.Key }, "emit: emailpq: extend: the statement must return LeaseTill"},
 		{"stats", func(p *plan.Package) { p.Stats.Statement.Args = []plan.Arg{arg(plan.ArgLimit)} }, `emit: emailpq: stats: the argument "limit" is not given`},

@@ -34,7 +34,7 @@ func (w *writer) purgeFile() *code.File   { return w.sweepFile("Purge", "purge",
 // left of limit. ready says that the rows are ready afterwards.
 func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.File {
 	f := w.newFile()
-	embed(f, sweepStatements(s)...)
+	embed(f, s.Statements()...)
 	params := []*code.Statement{ctxParam()}
 	if s.OlderThan {
 		params = append(params, code.Id("olderThan").Qual("time", "Duration"))
@@ -45,7 +45,7 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 	if limited {
 		doc = append(doc[:len(doc):len(doc)], w.mostDoc("touches", "rows"))
 	}
-	decl(f, docOf(doc, sweepStatements(s)...),
+	decl(f, docOf(doc, s.Statements()...),
 		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("n").Int(), code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.Add(ifNoLimit(code.Lit(0)))
 			if limited {
@@ -102,17 +102,18 @@ func (w *writer) sweepOnce(g *code.Group, op string, s, sequel *plan.Statement, 
 //	}
 func (w *writer) sweepEach(g *code.Group, op string, sweep *plan.Sweep) {
 	once := func(g *code.Group, i int, count string, left *code.Statement) {
-		if with := sweepWith(sweep, i); with != nil {
-			w.sweepLocked(g, op, with, count, left)
+		step := sweep.Steps[i]
+		if step.Lock != nil {
+			w.sweepLocked(g, op, step, count, left)
 			return
 		}
 		var sequel *plan.Statement
-		if i == len(sweep.Statements)-1 {
+		if i == len(sweep.Steps)-1 {
 			sequel = sweep.Sequel
 		}
-		w.sweepOnce(g, op, sweep.Statements[i], sequel, count, left)
+		w.sweepOnce(g, op, step.Statement, sequel, count, left)
 	}
-	for i := range sweep.Statements {
+	for i := range sweep.Steps {
 		if i > 0 {
 			g.If(code.Err().Op("==").Nil().Op("&&").Id("n").Op("<").Id("limit")).BlockFunc(func(g *code.Group) {
 				g.Var().Id("more").Int()

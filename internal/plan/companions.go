@@ -296,10 +296,9 @@ func (b *builder) explainCompanions(t *queue.Transition) string {
 	return strings.Join(texts, "; ")
 }
 
-// sweepWith writes a sweep whose rows are locked first, so that other tables can be
+// sweepLocked writes a sweep whose rows are locked first, so that other tables can be
 // written for them.
-func (b *builder) sweepWith(t *queue.Transition, more []queue.Test, file, op, moves string) *SweepWith {
-	with := &SweepWith{}
+func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, moves string) (step SweepStep) {
 	s, v := b.newScope(), b.base(op)
 	v.Where = s.tests(slices.Concat(t.Tests, more))
 	s.limit(&v, 0)
@@ -309,17 +308,17 @@ func (b *builder) sweepWith(t *queue.Transition, more []queue.Test, file, op, mo
 	if b.d.SingleWriter {
 		template = "select"
 	}
-	with.Lock = s.statement(file+"_lock", template, v, b.pkg.Key, file+": locks rows, which "+file+".sql then writes",
+	step.Lock = s.statement(file+"_lock", template, v, b.pkg.Key, file+": locks rows, which "+file+".sql then writes",
 		"locks: the rows it returns, until commit; passes over rows that are locked", b.sweepHead(more))
 	b.reserve()
-	with.With = b.companions(t.Name, file, op, nil)
+	step.With = b.companions(t.Name, file, op, nil)
 	s, v = b.newScope(), b.base(op)
 	s.settle.joined = b.movesKey(t.Name)
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
 	v.Where = s.tests(t.Tests)
-	with.Statement = s.statement(file, s.act(&v, t)+"_batch", v, nil, file+": "+moves+", of the rows that "+file+"_lock.sql locked",
+	step.Statement = s.statement(file, s.act(&v, t)+"_batch", v, nil, file+": "+moves+", of the rows that "+file+"_lock.sql locked",
 		"locks: the rows it writes, until commit", b.keyHead(v))
-	return with
+	return step
 }
 
 // movesKey reports whether a transition writes a part of the key, or moves the row

@@ -171,7 +171,7 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	switch op {
 	case "Recover":
 		s.Doc = []string{"Recover makes up to limit jobs of dead workers ready again: rows whose claim has expired."}
-		if len(s.Statements) > 1 {
+		if len(s.Steps) > 1 {
 			s.Doc[0] += " Those without tries left become failed."
 		}
 		if text := b.alsoDoes(queue.Recover); text != "" {
@@ -190,7 +190,7 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		}
 	}
 	crash := whole
-	if len(s.Statements) > 1 {
+	if len(s.Steps) > 1 {
 		crash = "A crash leaves each of its statements done as a whole or not at all."
 		if b.hasCompanions(queue.Recover) || b.hasCompanions(queue.GiveUp) {
 			crash = "A crash leaves each of its two parts done as a whole or not at all."

@@ -540,21 +540,20 @@ func (b *builder) leaseSweeps() {
 	failing := b.spec.Transitions[queue.Fail]
 	if side.spec.Expired != nil {
 		p.Recover = &Sweep{}
-		add := func(s *Statement) { p.Recover.Statements = append(p.Recover.Statements, s) }
 		stands := side.stands(true)
 		if r := t[queue.Recover]; r != nil {
-			add(side.sweep(&queue.Transition{Tests: append(slices.Clip(r.Tests), stands), Writes: r.Writes}, side.spec.Expired, "recover", "Recover", "running with an expired claim to ready"))
+			side.addSweep(p.Recover, &queue.Transition{Tests: append(slices.Clip(r.Tests), stands), Writes: r.Writes}, side.spec.Expired, "recover", "Recover", "running with an expired claim to ready")
 		}
 		switch spent := b.spent(); {
 		case t[queue.GiveUp] != nil:
 			g := t[queue.GiveUp]
-			add(side.sweep(&queue.Transition{Tests: append(slices.Clip(g.Tests), stands), Writes: g.Writes}, side.spec.Expired, "recover_failed", "Recover", "running with an expired claim and no tries left to failed"))
+			side.addSweep(p.Recover, &queue.Transition{Tests: append(slices.Clip(g.Tests), stands), Writes: g.Writes}, side.spec.Expired, "recover_failed", "Recover", "running with an expired claim and no tries left to failed")
 		case failing != nil && spent != nil:
-			add(b.sweep(&queue.Transition{Tests: append(b.steady(), *spent), Writes: withoutArgs(failing.Writes), Delete: failing.Delete}, nil,
-				"recover_failed", "Recover", "running with an expired claim and no tries left to failed"))
+			b.addSweep(p.Recover, &queue.Transition{Tests: append(b.steady(), *spent), Writes: withoutArgs(failing.Writes), Delete: failing.Delete}, nil,
+				"recover_failed", "Recover", "running with an expired claim and no tries left to failed")
 		}
 		if !b.held.Keep {
-			add(side.sweep(&queue.Transition{Tests: []queue.Test{side.stands(false)}, Delete: true}, side.spec.Expired, "recover_left", "Recover", "claims that ran out and whose rows are gone or finished, to gone"))
+			side.addSweep(p.Recover, &queue.Transition{Tests: []queue.Test{side.stands(false)}, Delete: true}, side.spec.Expired, "recover_left", "Recover", "claims that ran out and whose rows are gone or finished, to gone")
 		}
 		b.docSweep(p.Recover, "Recover")
 		p.Recover.Doc[0] = strings.Replace(p.Recover.Doc[0], "ready again: rows whose claim has expired.", "ready again, which Claim does as well once their claim has expired, and removes the claims of rows that others deleted.", 1)
@@ -564,7 +563,8 @@ func (b *builder) leaseSweeps() {
 		failed = b
 	}
 	if r := failed.spec.Transitions[queue.Redrive]; r != nil {
-		p.Redrive = &Sweep{Statements: []*Statement{failed.sweep(r, nil, "redrive", "Redrive", "failed to ready")}}
+		p.Redrive = &Sweep{}
+		failed.addSweep(p.Redrive, r, nil, "redrive", "Redrive", "failed to ready")
 		b.docSweep(p.Redrive, "Redrive")
 	}
 	if b.spec.Transitions[queue.Purge] != nil && !b.held.Keep {
@@ -611,11 +611,11 @@ func (b *builder) purgeFailed() {
 	}
 	p.Purge.OlderThan = true
 	tests := append(slices.Clip(state.Tests), olderThan(failed))
-	p.Purge.Statements = append(p.Purge.Statements, b.sweepIf(&queue.Transition{Delete: true}, nil, "purge_failed", "Purge", "failed to gone", func(s *scope) []string {
+	p.Purge.Steps = append(p.Purge.Steps, SweepStep{Statement: b.sweepIf(&queue.Transition{Delete: true}, nil, "purge_failed", "Purge", "failed to gone", func(s *scope) []string {
 		where := b.sameKey(b.side.qualified())
 		s.over(b.side, b.side.qualified(), func() { where = append(where, s.tests(tests)...) })
 		return []string{b.finds(true, b.sideTable(), where)}
-	}))
+	})})
 	p.Purge.Sequel = b.side.sweep(&queue.Transition{Tests: append(tests, b.side.stands(false)), Delete: true}, nil, "purge_left", "Purge", "the claims of the rows that purge_failed.sql deleted, to gone")
 	p.Purge.Doc = nil
 	b.docSweep(p.Purge, "Purge")

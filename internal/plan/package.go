@@ -396,23 +396,19 @@ type Settle struct {
 
 // Sweep is an operation over rows that nobody holds, at most limit of them.
 type Sweep struct {
-	Doc        []string
-	Statements []*Statement // run in order until limit rows were touched; each takes what is left of limit
-	// With says of a statement that finds its rows by their keys how these are found, and
-	// what is written to other tables before it; nil of one that finds rows itself.
-	With []*SweepWith
-	// Sequel takes away what the last of Statements left behind, in the transaction of
-	// that; what it takes is not counted.
+	Doc   []string
+	Steps []SweepStep // run in order until limit rows were touched; each takes what is left of limit
+	// Sequel takes away what the last step left behind, in the transaction of that; what
+	// it takes is not counted.
 	Sequel    *Statement
 	OlderThan bool
 }
 
-// SweepWith is a statement over rows that nobody holds, and what runs before it in the
-// same transaction: Lock locks at most limit rows and returns their keys, With writes
-// other tables.
-type SweepWith struct {
-	Lock      *Statement
-	With      []*Statement
+// SweepStep is a statement over rows that nobody holds. With Lock it goes by the keys that
+// this returns, and all of the step is one transaction.
+type SweepStep struct {
+	Lock      *Statement   // locks at most limit rows; nil: Statement finds its rows itself
+	With      []*Statement // what is written to other tables before it
 	Statement *Statement
 }
 

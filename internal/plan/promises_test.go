@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -146,11 +147,9 @@ func (s *Settle) finds() *Statement {
 
 // finds returns the statements that decide which rows a sweep changes.
 func (s *Sweep) finds() []*Statement {
-	all := slices.Clone(s.Statements)
-	for i, with := range s.With {
-		if with != nil {
-			all[i] = with.Lock // what writes the rows then goes by their keys
-		}
+	var all []*Statement
+	for _, step := range s.Steps {
+		all = append(all, cmp.Or(step.Lock, step.Statement)) // what writes locked rows goes by their keys
 	}
 	return all
 }
@@ -276,11 +275,11 @@ func TestCompanionsCompareTheFence(t *testing.T) {
 			if sweep == nil {
 				continue
 			}
-			for _, with := range sweep.With {
-				if with == nil {
+			for _, step := range sweep.Steps {
+				if step.Lock == nil {
 					continue
 				}
-				for _, s := range append(slices.Clone(with.With), with.Statement) {
+				for _, s := range append(slices.Clone(step.With), step.Statement) {
 					if seen++; s.Has(ArgLimit) || !carries(s, m.Key[0]) {
 						t.Errorf("%s does not go by the keys of the rows that were locked:\n%s", s.Name, s.SQL)
 					}
@@ -450,7 +449,7 @@ func TestLockingPickNamesTheStateOnce(t *testing.T) {
 		}
 		if m.Purge != nil {
 			for i, name := range m.purged() {
-				pick(m.Purge.Statements[i], m.spec.States[name].Tests)
+				pick(m.Purge.Steps[i].Statement, m.spec.States[name].Tests)
 			}
 		}
 	})

@@ -212,14 +212,15 @@ func (b *builder) buildSweeps() {
 	}
 }
 
-// addSweep adds the statement of a transition to a sweep.
+// addSweep adds the step of a transition to a sweep.
 func (b *builder) addSweep(to *Sweep, t *queue.Transition, more []queue.Test, file, op, moves string) {
-	if len(t.With) == 0 {
-		to.Statements, to.With = append(to.Statements, b.sweep(t, more, file, op, moves)), append(to.With, nil)
-		return
+	step := SweepStep{}
+	if len(t.With) > 0 {
+		step = b.sweepLocked(t, more, file, op, moves)
+	} else {
+		step.Statement = b.sweep(t, more, file, op, moves)
 	}
-	with := b.sweepWith(t, more, file, op, moves)
-	to.Statements, to.With = append(to.Statements, with.Statement), append(to.With, with)
+	to.Steps = append(to.Steps, step)
 }
 
 // sweep writes a statement over a limited number of rows that nobody holds.
@@ -264,10 +265,9 @@ func (b *builder) buildPurge() {
 			p.Purge.OlderThan = true
 		}
 		file := "purge_" + string(name)
-		p.Purge.Statements = append(p.Purge.Statements,
-			b.sweep(&queue.Transition{Name: queue.Purge, Tests: tests, Delete: true}, nil, file, "Purge", string(name)+" to gone"))
+		b.addSweep(p.Purge, &queue.Transition{Name: queue.Purge, Tests: tests, Delete: true}, nil, file, "Purge", string(name)+" to gone")
 	}
-	if len(p.Purge.Statements) == 0 {
+	if len(p.Purge.Steps) == 0 {
 		p.Purge = nil
 		return
 	}

@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Statements returns every statement of the package in a fixed order, each
 // once.
 func (p *Package) Statements() []*Statement {
@@ -34,17 +36,9 @@ func (p *Package) Statements() []*Statement {
 		}
 	}
 	for _, s := range []*Sweep{p.Recover, p.Redrive, p.Purge} {
-		if s == nil {
-			continue
+		if s != nil {
+			add(s.Statements()...)
 		}
-		for i, one := range s.Statements {
-			if i < len(s.With) && s.With[i] != nil {
-				add(s.With[i].Lock)
-				add(s.With[i].With...)
-			}
-			add(one)
-		}
-		add(s.Sequel)
 	}
 	add(p.Reserve)
 	if p.Enqueue != nil {
@@ -62,4 +56,13 @@ func (p *Package) Statements() []*Statement {
 		}
 	}
 	return list
+}
+
+// Statements returns the statements of a sweep in the order in which they run.
+func (s *Sweep) Statements() []*Statement {
+	var list []*Statement
+	for _, step := range s.Steps {
+		list = append(append(append(list, step.Lock), step.With...), step.Statement)
+	}
+	return slices.DeleteFunc(append(list, s.Sequel), func(s *Statement) bool { return s == nil })
 }
