@@ -530,7 +530,7 @@ func (b *builder) explainMove(t *queue.Transition) string {
 		e := b.newScope()
 		e.settle.result = "{result}"
 		writes = e.readable(e.sets(t.Writes), ", ")
-	case len(t.With) == 0 || !t.With[0].Move:
+	case movesTo(t) == nil:
 		writes = "the row is deleted"
 	}
 	if len(t.With) > 0 {

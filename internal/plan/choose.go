@@ -323,11 +323,16 @@ func (b *builder) hasRunning() bool {
 	return b.tells(queue.Running) && t != nil && len(t.Writes) > 0
 }
 
-// tells reports whether a state can be told by looking at a row.
-func (b *builder) tells(s queue.StateName) bool {
-	state := b.spec.States[s]
-	return state != nil && len(state.Tests) > 0
+// stateTests are the tests of a state, none where nothing tells it.
+func (b *builder) stateTests(name queue.StateName) []queue.Test {
+	if state := b.spec.States[name]; state != nil {
+		return state.Tests
+	}
+	return nil
 }
+
+// tells reports whether a state can be told by looking at a row.
+func (b *builder) tells(name queue.StateName) bool { return len(b.stateTests(name)) > 0 }
 
 // shardOnly: nothing but the shard keeps workers apart.
 func (b *builder) shardOnly() bool {

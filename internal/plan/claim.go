@@ -217,11 +217,7 @@ func (b *builder) claimParams() []*Param {
 
 // ready returns the conditions under which a row may be claimed.
 func (s *scope) ready() []string {
-	var where []string
-	if state := s.spec.States[queue.Ready]; state != nil {
-		where = s.tests(state.Tests)
-	}
-	where = slices.Concat(where, s.params(s.pkg.Claim), s.look())
+	where := slices.Concat(s.tests(s.stateTests(queue.Ready)), s.params(s.pkg.Claim), s.look())
 	if s.side != nil {
 		where = append(where, s.free())
 	}
@@ -272,7 +268,7 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	case "advisory":
 		head[1] = "locks: the rows it takes, and a number for each, until commit; passes over numbers that are locked"
 	}
-	return s.statement(name, template+suffix, v, rows, append(head, b.heads()...)...)
+	return s.statement(name, template+suffix, v, rows, append(head, b.readyHead())...)
 }
 
 // counted is what a statement returns of which only the number of rows counts.
@@ -304,8 +300,12 @@ func (s *scope) mark(v *values) {
 		v.Variables = append(v.Variables, variable)
 		v.Joined = append(v.Joined, s.column(c)+" = "+variable)
 	}
-	token := s.spec.Token
-	v.Marked = append([]string{s.column(token) + " = " + s.arg(Arg{Kind: ArgToken, Field: s.fields[token]})}, s.tests(s.spec.States[queue.Running].Tests)...)
+	v.Marked = s.marked(s.spec.Token)
+}
+
+// marked are the conditions of the rows in which a claim left its token.
+func (s *scope) marked(token *schema.Column) []string {
+	return append([]string{s.column(token) + " = " + s.arg(Arg{Kind: ArgToken, Field: s.fields[token]})}, s.tests(s.stateTests(queue.Running))...)
 }
 
 // cursor has a block give its rows back by a cursor.
@@ -315,19 +315,14 @@ func (s *scope) cursor(v *values) {
 	}
 }
 
-// heads are the last lines of a claim's head comment.
-func (b *builder) heads() []string {
-	return []string{"index: " + b.indexText(b.claimIndex())}
-}
+// readyHead says in a head comment how ready rows are found.
+func (b *builder) readyHead() string { return "index: " + b.indexText(b.claimIndex()) }
 
 // readBack reads the rows that a token marks.
 func (b *builder) readBack() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	token := b.spec.Token
-	v.Where = []string{s.column(token) + " = " + s.arg(Arg{Kind: ArgToken, Field: b.fields[token]})}
-	if state := b.spec.States[queue.Running]; state != nil {
-		v.Where = append(v.Where, s.tests(state.Tests)...)
-	}
+	v.Where = s.marked(token)
 	v.Returning = s.read(b.pkg.Fields)
 	return s.statement("claim_read", "select", v, b.pkg.Fields,
 		"claim: reads back the rows that the token marks", "locks: none")
@@ -340,7 +335,7 @@ func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *S
 	v.Order = s.order()
 	s.limit(&v, 0)
 	v.Returning = s.read(fields)
-	return s.statement(name, "select", v, fields, append(head, b.heads()...)...)
+	return s.statement(name, "select", v, fields, append(head, b.readyHead())...)
 }
 
 // lockStatement reads ready rows and locks them.
@@ -354,8 +349,8 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	s.limit(&v, 0)
 	v.Returning = s.read(fields)
 	s.cursor(&v)
-	return s.statement("claim_lock", "select_lock", v, fields, append([]string{
-		head, "locks: the rows it returns, until commit; passes over rows that are locked"}, b.heads()...)...)
+	return s.statement("claim_lock", "select_lock", v, fields, head,
+		"locks: the rows it returns, until commit; passes over rows that are locked", b.readyHead())
 }
 
 // takeLocked plans how rows that were found are taken, by their keys. Those that
@@ -429,7 +424,6 @@ func (b *builder) holdStatement() *Statement {
 	s.limit(&v, 0)
 	v.Returning = s.read(b.pkg.Fields)
 	s.cursor(&v)
-	return s.statement("claim", "select_lock", v, b.pkg.Fields, append([]string{
-		"claim: ready rows, held by their locks; nothing is written",
-		"locks: the rows it returns, until commit; passes over rows that are locked"}, b.heads()...)...)
+	return s.statement("claim", "select_lock", v, b.pkg.Fields, "claim: ready rows, held by their locks; nothing is written",
+		"locks: the rows it returns, until commit; passes over rows that are locked", b.readyHead())
 }

@@ -143,11 +143,7 @@ func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
 	case v.Value.IsArg(queue.ArgResult):
 		return s.resultValue()
 	case v.Value.IsArg(queue.ArgError) && v.Of == nil:
-		most := column.Type.Length
-		if limit := s.d.MostText; limit > 0 && (most == 0 || most > limit) {
-			most = limit
-		}
-		return s.arg(Arg{Kind: ArgError, Max: most})
+		return s.cause(column.Type.Length)
 	}
 	return s.value(column, v.Value)
 }
@@ -184,6 +180,14 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 		errs.Errorf(b.conformancePos, "conformance: true is not possible where other tables are written").
 			WithHint("The test makes a copy of the queue's table alone. Leave conformance out.")
 	}
+}
+
+// movesTo is where a transition moves the row, nil when it moves none.
+func movesTo(t *queue.Transition) *queue.Companion {
+	if t == nil || len(t.With) == 0 || !t.With[0].Move {
+		return nil
+	}
+	return t.With[0]
 }
 
 // hasCompanions reports whether a transition writes other tables.

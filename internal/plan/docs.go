@@ -94,11 +94,8 @@ func (b *builder) locksAndCrash() {
 
 func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	gone := ""
-	if t := b.spec.Transitions[name]; t != nil && t.Delete && b.rows == nil {
+	if t := b.spec.Transitions[name]; t != nil && t.Delete && b.rows == nil && movesTo(t) == nil {
 		gone = " Their rows are deleted."
-		if t.With != nil && t.With[0].Move {
-			gone = ""
-		}
 	}
 	switch name {
 	case queue.Finish:
@@ -113,7 +110,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		text += b.also(name)
 		if b.spec.Transitions[queue.Fail] != nil && b.spec.Attempts.Limited() {
 			text += " When no tries are left, it fails for good."
-			if t := b.spec.Transitions[queue.Fail]; t.Delete && (t.With == nil || !t.With[0].Move) && (b.rows == nil || b.rows.spec.FailedDeletes) {
+			if t := b.spec.Transitions[queue.Fail]; t.Delete && movesTo(t) == nil && (b.rows == nil || b.rows.spec.FailedDeletes) {
 				text += " Its row is deleted then."
 			}
 			text += strings.Replace(b.also(queue.Fail), "it ", "it then ", 1)
@@ -341,8 +338,8 @@ func (b *builder) diagram() string {
 	}
 	done, failed := "done", "failed"
 	end := func(deletes bool, name queue.TransitionName, state *string) {
-		if t := b.spec.Transitions[name]; deletes && t != nil && t.With != nil && t.With[0].Move {
-			*state = "(" + plainText(t.With[0].QualifiedName()) + ")"
+		if to := movesTo(b.spec.Transitions[name]); deletes && to != nil {
+			*state = "(" + plainText(to.QualifiedName()) + ")"
 		} else if deletes {
 			*state = "(deleted)"
 		}

@@ -272,16 +272,21 @@ func plus(expr string, by int) string {
 func (s *scope) argument(c *schema.Column, v queue.Value) string {
 	switch v.Name {
 	case queue.ArgError:
-		most := s.spec.Error.Max
-		if limit := s.d.MostText; limit > 0 && (most == 0 || most > limit) {
-			most = limit
-		}
-		return s.errorText(c, s.arg(Arg{Kind: ArgError, Max: most}))
+		return s.errorText(c, s.cause(s.spec.Error.Max))
 	case queue.ArgDelay:
 		return s.clock(c, &queue.Shift{Arg: queue.ArgDelay})
 	}
 	s.fail(fmt.Errorf("no text for the argument %q", v.Name))
 	return "NULL"
+}
+
+// cause is the text of an error as an argument, cut to so many characters; 0 is as many
+// as the server takes.
+func (s *scope) cause(most int) string {
+	if limit := s.d.MostText; limit > 0 && (most == 0 || most > limit) {
+		most = limit
+	}
+	return s.arg(Arg{Kind: ArgError, Max: most})
 }
 
 // errorText returns the text of an error as a column of its type holds it, or

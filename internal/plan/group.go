@@ -344,9 +344,8 @@ func (b *builder) lockGroups() *Statement {
 		v.Guard = []string{s.locksGroup()}
 		v.Returning = s.read(b.pkg.Key)
 	})
-	return s.statement("claim_lock", "select_group", v, b.pkg.Key, append([]string{
-		"claim: locks ready rows and their groups, which claim.sql then takes",
-		"locks: the rows it finds" + b.groupLocks() + ", until commit; passes over rows and groups that are locked"}, b.heads()...)...)
+	return s.statement("claim_lock", "select_group", v, b.pkg.Key, "claim: locks ready rows and their groups, which claim.sql then takes",
+		"locks: the rows it finds"+b.groupLocks()+", until commit; passes over rows and groups that are locked", b.readyHead())
 }
 
 // narrowGroups plans, where a locked row cannot be counted for and written in one

@@ -74,15 +74,7 @@ func (b *builder) indexable(t queue.Test) bool {
 
 // indexables returns the tests of a state that may stand in the predicate of an index.
 func (b *builder) indexables(name queue.StateName) []queue.Test {
-	var tests []queue.Test
-	if state := b.spec.States[name]; state != nil {
-		for _, t := range state.Tests {
-			if b.indexable(t) {
-				tests = append(tests, t)
-			}
-		}
-	}
-	return tests
+	return slices.DeleteFunc(slices.Clone(b.stateTests(name)), func(t queue.Test) bool { return !b.indexable(t) })
 }
 
 // leading returns the columns that tests compare with one constant or find
@@ -111,10 +103,10 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	if len(w.columns) == 0 {
 		return w, false
 	}
-	if state := b.spec.States[queue.Running]; state != nil && !b.can(dialect.PartialIndex) {
+	if !b.can(dialect.PartialIndex) {
 		// Behind the times: an index that began with the state would be mistaken
 		// for the one of ready rows, and these be sorted (tried).
-		w.columns = append(w.columns, leading(state.Tests)...)
+		w.columns = append(w.columns, leading(b.stateTests(queue.Running))...)
 	}
 	return w, true
 }
@@ -130,8 +122,7 @@ func (b *builder) tokenIndex(why string) wanted {
 // quarter at 100 rows, measured).
 func (b *builder) runningLeads() bool {
 	w := b.claimIndex()
-	state := b.spec.States[queue.Running]
-	return len(w.where) == 0 && len(w.columns) > 0 && state != nil && slices.ContainsFunc(state.Tests, func(t queue.Test) bool {
+	return len(w.where) == 0 && len(w.columns) > 0 && slices.ContainsFunc(b.stateTests(queue.Running), func(t queue.Test) bool {
 		return t.Column == w.columns[0].column && equality(t)
 	})
 }

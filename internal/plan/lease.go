@@ -217,7 +217,7 @@ func (s *scope) free() string {
 	side := s.side
 	where := s.sameKey(side.qualified())
 	s.over(side, side.qualified(), func() {
-		if tests := s.claimable(); len(tests) > 0 {
+		if tests := s.tests(s.stateTests(queue.Ready)); len(tests) > 0 {
 			where = append(where, "NOT ("+strings.Join(tests, " AND ")+")")
 		}
 	})
@@ -238,15 +238,6 @@ func (b *builder) sideTable() string {
 	return b.d.Qualified(b.side.spec.Table.Schema, b.side.spec.Table.Name)
 }
 
-// claimable returns the conditions under which a claim of the side table may be
-// taken over; none: never.
-func (s *scope) claimable() []string {
-	if state := s.spec.States[queue.Ready]; state != nil {
-		return s.tests(state.Tests)
-	}
-	return nil
-}
-
 // stands is the test of a side row that its row of the queue is there and still
 // ready, but for the claim, or that it is not.
 func (b *builder) stands(does bool) queue.Test {
@@ -260,15 +251,7 @@ func (b *builder) stands(does bool) queue.Test {
 
 // steady returns the tests of a ready row that do not look at the clock.
 func (b *builder) steady() []queue.Test {
-	var tests []queue.Test
-	if state := b.spec.States[queue.Ready]; state != nil {
-		for _, t := range state.Tests {
-			if constant(t) {
-				tests = append(tests, t)
-			}
-		}
-	}
-	return tests
+	return slices.DeleteFunc(slices.Clone(b.stateTests(queue.Ready)), func(t queue.Test) bool { return !constant(t) })
 }
 
 // leaseClaim plans Claim.
@@ -332,7 +315,7 @@ func (b *builder) leaseStatement(name, template string, limit int) *Statement {
 		}
 		own := side.qualified() + b.d.Ident(c.Name)
 		l.Same = append(l.Same, own+" = "+own)
-		l.Match = append(l.Match, side.qualified()+b.d.Ident(c.Name)+" = "+v.Names.Picked+"."+key)
+		l.Match = append(l.Match, own+" = "+v.Names.Picked+"."+key)
 	}
 	writes := side.spec.Transitions[queue.Claim].Writes
 	s.over(side, side.qualified(), func() {
@@ -348,7 +331,7 @@ func (b *builder) leaseStatement(name, template string, limit int) *Statement {
 			}
 			l.Values = append(l.Values, value)
 		}
-		if l.Guard = s.claimable(); len(l.Guard) > 0 {
+		if l.Guard = s.tests(s.stateTests(queue.Ready)); len(l.Guard) > 0 { // else no claim is taken over
 			l.Set = s.sets(writes)
 			l.Guarded = s.guarded(writes, l.Guard)
 		}
@@ -382,7 +365,7 @@ func (b *builder) leaseStatement(name, template string, limit int) *Statement {
 	if template == "lease_batch" {
 		return s.statement(name, template, v, rows, append(head[:1], "locks: the claims it adds, until commit", b.keyHead(v))...)
 	}
-	return s.statement(name, template, v, rows, append(head, b.heads()...)...)
+	return s.statement(name, template, v, rows, append(head, b.readyHead())...)
 }
 
 // guarded returns assignments that leave a column as it is unless the guard
@@ -663,13 +646,13 @@ func (b *builder) leaseStats(s *scope) (figures []figure) {
 		}
 		add("Expired", "rows whose claim ran out", slices.Concat(steady, held(append(slices.Clip(taken), side.spec.Expired...))))
 	}
-	if state := b.spec.States[queue.Done]; state != nil && len(state.Tests) > 0 {
-		add("Done", "finished rows", s.tests(state.Tests))
+	if b.tells(queue.Done) {
+		add("Done", "finished rows", s.tests(b.stateTests(queue.Done)))
 	}
 	if state := side.spec.States[queue.Failed]; state != nil {
 		add("Failed", "rows that failed for good", held(state.Tests))
-	} else if state := b.spec.States[queue.Failed]; state != nil && len(state.Tests) > 0 {
-		add("Failed", "rows that failed for good", s.tests(state.Tests))
+	} else if b.tells(queue.Failed) {
+		add("Failed", "rows that failed for good", s.tests(b.stateTests(queue.Failed)))
 	}
 	return figures
 }

@@ -327,9 +327,7 @@ func (b *builder) rowsBehind(name, head string, behind func(*scope) string, all 
 	case byTransaction:
 		v.Where = append(v.Where, s.column(b.offset.number)+" < "+b.offset.horizon)
 	}
-	if state := b.spec.States[queue.Ready]; state != nil {
-		v.Where = append(v.Where, s.tests(state.Tests)...)
-	}
+	v.Where = append(v.Where, s.tests(b.stateTests(queue.Ready))...)
 	v.Order = s.order()
 	if !all {
 		s.limit(&v, 0)
@@ -340,7 +338,7 @@ func (b *builder) rowsBehind(name, head string, behind func(*scope) string, all 
 		settled := s.clock(since, &queue.Shift{Minus: true, Fixed: b.spec.Log.Settle})
 		v.Returning = append([]string{"CASE WHEN " + s.column(since) + " <= " + settled + " THEN 1 ELSE 0 END"}, v.Returning...)
 	}
-	return s.statement(name, "select", v, b.pkg.Fields, head, "locks: none", "index: "+b.indexText(b.claimIndex()))
+	return s.statement(name, "select", v, b.pkg.Fields, head, "locks: none", b.readyHead())
 }
 
 // boundField is the bound of a claim: how far rows are seen.
@@ -475,7 +473,7 @@ func (b *builder) offsetPurge(p *Offset) {
 	s.returns(&v, "delete", rows)
 	s.taken(&v)
 	p.Purge = s.statement("purge", "delete_some"+suffix, v, rows, "purge: rows that every group has passed",
-		"locks: the rows it deletes, until commit; passes over rows that are locked", "index: "+b.indexText(b.claimIndex()))
+		"locks: the rows it deletes, until commit; passes over rows that are locked", b.readyHead())
 }
 
 // verifyOffset checks the side table as well.

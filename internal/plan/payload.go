@@ -5,6 +5,8 @@ package plan
 // keys of what was claimed.
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
@@ -30,10 +32,7 @@ type other struct {
 // taken has the name of its table in front.
 func (b *builder) payloadFields(overrides map[string]columnOverride, seen map[string]*schema.Column, keys map[string]bool, errs *source.ErrorList) {
 	for _, from := range b.spec.PayloadFrom {
-		called := from.As
-		if called == "" {
-			called = from.Table.Name
-		}
+		called := cmp.Or(from.As, from.Table.Name)
 		b.checkAlias(from, errs)
 		for _, c := range from.Columns {
 			f := b.field(c)
@@ -78,10 +77,7 @@ func (b *builder) checkAlias(from *queue.PayloadFrom, errs *source.ErrorList) {
 
 // called is what a statement calls another table.
 func (b *builder) called(from *queue.PayloadFrom) string {
-	if from.As != "" {
-		return from.As
-	}
-	return b.d.Ident(from.Table.Name)
+	return cmp.Or(from.As, b.d.Ident(from.Table.Name))
 }
 
 // buildPayload plans the statement that reads what jobs have in other tables.
@@ -106,7 +102,7 @@ func (b *builder) buildPayload(errs *source.ErrorList) {
 		tables = append(tables, plainText(from.Table.QualifiedName()))
 	}
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
-	rows := append(append([]*Field(nil), b.pkg.Key...), b.payload...)
+	rows := slices.Concat(b.pkg.Key, b.payload)
 	v.Returning = s.read(rows)
 	st := s.statement("payload", "select_payload", v, rows,
 		"payload: what claimed jobs have in "+strings.Join(tables, ", "), "locks: none", "index: the key")

@@ -255,11 +255,10 @@ func (b *builder) buildPurge() {
 	p.Purge = &Sweep{}
 	finished := b.spec.Finished
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
-		state := b.spec.States[name]
-		if state == nil || len(state.Tests) == 0 {
+		if !b.tells(name) {
 			continue
 		}
-		tests := slices.Clone(state.Tests)
+		tests := slices.Clone(b.stateTests(name))
 		if age := b.purgeAge(finished, name); age != nil {
 			tests = append(tests, olderThan(age))
 			p.Purge.OlderThan = true

@@ -771,8 +771,8 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 // table, that its row is there as well.
 func (b *builder) leaving(t *queue.Transition) []queue.Test {
 	tests := t.Tests
-	if state := b.spec.States[queue.Ready]; len(tests) == 0 && !b.hasRunning() && state != nil {
-		tests = withoutArguments(state.Tests) // nothing marks a job that runs: it is still as it was claimed
+	if len(tests) == 0 && !b.hasRunning() {
+		tests = withoutArguments(b.stateTests(queue.Ready)) // nothing marks a job that runs: it is still as it was claimed
 	}
 	if b.rows != nil {
 		tests = append(slices.Clip(tests), b.stands(true))
