@@ -300,11 +300,12 @@ func (s *scope) mark(v *values) {
 		v.Variables = append(v.Variables, variable)
 		v.Joined = append(v.Joined, s.column(c)+" = "+variable)
 	}
-	v.Marked = s.marked(s.spec.Token)
+	v.Marked = s.marked()
 }
 
 // marked are the conditions of the rows in which a claim left its token.
-func (s *scope) marked(token *schema.Column) []string {
+func (s *scope) marked() []string {
+	token := s.spec.Token
 	return append([]string{s.column(token) + " = " + s.arg(Arg{Kind: ArgToken, Field: s.fields[token]})}, s.tests(s.stateTests(queue.Running))...)
 }
 
@@ -321,8 +322,7 @@ func (b *builder) readyHead() string { return "index: " + b.indexText(b.claimInd
 // readBack reads the rows that a token marks.
 func (b *builder) readBack() *Statement {
 	s, v := b.newScope(), b.base("Claim")
-	token := b.spec.Token
-	v.Where = s.marked(token)
+	v.Where = s.marked()
 	v.Returning = s.read(b.pkg.Fields)
 	return s.statement("claim_read", "select", v, b.pkg.Fields,
 		"claim: reads back the rows that the token marks", "locks: none")

@@ -220,9 +220,7 @@ func (b *builder) sideColumn(name string) *schema.Column {
 // sideBase fills what every statement over the side table has.
 func (b *builder) sideBase(op string) values {
 	v := b.base(op)
-	t := b.spec.Table
-	v.Table = b.d.Qualified(t.Schema, b.sideName())
-	v.TableText, v.TableName, v.Bare = b.d.Quote(v.Table), b.d.Quote(b.sideName()), b.d.Ident(b.sideName())
+	v.of(b.d, &schema.Table{Schema: b.spec.Table.Schema, Name: b.sideName()})
 	v.Plain, v.Served, v.Passed = true, "", ""
 	return v
 }

@@ -253,13 +253,12 @@ func (b *builder) sweepHead(more []queue.Test) string {
 func (b *builder) buildPurge() {
 	p := b.pkg
 	p.Purge = &Sweep{}
-	finished := b.spec.Finished
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
 		if !b.tells(name) {
 			continue
 		}
 		tests := slices.Clone(b.stateTests(name))
-		if age := b.purgeAge(finished, name); age != nil {
+		if age := b.purgeAge(name); age != nil {
 			tests = append(tests, olderThan(age))
 			p.Purge.OlderThan = true
 		}
@@ -280,8 +279,8 @@ func olderThan(c *schema.Column) queue.Test {
 }
 
 // purgeAge returns the column that tells how old a finished row is.
-func (b *builder) purgeAge(finished *schema.Column, state queue.StateName) *schema.Column {
-	ends, candidates := queue.Finish, []*schema.Column{finished}
+func (b *builder) purgeAge(state queue.StateName) *schema.Column {
+	ends, candidates := queue.Finish, []*schema.Column{b.spec.Finished}
 	if state == queue.Failed {
 		ends, candidates = queue.Fail, nil
 	}
