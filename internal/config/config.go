@@ -80,7 +80,10 @@ type Queue struct {
 	Offset  *Offset     // of a table that is read behind marks
 	Side    *SideTable  // side_table
 	Lease   *LeaseTable // lease_table
-	Gen     Gen
+	// Outcomes are further ways to settle a job, in file order.
+	Outcomes []Outcome
+	Workers  *Workers
+	Gen      Gen
 
 	Also       []Also // companions by transition, in file order
 	DoneMove   *Move  // done: the row of a finished job goes to another table
@@ -209,6 +212,24 @@ type TimeColumn struct {
 	As     String
 	Clock  String
 	Length Length // length of lease, timeout of claimed
+}
+
+// Outcome is a way to settle a job besides done and failed.
+type Outcome struct {
+	Name String
+	To   String  // ready, done or failed
+	Set  []Value // in file order
+}
+
+// Workers is the table that the workers keep of themselves.
+type Workers struct {
+	Pos     source.Pos
+	Table   String
+	ID      String
+	Seen    String // column that shows when a worker was last alive
+	As      String // how it keeps time, where its type does not say
+	Timeout Length
+	Alive   String // condition over a row of the table
 }
 
 // Gen says what to write.

@@ -22,8 +22,9 @@ var (
 	clocks       = []string{"utc", "local"}
 	paramTypes   = []string{"int", "name"}
 	sqlPackages  = []string{"database/sql", "pgx/v5"}
+	outcomeEnds  = []string{"ready", "done", "failed"}
 	codecs       = []string{"json"}
-	laterQueue   = []string{"outcomes", "states", "accept", "workers", "stages", "times"}
+	laterQueue   = []string{"states", "accept", "stages", "times"}
 	laterGen     = []string{"sqlc", "review", "indexes"}
 	laterBackoff = []string{"expr"}
 )
@@ -102,6 +103,17 @@ func queueKeys(p *parser, q *Queue) []key {
 			}
 			q.Backoff = b
 		}},
+		{name: "outcomes", read: func(name string, v *yaml.Node) {
+			entries, _ := p.entries(v, name)
+			for _, e := range entries {
+				o := Outcome{Name: p.keyName(e)}
+				before := p.errs.Len()
+				p.mapping(e.value, join(name, e.name), outcomeKeys(p, &o))
+				if p.errs.Len() == before {
+					q.Outcomes = append(q.Outcomes, o)
+				}
+			}
+		}},
 		{name: "also", read: into(&q.Also, p.also)},
 		{name: "done", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.DoneMove)) }},
 		{name: "failed", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.FailedMove)) }},
@@ -145,10 +157,49 @@ func queueKeys(p *parser, q *Queue) []key {
 					WithHint("side_table is for a table that qgen lays out, lease_table for one that is there. Leave one of the two out.")
 			}
 		}},
+		{name: "workers", read: func(name string, v *yaml.Node) {
+			w := &Workers{Pos: p.at(v)}
+			before := p.errs.Len()
+			p.mapping(v, name, workersKeys(p, w))
+			switch {
+			case p.errs.Len() > before:
+			case w.Seen.IsSet() != w.Timeout.IsSet():
+				p.errs.Errorf(w.Pos, "%s.seen and %s.timeout belong together", name, name).
+					WithHint("Say which column shows when a worker was last alive, and for how long that holds: seen: last_seen, timeout: 5m.")
+			case w.As.IsSet() && !w.Seen.IsSet():
+				p.errs.Errorf(w.As.Pos, "%s.as says how %s.seen keeps time, which is not there", name, name).WithHint("Leave it out.")
+			}
+			q.Workers = w
+		}},
 		{name: "gen", required: "Say what to write: gen: {go: {out: internal/emailq}}.", read: func(name string, v *yaml.Node) {
 			p.mapping(v, name, genKeys(p, &q.Gen))
 		}},
 	}, later(laterQueue)...)
+}
+
+// workersKeys are the keys of workers.
+func workersKeys(p *parser, w *Workers) []key {
+	str := func(to *String) func(string, *yaml.Node) {
+		return func(name string, v *yaml.Node) { *to = p.str(v, name) }
+	}
+	return []key{
+		{name: "table", required: "Name the table in which the workers are: table: processes.", read: str(&w.Table)},
+		{name: "id", required: "Name its column that says which worker it is: id: id.", read: str(&w.ID)},
+		{name: "seen", read: str(&w.Seen)},
+		{name: "as", read: str(&w.As)},
+		{name: "timeout", read: func(name string, v *yaml.Node) { w.Timeout = p.length(v, name) }},
+		{name: "alive", read: str(&w.Alive)},
+	}
+}
+
+// outcomeKeys are the keys of an entry of outcomes.
+func outcomeKeys(p *parser, o *Outcome) []key {
+	return []key{
+		{name: "to", required: "Say in which state the job is then: to: ready, done or failed.", read: func(name string, v *yaml.Node) {
+			o.To = p.word(v, name, outcomeEnds)
+		}},
+		{name: "set", read: func(name string, v *yaml.Node) { o.Set = p.values(v, name) }},
+	}
 }
 
 // payloadKeys are the keys of an entry of payload_from.

@@ -92,7 +92,7 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 			args = append(args, from.delay.Clone().Dot("Seconds").Call())
 		case plan.ArgError:
 			args = append(args, code.Id("errorText").Call(code.Id("cause"), code.Lit(a.Max)))
-		case plan.ArgParam:
+		case plan.ArgParam, plan.ArgGiven:
 			if from.lists && a.Param.List && a.Param.JSON {
 				args = append(args, code.Id(listName(a.Param)))
 				continue
@@ -209,12 +209,17 @@ func (w *writer) sentType(f *plan.Field) *code.Statement { return w.goType(w.sen
 
 // field is the field of an element of a batch.
 func (w *writer) field(f *plan.Field, from source) *code.Statement {
-	switch {
-	case !from.done:
+	if !from.done {
 		return code.Id("j").Dot(f.Name)
-	case w.Complete.Result.Name == f.Name:
-		return code.Id("d").Dot("Result")
-	case f.Name == "Result" || f.Name == "Job": // which Done has itself
+	}
+	own := f.Name == "Job" // which Done has itself
+	for _, o := range w.extras() {
+		if o.field.Name == f.Name {
+			return code.Id("d").Dot(o.member)
+		}
+		own = own || o.member == f.Name
+	}
+	if own {
 		return code.Id("d").Dot("Job").Dot(f.Name)
 	}
 	return code.Id("d").Dot(f.Name)

@@ -19,15 +19,16 @@ const lowRefresh = "fullLook"
 // check complains about what cannot be written down at all.
 func (w *writer) check() {
 	if c := w.Claim; c != nil {
-		if c.Low != nil && (len(c.Params) > 0 || c.Shard || c.Flow != plan.OneStatement && c.Flow != plan.ReadOnly) {
+		narrows := slices.ContainsFunc(c.Params, func(p *plan.Param) bool { return !p.Write })
+		if c.Low != nil && (narrows || c.Shard || c.Flow != plan.OneStatement && c.Flow != plan.ReadOnly) {
 			w.fail("a low bound is for claims of one statement without parameters")
 		}
 		if c.Statement == nil || c.Flow == plan.MarkRead && (c.Read == nil || c.Token == "") || c.Flow == plan.PickTake && c.Pick == nil || c.Flow == plan.LockTake && c.Lock == nil {
 			w.fail("the claim lacks a statement or a token for its flow %q", c.Flow)
 		}
 	}
-	for _, s := range []*plan.Settle{w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend} {
-		if s == nil || s.Statement.Has(plan.ArgCounts) {
+	for _, s := range w.Settles() {
+		if s.Statement.Has(plan.ArgCounts) {
 			continue
 		}
 		if s.Lock != nil {

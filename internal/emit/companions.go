@@ -241,7 +241,7 @@ func (w *writer) taking(jobs string, body ...*code.Statement) *code.Statement {
 //		return nil
 //	})
 func (w *writer) sweepLocked(g *code.Group, op string, s plan.SweepStep, count string, left *code.Statement) {
-	_, args := w.arguments(s.Lock, source{limit: left}, "")
+	_, args := w.arguments(s.Lock, source{limit: left, lists: true}, "")
 	lines := append([]*code.Statement{code.Id(count).Op("=").Lit(0)}, w.reserved()...)
 	lines = append(lines,
 		code.List(code.Id("held"), code.Err()).Op(":=").Add(readCall(reader(s.Lock), "scanCandidate", w.boundOf(code.Id("q"), s.Lock, args)...)),

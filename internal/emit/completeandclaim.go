@@ -91,7 +91,7 @@ func (w *writer) fused(g *code.Group, op string) {
 	w.checkShard(g, op)
 	from, finished := w.doneSource()
 	from.many = code.Id("done")
-	if w.Complete.Result == nil {
+	if !w.carries() {
 		finished = code.Id("done")
 	}
 	g.Var().Id("found").Index().Id("Key")

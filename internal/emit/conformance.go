@@ -489,19 +489,23 @@ func (w *writer) completeStep(f *code.File) {
 	params := []*code.Statement{code.Id("on").Add(w.claimer()), code.Id("jobs").Index().Id("Job")}
 	var body []*code.Statement
 	ended := "jobs"
-	if w.Complete.Result != nil {
-		result := code.Id("result")
-		if pointer(w.Complete.Result, false) {
-			result = code.Op("&").Id("result")
-		}
+	if w.carries() {
 		ended = "done"
-		body = []*code.Statement{
-			code.Id("result").Op(":=").Add(w.constantSample(w.Complete.Result)),
+		var args []*code.Statement
+		for _, o := range w.extras() {
+			arg := code.Id(o.name)
+			if pointer(o.field, false) {
+				arg = code.Op("&").Id(o.name)
+			}
+			body = append(body, code.Id(o.name).Op(":=").Add(w.constantSample(o.field)))
+			args = append(args, arg)
+		}
+		body = append(body,
 			code.Id("done").Op(":=").Make(code.Index().Id("Done"), code.Len(code.Id("jobs"))),
 			code.For(code.List(code.Id("i"), code.Id("job")).Op(":=").Range().Id("jobs")).Block(
-				code.Id("done").Index(code.Id("i")).Op("=").Id("job").Dot("Done").Call(result),
+				code.Id("done").Index(code.Id("i")).Op("=").Id("job").Dot("Done").Call(args...),
 			),
-		}
+		)
 	}
 	body = append(body, code.Return(code.Id("on").Dot("Complete").Call(background(), code.Id(ended).Op("..."))))
 	decl(f, []string{"complete completes jobs."},
@@ -715,6 +719,9 @@ func (w *writer) giveBack(jobs string) *code.Statement {
 	args := []*code.Statement{background()}
 	if w.Requeue.Delay {
 		args = append(args, code.Lit(0))
+	}
+	for _, p := range w.Requeue.Given {
+		args = append(args, w.paramSample(p))
 	}
 	args = append(args, code.Id(jobs).Op("..."))
 	return fatalOf(code.Err().Op(":=").Add(suite("q", "Requeue")).Call(args...))

@@ -32,7 +32,7 @@ func (w *writer) dbFile() *code.File {
 
 // settles reports whether any operation compares a fence.
 func (w *writer) settles() bool {
-	return cmp.Or(w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend) != nil || w.Offset != nil
+	return len(w.Settles()) > 0 || w.Offset != nil
 }
 
 // lostError emits
@@ -994,8 +994,8 @@ func (w *writer) countsChanged() bool {
 // anySettle is one of the operations over claimed jobs that write nothing else, nil
 // when there is none.
 func (w *writer) anySettle() *plan.Settle {
-	for _, s := range []*plan.Settle{w.Complete, w.Retry, w.Fail, w.Requeue, w.Extend} {
-		if s != nil && len(s.With) == 0 {
+	for _, s := range w.Settles() {
+		if len(s.With) == 0 {
 			return s
 		}
 	}

@@ -96,6 +96,7 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 		{"completeandclaim.go", p.CompleteAndClaim, w.completeAndClaimFile},
 		{"fail.go", p.Fail != nil || p.Retry != nil, w.failFile},
 		{"requeue.go", p.Requeue != nil, w.requeueFile},
+		{"outcomes.go", len(p.Outcomes) > 0, w.outcomesFile},
 		{"extend.go", p.Extend != nil, w.extendFile},
 		{"recover.go", p.Recover != nil, w.recoverFile},
 		{"redrive.go", p.Redrive != nil, w.redriveFile},

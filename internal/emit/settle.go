@@ -11,6 +11,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
+	"github.com/qgen-dev/qgen/internal/queue"
 )
 
 // overJobs takes the arguments of a statement from jobs []Job.
@@ -42,7 +43,7 @@ func (w *writer) completeFile() *code.File {
 	s := w.Complete
 	f := w.newFile()
 	embed(f, settleStatements(s)...)
-	if s.Result != nil {
+	if w.carries() {
 		w.doneType(f)
 	}
 	w.settleOperation(f, "Complete", s, func(g *code.Group) {
@@ -57,16 +58,73 @@ func (w *writer) completeFile() *code.File {
 // doneParam is the parameter of what completes jobs: jobs ...Job, or
 // done ...Done where a job has a result.
 func (w *writer) doneParam() (name, typ string) {
-	if w.Complete.Result != nil {
+	if w.carries() {
 		return "done", "Done"
 	}
 	return "jobs", "Job"
 }
 
+// carries reports whether Complete takes something per job.
+func (w *writer) carries() bool {
+	return w.Complete != nil && (w.Complete.Result != nil || len(w.Complete.Given) > 0)
+}
+
+// extra is something that Complete takes per job: its result, or an argument.
+type extra struct {
+	name   string // as a parameter, and as a field of what is not exported
+	member string // of Done
+	field  *plan.Field
+}
+
+// extras lists what Complete takes per job.
+func (w *writer) extras() []extra {
+	var all []extra
+	if w.Complete == nil {
+		return nil
+	}
+	if r := w.Complete.Result; r != nil {
+		all = append(all, extra{"result", "Result", r})
+	}
+	for _, p := range w.Complete.Given {
+		all = append(all, extra{p.Name, p.Member, p.Field})
+	}
+	return all
+}
+
+// extraFields declares fields for what Complete takes per job.
+func (w *writer) extraFields() []*code.Statement {
+	var fields []*code.Statement
+	for _, o := range w.extras() {
+		fields = append(fields, code.Id(o.name).Add(w.fieldType(o.field)))
+	}
+	return fields
+}
+
+// extraArgs are those fields of on.
+func (w *writer) extraArgs(on string) []*code.Statement {
+	var args []*code.Statement
+	for _, o := range w.extras() {
+		args = append(args, code.Id(on).Dot(o.name))
+	}
+	return args
+}
+
+// whatIsDone says in words what Complete takes with a job: its result.
+func (w *writer) whatIsDone() string {
+	var names []string
+	for _, o := range w.extras() {
+		names = append(names, o.name)
+	}
+	if len(names) > 1 {
+		return "the " + strings.Join(names[:len(names)-1], ", the ") + " and the " + names[len(names)-1]
+	}
+	return "the " + names[0]
+}
+
 // doneSource is where the arguments of the completing statement come from, and
 // the expression for the jobs among them.
 func (w *writer) doneSource() (source, *code.Statement) {
-	if w.Complete.Result == nil {
+	if !w.carries() {
 		return overJobs(), code.Id("jobs")
 	}
 	return overDone(), code.Id("column").Call(code.Id("done"),
@@ -82,15 +140,23 @@ func (w *writer) doneSource() (source, *code.Statement) {
 //
 //	func (j Job) Done(result string) Done { return Done{Job: j, Result: result} }
 func (w *writer) doneType(f *code.File) {
-	r := w.Complete.Result
-	decl(f, []string{"Done is a finished job and its result."},
-		code.Type().Id("Done").Struct(
-			code.Id("Job"),
-			code.Id("Result").Add(w.fieldType(r)).Comment(sqlType(r)),
-		))
-	decl(f, []string{"Done returns the job with its result, for Complete."},
-		code.Func().Add(jobReceiver()).Id("Done").Params(code.Id("result").Add(w.fieldType(r))).Id("Done").Block(
-			code.Return(code.Id("Done").Values(code.Id("Job").Op(":").Id("j"), code.Id("Result").Op(":").Id("result")))))
+	fields := []*code.Statement{code.Id("Job")}
+	var params []*code.Statement
+	values := []*code.Statement{code.Id("Job").Op(":").Id("j")}
+	what := "its result"
+	for _, o := range w.extras() {
+		fields = append(fields, code.Id(o.member).Add(w.fieldType(o.field)).Comment(sqlType(o.field)))
+		params = append(params, code.Id(o.name).Add(w.fieldType(o.field)))
+		values = append(values, code.Id(o.member).Op(":").Id(o.name))
+		if o.name != "result" {
+			what = "what is recorded of it"
+		}
+	}
+	decl(f, []string{"Done is a finished job and " + what + "."},
+		code.Type().Id("Done").Struct(fields...))
+	decl(f, []string{"Done returns the job with " + what + ", for Complete."},
+		code.Func().Add(jobReceiver()).Id("Done").Params(params...).Id("Done").Block(
+			code.Return(code.Id("Done").Values(values...))))
 }
 
 // settleOperation emits an operation over any number of jobs; body follows the
@@ -100,8 +166,8 @@ func (w *writer) settleOperation(f *code.File, name string, s *plan.Settle, body
 	if name == "Complete" {
 		variable, typ = w.doneParam()
 	}
-	decl(f, docOf(s.Doc, settleStatements(s)...),
-		code.Func().Add(w.receiver()).Id(name).Params(settleParams(s, code.Id(variable).Op("...").Id(typ))...).Error().BlockFunc(func(g *code.Group) {
+	decl(f, docOf(w.givenDoc(name, s), settleStatements(s)...),
+		code.Func().Add(w.receiver()).Id(name).Params(w.settleParams(s, code.Id(variable).Op("...").Id(typ))...).Error().BlockFunc(func(g *code.Group) {
 			g.If(code.Len(code.Id(variable)).Op("==").Lit(0)).Block(code.Return(code.Nil()))
 			w.inParts(g, name, variable, s)
 			body(g)
@@ -109,7 +175,7 @@ func (w *writer) settleOperation(f *code.File, name string, s *plan.Settle, body
 }
 
 // settling are the parameters of an operation over jobs before the jobs.
-func settling(s *plan.Settle) []variable {
+func (w *writer) settling(s *plan.Settle) []variable {
 	var list []variable
 	if s.Delay {
 		list = append(list, variable{"delay", code.Qual("time", "Duration")})
@@ -117,12 +183,31 @@ func settling(s *plan.Settle) []variable {
 	if s.LeaseArg {
 		list = append(list, variable{"lease", code.Qual("time", "Duration")})
 	}
+	return append(list, w.given(s.Given)...)
+}
+
+// given are the arguments of the user's that belong to a call; others belong to a job.
+func (w *writer) given(params []*plan.Param) []variable {
+	var list []variable
+	for _, p := range params {
+		if p.Member == "" {
+			list = append(list, variable{p.Name, w.paramType(p)})
+		}
+	}
 	return list
 }
 
 // settleParams are all its parameters.
-func settleParams(s *plan.Settle, jobs *code.Statement) []*code.Statement {
-	return slices.Concat([]*code.Statement{ctxParam()}, declared(settling(s)), []*code.Statement{jobs})
+func (w *writer) settleParams(s *plan.Settle, jobs *code.Statement) []*code.Statement {
+	return slices.Concat([]*code.Statement{ctxParam()}, declared(w.settling(s)), []*code.Statement{jobs})
+}
+
+// givenDoc is the comment of an operation, with what its arguments mean.
+func (w *writer) givenDoc(name string, s *plan.Settle) []string {
+	if name == "Complete" {
+		return s.Doc
+	}
+	return append(slices.Clone(s.Doc), paramDoc(s.Given)...)
 }
 
 // inParts emits, where jobs are written into the text of a statement,
@@ -137,9 +222,9 @@ func (w *writer) inParts(g *code.Group, name, variable string, s *plan.Settle) {
 		return
 	}
 	part := code.Id(variable).Index(code.Id("from").Op(":").Id("to")).Op("...")
-	args := slices.Concat([]*code.Statement{code.Id("ctx")}, passed(settling(s)), []*code.Statement{part})
+	args := slices.Concat([]*code.Statement{code.Id("ctx")}, passed(w.settling(s)), []*code.Statement{part})
 	g.If(code.Len(code.Id(variable)).Op(">").Id("mostJobs")).Block(
-		code.Return(w.self().Dot("inParts").Call(code.Id("ctx"), code.Lit(strings.ToLower(name)), code.Len(code.Id(variable)),
+		code.Return(w.self().Dot("inParts").Call(code.Id("ctx"), code.Lit(w.opOf(name)), code.Len(code.Id(variable)),
 			code.Func().Params(w.self().Add(w.claimer()), code.List(code.Id("from"), code.Id("to")).Int()).Error().Block(
 				code.Return(w.self().Dot(name).Call(args...)),
 			))),
@@ -399,6 +484,49 @@ func assignErr(declared bool) *code.Statement {
 	return code.Err().Op(":=")
 }
 
+// opOf is what errors call the operation of a method.
+func (w *writer) opOf(method string) string {
+	for _, o := range w.Outcomes {
+		if o.Method == method {
+			return o.Op
+		}
+	}
+	return strings.ToLower(method)
+}
+
+// outcomesFile emits the ways to settle a job that the user names, each like
+// Complete:
+//
+//	func (q *Queue) Partial(ctx context.Context, jobs ...Job) error {
+//		if len(jobs) == 0 {
+//			return nil
+//		}
+//		return q.settle(ctx, "partial", jobs, outcomePartialSQL, column(jobs, …))
+//	}
+func (w *writer) outcomesFile() *code.File {
+	f := w.newFile()
+	var statements []*plan.Statement
+	for _, o := range w.Outcomes {
+		statements = append(statements, settleStatements(o.Settle)...)
+	}
+	embed(f, statements...)
+	for _, o := range w.Outcomes {
+		w.settleOperation(f, o.Method, o.Settle, func(g *code.Group) {
+			before, args := w.arguments(o.Statement, overJobs(), o.Op)
+			addAll(g, before)
+			call := w.settleCall(o.Op, code.Id("jobs"), o.Settle, args)
+			if o.To != queue.Ready || !w.hasLow() {
+				g.Return(call)
+				return
+			}
+			g.Add(assignErr(len(before) > 0)).Add(call)
+			g.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("jobs")).Block(w.lower(code.Id("j")))
+			g.Return(code.Err())
+		})
+	}
+	return f
+}
+
 // lower is q.low.lower(j.MsgID).
 func (w *writer) lower(job *code.Statement) *code.Statement {
 	return w.queue().Dot("low").Dot("lower").Call(job.Dot(w.Claim.Low.Field.Name))
@@ -426,8 +554,10 @@ func (w *writer) failFile() *code.File {
 		}
 	}
 	embed(f, statements...)
-	decl(f, docOf(doc, statements...),
-		code.Func().Add(w.receiver()).Id("Fail").Params(ctxParam(), code.Id("job").Id("Job"), code.Id("cause").Error()).Error().BlockFunc(func(g *code.Group) {
+	given := w.failGiven()
+	params := append([]*code.Statement{ctxParam(), code.Id("job").Id("Job"), code.Id("cause").Error()}, declared(w.given(given))...)
+	decl(f, docOf(append(slices.Clone(doc), paramDoc(given)...), statements...),
+		code.Func().Add(w.receiver()).Id("Fail").Params(params...).Error().BlockFunc(func(g *code.Group) {
 			g.Id("jobs").Op(":=").Index().Id("Job").Values(code.Id("job"))
 			if w.Retry == nil {
 				w.failWith(g, w.Fail, false, false)
@@ -448,6 +578,23 @@ func (w *writer) failFile() *code.File {
 			w.failWith(g, w.Fail, false, shared)
 		}))
 	return f
+}
+
+// failGiven are the arguments of the user's that Fail takes: of both its statements,
+// each once.
+func (w *writer) failGiven() []*plan.Param {
+	var given []*plan.Param
+	for _, s := range []*plan.Settle{w.Retry, w.Fail} {
+		if s == nil {
+			continue
+		}
+		for _, p := range s.Given {
+			if !slices.Contains(given, p) {
+				given = append(given, p)
+			}
+		}
+	}
+	return given
 }
 
 // failCall is the call that carries out Fail by one of its statements, and what
@@ -704,14 +851,14 @@ func (w *writer) refreshingExtend(f *code.File) {
 	for _, r := range s.Refreshes {
 		names = append(names, r.Name)
 	}
-	doc := append(slices.Clone(s.Doc), "It writes what the database holds now into the jobs: "+strings.Join(names, ", ")+".")
+	doc := append(w.givenDoc("Extend", s), "It writes what the database holds now into the jobs: "+strings.Join(names, ", ")+".")
 	from := source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}
 	before, args := w.arguments(s.Statement, from, "extend")
 	if len(s.With) > 0 {
 		before = nil // within the attempt
 	}
 	decl(f, docOf(doc, settleStatements(s)...),
-		code.Func().Add(w.receiver()).Id("Extend").Params(settleParams(s, code.Id("jobs").Op("...").Op("*").Id("Job"))...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
+		code.Func().Add(w.receiver()).Id("Extend").Params(w.settleParams(s, code.Id("jobs").Op("...").Op("*").Id("Job"))...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(empty("jobs")).Block(code.Return(code.Nil()))
 			w.inParts(g, "Extend", "jobs", s)
 			g.Var().Id("fresh").Index().Id("Job")

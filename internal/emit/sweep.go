@@ -39,15 +39,25 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 	if s.OlderThan {
 		params = append(params, code.Id("olderThan").Qual("time", "Duration"))
 	}
+	params = append(params, declared(w.given(s.Given))...)
 	params = append(params, code.Id("limit").Int())
-	doc := s.Doc
+	doc := append(s.Doc[:len(s.Doc):len(s.Doc)], paramDoc(s.Given)...)
 	limited := w.MostTaken > 0 || w.sweepNamesRows(s)
 	if limited {
 		doc = append(doc[:len(doc):len(doc)], w.mostDoc("touches", "rows"))
 	}
 	decl(f, docOf(doc, s.Statements()...),
 		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("n").Int(), code.Err().Error()).BlockFunc(func(g *code.Group) {
-			g.Add(ifNoLimit(code.Lit(0)))
+			nothing := code.Id("limit").Op("<=").Lit(0)
+			if s.Alive != nil {
+				nothing.Op("||").Len(code.Id(s.Alive.Name)).Op("==").Lit(0)
+			}
+			g.If(nothing).Block(code.Return(code.Lit(0), code.Nil()))
+			if s.Alive != nil && s.Alive.JSON {
+				list := &plan.Statement{Name: op, Args: []plan.Arg{{Kind: plan.ArgParam, Param: s.Alive}}}
+				before, _ := w.arguments(list, source{}, op, code.Lit(0))
+				addAll(g, before)
+			}
 			if limited {
 				g.Add(upToMost())
 			}
@@ -64,7 +74,7 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 // sweepOnce emits the attempt at one statement, which puts the number of rows
 // into count; with a sequel, both are one transaction.
 func (w *writer) sweepOnce(g *code.Group, op string, s, sequel *plan.Statement, count string, left *code.Statement) {
-	before, args := w.arguments(s, source{limit: left}, op, code.Lit(0))
+	before, args := w.arguments(s, source{limit: left, lists: true}, op, code.Lit(0))
 	if len(before) > 0 {
 		w.fail("%s: a list cannot be an argument of %s", s.Name, op)
 	}

@@ -42,8 +42,8 @@ func (w *writer) fails() bool { return w.Fail != nil || w.Retry != nil }
 // keepsLease reports whether Work renews claims.
 func (w *writer) keepsLease() bool { return w.Extend != nil && w.marks() }
 
-// sweeps reports whether Work calls Recover.
-func (w *writer) sweeps() bool { return w.Recover != nil && !w.Hold }
+// sweeps reports whether Work calls Recover: it does not know who is alive.
+func (w *writer) sweeps() bool { return w.Recover != nil && !w.Hold && w.Recover.Alive == nil }
 
 // namesHeartbeat reports whether the caller must say how often claims are
 // renewed, because neither the table nor the call tells one length for all.
@@ -186,10 +186,20 @@ func (w *writer) withDefaultsMethod(f *code.File) {
 // handlerType is the type of the caller's handler.
 func (w *writer) handlerType() *code.Statement {
 	s := code.Func().Params(ctxParam(), code.Id("job").Id("Job"))
-	if w.Complete != nil && w.Complete.Result != nil {
-		return s.Params(w.fieldType(w.Complete.Result), code.Error())
+	if !w.carries() {
+		return s.Error()
 	}
-	return s.Error()
+	return s.Params(w.handlerResults()...)
+}
+
+// handlerResults are what the caller's handler returns, where that is more than an
+// error. Several have names.
+func (w *writer) handlerResults() []*code.Statement {
+	all := w.extras()
+	if len(all) == 1 {
+		return []*code.Statement{w.fieldType(all[0].field), code.Error()}
+	}
+	return append(w.extraFields(), code.Err().Error())
 }
 
 // workMethod declares Work, which fills a workLoop with the fields and runs it.
@@ -257,7 +267,7 @@ func (w *writer) claimCall(on, limit *code.Statement) *code.Statement {
 //		return
 //	}
 //	err = w.handler(ctx, job) // or h.result, err = …
-func (w *writer) callHandler(result *code.Statement) *code.Statement {
+func (w *writer) callHandler(on string) *code.Statement {
 	s := code.Null()
 	if unread := code.Id("job").Dot("Err"); w.mayNotRead() {
 		s.If(unread.Clone().Op("!=").Nil()).Block(
@@ -266,8 +276,8 @@ func (w *writer) callHandler(result *code.Statement) *code.Statement {
 		).Line()
 	}
 	call := loop("handler").Call(code.Id("ctx"), code.Id("job"))
-	if w.Complete != nil && w.Complete.Result != nil {
-		return s.List(result, code.Err()).Op("=").Add(call)
+	if w.carries() {
+		return s.List(append(w.extraArgs(on), code.Err())...).Op("=").Add(call)
 	}
 	return s.Err().Op("=").Add(call)
 }
@@ -356,8 +366,8 @@ func patiently(body ...*code.Statement) *code.Statement {
 // failure can be recorded.
 func (w *writer) outcomes() string {
 	completed := "when handler returns nil and"
-	if w.Complete.Result != nil {
-		completed = "with the result that handler returns, and"
+	if w.carries() {
+		completed = "with " + w.whatIsDone() + " that handler returns, and"
 	}
 	return "A job is completed " + completed + " failed when it returns an error or panics; the stack of a panic is part of the recorded cause."
 }

@@ -64,11 +64,7 @@ func (w *writer) batchTypes(f *code.File) {
 		code.Id("running").Add(contextType()).Comment("of handlers: outlives claiming by Grace"),
 		code.Id("settling").Add(contextType()).Comment("of calls of the database: outlives the handlers"),
 	)
-	var fields []*code.Statement
-	if w.Complete.Result != nil {
-		fields = append(fields, code.Id("result").Add(w.fieldType(w.Complete.Result)))
-	}
-	fields = append(fields, code.Err().Error())
+	fields := append(w.extraFields(), code.Err().Error())
 	decl(f, []string{"outcome is what a handler returned."}, code.Type().Id("outcome").Struct(fields...))
 }
 
@@ -146,7 +142,7 @@ func (w *writer) batchRunBatch(f *code.File) {
 		doc = "runBatch claims jobs, runs and settles them, all in one transaction. It reports whether any job was left as it was, or there was none."
 		on = code.Id("h")
 	}
-	result := w.Complete.Result != nil
+	result := w.carries()
 	// call runs one call of the database: w.call(func(ctx context.Context) error { return <call> })
 	call := func(c *code.Statement) *code.Statement {
 		return loop("call").Call(code.Func().Params(ctxParam()).Error().Block(code.Return(c)))
@@ -175,7 +171,7 @@ func (w *writer) batchRunBatch(f *code.File) {
 			g.Line()
 			done, typ := code.Id("job"), "Job"
 			if result {
-				done, typ = code.Id("job").Dot("Done").Call(code.Id("o").Dot("result")), "Done"
+				done, typ = code.Id("job").Dot("Done").Call(w.extraArgs("o")...), "Done"
 			}
 			g.Var().Id("done").Index().Id(typ)
 			g.Id("left").Op(":=").Len(code.Id("jobs"))
@@ -252,7 +248,7 @@ func (w *writer) batchHandle(f *code.File) {
 				afterWork(),
 				code.Id("o").Dot("err").Op("=").Err(),
 			).Call(),
-			w.callHandler(code.Id("o").Dot("result")),
+			w.callHandler("o"),
 		))
 }
 

@@ -100,6 +100,6 @@ func (w *writer) popHandle(f *code.File) {
 				wakeClaims(),
 				loop("handlers", "Done").Call(),
 			).Call(),
-			w.callHandler(nil),
+			w.callHandler(""),
 		))
 }

@@ -155,9 +155,7 @@ func (w *writer) streamTypes(f *code.File) {
 
 	var job []*code.Statement
 	job = append(job, code.Id("job").Id("Job"))
-	if w.Complete.Result != nil {
-		job = append(job, code.Id("result").Add(w.fieldType(w.Complete.Result)))
-	}
+	job = append(job, w.extraFields()...)
 	job = append(job,
 		code.Id("ctx").Add(contextType()).Comment("of its handler"),
 		code.Id("cancel").Qual("context", "CancelCauseFunc"),
@@ -400,7 +398,7 @@ func (w *writer) streamHandle(f *code.File) {
 				}
 				g.Add(loop("settlers", "Done").Call())
 			}).Call()
-			g.Add(w.callHandler(code.Id("h").Dot("result")))
+			g.Add(w.callHandler("h"))
 		}))
 }
 
@@ -516,13 +514,13 @@ func (w *writer) streamComplete(f *code.File) {
 
 // completeMine is the call of Complete for the jobs mine.
 func (w *writer) completeMine() []*code.Statement {
-	if w.Complete.Result == nil {
+	if !w.carries() {
 		return []*code.Statement{code.Return(loop("q", "Complete").Call(code.Id("ctx"), code.Id("jobsOf").Call(code.Id("mine")).Op("...")))}
 	}
 	return []*code.Statement{
 		code.Id("done").Op(":=").Make(code.Index().Id("Done"), code.Len(code.Id("mine"))),
 		code.For(code.List(code.Id("i"), code.Id("h")).Op(":=").Range().Id("mine")).Block(
-			code.Id("done").Index(code.Id("i")).Op("=").Id("h").Dot("job").Dot("Done").Call(code.Id("h").Dot("result")),
+			code.Id("done").Index(code.Id("i")).Op("=").Id("h").Dot("job").Dot("Done").Call(w.extraArgs("h")...),
 		),
 		code.Return(loop("q", "Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))),
 	}
@@ -605,7 +603,7 @@ func (w *writer) streamRecord(f *code.File) {
 			code.If(code.Err().Op("==").Nil()).Block(loop("forget").Call(code.Id("jobs").Op("..."))),
 			code.Return(code.Err()),
 		))
-	if w.Complete.Result != nil && w.Requeue == nil && !w.keepsLease() {
+	if w.carries() && w.Requeue == nil && !w.keepsLease() {
 		return
 	}
 	doc := "jobsOf returns the jobs themselves."

@@ -12,13 +12,13 @@ import (
 // columns of every type.
 var words = []string{
 	"", "payload", "payload json", "topic", "topic list", "topic not", "topic min", "topic max", "topic optional", "topic prefix",
-	"topic any=null", "topic any=''|'*'", "topic list optional any=null", "result", "result max=10", "error", "error max=10", "error clear=retry",
-	"error append", "worker", "worker free=''", "worker mine=ready", "worker alive=arg", "token", "version", "attempts down", "attempts up on=retry max=3",
+	"topic any=null", "topic any=''|'*'", "topic list optional any=null", "result", "result max=10", "result append", "result append max=10", "error", "error max=10", "error clear=retry",
+	"error append", "worker", "worker append", "worker free=''", "worker mine=ready", "worker alive=arg", "token", "version", "attempts down", "attempts up on=retry max=3",
 	"attempts up on=claim max=3 limit=claim", "max_attempts", "due", "due as=epoch", "due null=never as=epoch", "lease length=5m as=epoch",
 	"lease length=arg as=epoch", "lease length=5m as=epoch expired=claim", "claimed timeout=5m as=epoch", "visible length=5m as=epoch", "heartbeat timeout=5m as=epoch",
 	"enqueued as=epoch", "finished as=epoch", "finished also_failed as=epoch", "expires as=epoch", "seq", "id 2", "shard mod", "shard range",
 	"shard hash=\"abs(col)\"", "group fifo", "priority", "priority desc", "order 1 desc nulls=last", "order random", "ignore",
-	"on claim,renew set 'x'", "on done set null", "on retry set +1", "where \"col > 1\"", "where \"col > {arg:least int64}\"", "status ready~new",
+	"on claim,renew set 'x'", "on done set null", "on retry set +1", "on done set arg:what", "on done,fail set arg:left", "on claim,release,recover,redrive,renew set arg:state", "on enqueue set arg:job", "where \"col > 1\"", "where \"col > {arg:least int64}\"", "status ready~new",
 }
 
 // queueWords are what may stand behind qgen:queue jobs.
@@ -78,6 +78,9 @@ func TestEveryWordCompiles(t *testing.T) {
 		for _, word := range words {
 			try(engine, "", "text", word, full)
 			try(engine, "", "bigint", word, bare)
+			if engine == "postgresql" {
+				try(engine, "", "text[]", word, bare)
+			}
 		}
 		for _, head := range queueWords {
 			try(engine, head, "text", "", full)

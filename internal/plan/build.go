@@ -24,6 +24,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		pkg:       &Package{},
 		roles:     map[*schema.Column]*queue.Column{},
 		fields:    map[*schema.Column]*Field{},
+		arguments: map[string]*Param{},
 		elsewhere: map[*Field]elsewhere{},
 	}
 	b.fail = func(err error) { errs.Errorf(spec.Pos, "%v", err) }
@@ -85,6 +86,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		// 16 of them did so five times running once in some 20,000 claims (tried).
 		b.pkg.Tries = 10
 	}
+	b.checkWorkArguments(errs)
 	b.attempts()
 	b.most()
 	b.fuse()
@@ -300,6 +302,29 @@ func (b *builder) checkConformance(q *config.Queue, errs *source.ErrorList) {
 	}
 }
 
+// checkWorkArguments complains about arguments of operations that Work calls by
+// itself: it would have nothing to give.
+func (b *builder) checkWorkArguments(errs *source.ErrorList) {
+	if !b.pkg.WorkLoop {
+		return
+	}
+	calls := map[queue.TransitionName]string{
+		queue.Retry: "Fail", queue.Fail: "Fail", queue.Release: "Requeue", queue.Renew: "Extend", queue.Recover: "Recover", queue.GiveUp: "Recover",
+	}
+	for _, name := range queue.TransitionNames {
+		t, method := b.spec.Transitions[name], calls[name]
+		if t == nil || method == "" {
+			continue
+		}
+		for _, w := range t.Writes {
+			if w.Value.Kind == queue.Given {
+				errs.Errorf(w.Value.Pos, "Work calls %s by itself and has nothing to give for argument %q", method, w.Value.Name).
+					WithHint("Write an expression in its place: on %s set \"…\". Or leave worker: true out of qgen.yaml and call %s with the argument.", name, method)
+			}
+		}
+	}
+}
+
 // statusType names the states of a single status column in Go.
 func (b *builder) statusType() {
 	st := b.spec.Status
@@ -365,10 +390,13 @@ func (b *builder) readFields() {
 	if w := b.spec.Worker; w != nil && b.hasRunning() {
 		p.Worker = b.writes(queue.Claim, w)
 	}
+	if w := b.spec.Workers; w != nil && b.writesClaim() {
+		p.Worker = p.Worker || b.writes(queue.Claim, w)
+	}
 	// A column that every claim writes is not null in a claimed job.
 	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {
 		for _, w := range t.Writes {
-			if f := b.fields[w.Column]; f != nil && w.Value.Kind != queue.Null && w.Value.Kind != queue.SQLExpr && w.Value.Kind != queue.Old && w.Value.Kind != queue.Add {
+			if f := b.fields[w.Column]; f != nil && w.Value.Kind != queue.Null && w.Value.Kind != queue.SQLExpr && w.Value.Kind != queue.Old && w.Value.Kind != queue.Add && w.Value.Kind != queue.Given {
 				f.Null = false
 			}
 		}
@@ -465,9 +493,12 @@ func (b *builder) buildExplain() {
 		p.Columns = append(p.Columns, use)
 	}
 	b.explainStates()
-	for _, name := range queue.TransitionNames {
+	for _, name := range b.spec.Steps() {
 		m := MoveUse{Transition: string(name)}
 		m.From, m.To = moves[name][0], moves[name][1]
+		if o := b.spec.Outcome(name); o != nil {
+			m.Transition, m.From, m.To = o.Name, "running", string(o.To)
+		}
 		if b.side == nil {
 			if t := b.spec.Transitions[name]; t != nil {
 				m.Writes = b.explainMove(t)
@@ -528,7 +559,7 @@ func (b *builder) explainMove(t *queue.Transition) string {
 	switch {
 	case !t.Delete:
 		e := b.newScope()
-		e.settle.result = "{result}"
+		e.settle.named = true
 		writes = e.readable(e.sets(t.Writes), ", ")
 	case movesTo(t) == nil:
 		writes = "the row is deleted"

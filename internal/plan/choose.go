@@ -382,6 +382,9 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 func (b *builder) canHold() (bool, string, string) {
 	inOrder, why, mend := b.canLockInOrder()
 	settles := []queue.TransitionName{queue.Finish, queue.Fail, queue.Retry, queue.Release}
+	for _, o := range b.spec.Outcomes {
+		settles = append(settles, o.Transition.Name)
+	}
 	switch {
 	case b.locksTable():
 		return b.lockless()
@@ -415,7 +418,8 @@ func (b *builder) returnsRows() bool {
 		t := b.spec.Transitions[name]
 		return t != nil && len(t.Writes) > 0
 	}
-	return writes(queue.Release) || writes(queue.Retry) && (b.spec.Attempts != nil || !writes(queue.Fail))
+	back := slices.ContainsFunc(b.spec.Outcomes, func(o *queue.Outcome) bool { return o.To == queue.Ready && writes(o.Transition.Name) })
+	return back || writes(queue.Release) || writes(queue.Retry) && (b.spec.Attempts != nil || !writes(queue.Fail))
 }
 
 // shard notes that a shard narrows whatever claims.

@@ -22,6 +22,15 @@ const lowRefresh = 2 * time.Second
 // buildClaim plans Claim.
 func (b *builder) buildClaim() {
 	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil, LeaseArg: b.spec.Lease != nil && b.spec.Lease.LengthArg}
+	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {
+		for _, p := range b.givens(t, false) {
+			for slices.ContainsFunc(c.Params, func(have *Param) bool { return have.Name == p.Name }) {
+				p.Name += "Value"
+			}
+			p.Write = true
+			c.Params = append(c.Params, p)
+		}
+	}
 	b.pkg.Claim = c
 	for _, o := range b.spec.Order {
 		if f := b.fields[o.Column]; o.Column != nil && f != nil && slices.Contains(b.pkg.Fields, f) {

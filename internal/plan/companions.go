@@ -89,7 +89,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 // carries is what comes with each job of a batch for what takes its result.
 func (b *builder) carries(by interface{ Takes(arg string) bool }) []*Field {
 	if by.Takes(queue.ArgResult) {
-		return []*Field{b.fields[b.spec.Result]}
+		return []*Field{b.resultField()}
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
 	case v.Value.Kind == queue.Now && c.Known == nil && v.Of == nil:
 		return s.raw("{now}")
 	case v.Value.IsArg(queue.ArgResult):
-		return s.resultValue()
+		return s.resultOf(v.Of)
 	case v.Value.IsArg(queue.ArgError) && v.Of == nil:
 		return s.cause(column.Type.Length)
 	}
@@ -244,7 +244,7 @@ var operations = map[queue.TransitionName]string{
 func (b *builder) besideTables() string {
 	var tables []string
 	by := map[string][]string{}
-	for _, name := range queue.TransitionNames {
+	for _, name := range b.spec.Steps() {
 		t := b.spec.Transitions[name]
 		if t == nil {
 			continue
@@ -254,7 +254,11 @@ func (b *builder) besideTables() string {
 			if by[table] == nil {
 				tables = append(tables, table)
 			}
-			if op := operations[name]; !slices.Contains(by[table], op) {
+			op := operations[name]
+			if o := b.spec.Outcome(name); o != nil {
+				op = exported(o.Name)
+			}
+			if !slices.Contains(by[table], op) {
 				by[table] = append(by[table], op)
 			}
 		}
@@ -278,7 +282,7 @@ func (b *builder) explainCompanions(t *queue.Transition) string {
 	var texts []string
 	for _, c := range t.With {
 		s := b.newScope()
-		s.beside, s.settle.result = c, "{result}"
+		s.beside, s.settle.named = c, true
 		s.prefix = s.qualified()
 		o := s.besideOf(c)
 		text := c.Verb + " "

@@ -85,6 +85,8 @@ func (b *builder) locksAndCrash() {
 		p.Crash = "A worker that dies leaves its jobs as they were; they are read again by whoever gets its shard."
 	case b.spec.Lease != nil && b.spec.Lease.ByClaim, b.side != nil && b.side.spec.Lease != nil:
 		p.Crash = "A worker that dies leaves its jobs running until their lease ends; then Claim takes them again."
+	case b.spec.Liveness != nil && b.spec.Lease == nil:
+		p.Crash = "A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again."
 	case b.spec.Transitions[queue.Recover] != nil && len(b.spec.Expired) > 0:
 		p.Crash = "A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again."
 	default:
@@ -125,6 +127,34 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	case queue.Renew:
 		s.Doc = append(s.Doc, "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease."+b.also(name))
 	}
+	b.docClaimed(s, name)
+}
+
+// docOutcome says what a way to settle jobs does that the user names.
+func (b *builder) docOutcome(s *Settle, o *queue.Outcome) {
+	method := exported(o.Name)
+	text := method + " settles jobs as " + strings.ReplaceAll(snake(o.Name), "_", " ")
+	switch {
+	case o.Transition.Delete:
+		text += ": their rows are deleted."
+	case o.To == queue.Ready:
+		text += ": they are ready again"
+		if b.spec.Due != nil {
+			text += ", as due as they were"
+		}
+		if b.spec.Attempts != nil {
+			text += ", and the try does not count"
+		}
+		text += "."
+	default:
+		text += ": they are " + string(o.To) + "."
+	}
+	s.Doc = append(s.Doc, text+b.also(o.Transition.Name))
+	b.docClaimed(s, o.Transition.Name)
+}
+
+// docClaimed says of what settles claimed jobs when it acts, and its locks.
+func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 	if b.pkg.Hold {
 		s.Doc = append(s.Doc, "It takes effect when the transaction commits, and needs no locks but those of Claim. A crash before that undoes it and gives the jobs back.")
 		return
@@ -167,7 +197,7 @@ func (b *builder) causeText() string {
 func (b *builder) docSweep(s *Sweep, op string) {
 	switch op {
 	case "Recover":
-		s.Doc = []string{"Recover makes up to limit jobs of dead workers ready again: rows whose claim has expired."}
+		s.Doc = []string{"Recover makes up to limit jobs of dead workers ready again: " + b.whoIsDead() + "."}
 		if len(s.Steps) > 1 {
 			s.Doc[0] += " Those without tries left become failed."
 		}
@@ -208,6 +238,22 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		end = b.rollBack(queue.Redrive)
 	}
 	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+end)
+}
+
+// whoIsDead says which rows Recover is for.
+func (b *builder) whoIsDead() string {
+	l := b.spec.Liveness
+	if l == nil {
+		return "rows whose claim has expired"
+	}
+	rows := "rows whose worker "
+	if b.spec.Lease != nil {
+		rows = "rows whose claim has expired or whose worker "
+	}
+	if l.Listed {
+		return rows + "is not among those that are alive"
+	}
+	return rows + plainText(l.Table) + " does not have as one that is alive"
 }
 
 func (b *builder) docEnqueue(e *Enqueue) {
@@ -369,6 +415,10 @@ func (b *builder) diagram() string {
 	}
 	if p.Requeue != nil {
 		add(running, "Requeue", "ready")
+	}
+	for _, o := range p.Outcomes {
+		end := map[queue.StateName]string{queue.Ready: "ready", queue.Done: done, queue.Failed: failed}[o.To]
+		add(running, o.Method, end)
 	}
 	if p.Extend != nil {
 		add(running, "Extend", running)

@@ -29,6 +29,9 @@ type builder struct {
 	// payload are the fields of columns that other tables hold, elsewhere those columns.
 	payload   []*Field
 	elsewhere map[*Field]elsewhere
+	result    *Field // what Complete is given, once it is known
+	// arguments are those that the user names, by those names.
+	arguments map[string]*Param
 	rowID     *Field // the physical identity of a row, where it is used
 	// rowToken: a fresh value per row is what names a row without a key.
 	rowToken *Field
@@ -115,8 +118,11 @@ func (s *scope) test(t queue.Test) string {
 }
 
 func (s *scope) condition(t queue.Test) string {
-	if t.Op == queue.Raw {
+	switch t.Op {
+	case queue.Raw:
 		return s.raw(t.SQL)
+	case queue.Dead:
+		return s.dead(t)
 	}
 	column := s.column(t.Column)
 	switch t.Op {
@@ -231,6 +237,9 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	case queue.Token:
 		return s.token(c)
 	case queue.WorkerID:
+		if c.Type.Array { // that lists the workers
+			return s.appended(c, s.arg(Arg{Kind: ArgWorker}))
+		}
 		return s.arg(Arg{Kind: ArgWorker, Field: s.fields[c]})
 	case queue.Old:
 		return s.column(c)
@@ -242,6 +251,8 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 		return plus(s.column(v.Other), v.By)
 	case queue.Arg:
 		return s.argument(c, v)
+	case queue.Given:
+		return s.write(c, s.arg(Arg{Kind: ArgGiven, Param: s.arguments[v.Name]}))
 	}
 	s.fail(fmt.Errorf("no text for a value of kind %q", v.Kind))
 	return "NULL"
@@ -319,6 +330,62 @@ func (s *scope) errorText(c *schema.Column, arg string) string {
 		return fill("error_array", value)
 	}
 	return value
+}
+
+// appended returns what an array holds with one element more.
+func (s *scope) appended(c *schema.Column, value string) string {
+	element := c.Type
+	element.Array = false
+	return dialect.Fill(s.d.Fragments["error_append_array"].At(s.version), "column", s.column(c), "value", s.d.Cast(value, s.castType(element)))
+}
+
+// resultOf returns what is written for the result of a job: cut, or added to what
+// the column c held; c is nil for a column of another table.
+func (s *scope) resultOf(c *schema.Column) string {
+	if s.settle.named {
+		return "{" + queue.ArgResult + "}"
+	}
+	value := s.brought(s.spec.Result)
+	if most := s.spec.ResultMax; most > 0 {
+		value = dialect.Fill(s.d.Fragments["cut"].At(s.version), "value", value, "most", strconv.Itoa(most))
+	}
+	switch form := s.d.Fragments["append_document"].At(s.version); {
+	case !s.spec.ResultAppend || c == nil:
+	case c.Type.Array:
+		return dialect.Fill(s.d.Fragments["error_append_array"].At(s.version), "column", s.column(c), "value", value)
+	case form == "":
+		s.complain(c, "Leave append out, or keep the results in rows of their own.", "column %q is %s, to which %s cannot append a document", c.Name, c.Type.Raw, s.d.Title)
+	case !s.can(dialect.JSONAppend):
+		s.complain(c, s.sinceMend(dialect.JSONAppend)+" Or leave append out.",
+			"column %q is %s, to which %s %s cannot append", c.Name, c.Type.Raw, s.d.Title, s.version)
+	default:
+		return dialect.Fill(form, "column", s.column(c), "value", value, "type", s.castType(c.Type))
+	}
+	return value
+}
+
+// resultField returns the field of what Complete is given for the result: the
+// column's, or where results are added to an array that of an element.
+func (b *builder) resultField() *Field {
+	c := b.spec.Result
+	if b.result != nil {
+		return b.result
+	}
+	b.result = b.fields[c]
+	if !b.spec.ResultAppend || !c.Type.Array {
+		return b.result
+	}
+	element := c.Type
+	element.Array = false
+	rule := b.d.Type(b.ruleName(element), string(element.Class))
+	f := *b.fields[c]
+	f.GoType, f.Null, f.Cast, f.Element = rule.Go, false, b.castType(element), true
+	if rule.Write != "" || rule.Codec != "" || rule.Go == "json.RawMessage" || rule.Go == "[]byte" {
+		b.complain(c, "Leave append out, or give the column a type that holds texts or numbers.",
+			"column %q is %s, to which no element can be appended", c.Name, c.Type.Raw)
+	}
+	b.result = &f
+	return b.result
 }
 
 // token returns the fresh value of a claim: one argument for the whole batch,

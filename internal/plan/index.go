@@ -96,6 +96,9 @@ func equality(t queue.Test) bool { return t.Op == queue.In && len(t.Values) == 1
 func (b *builder) expiredIndex() (wanted, bool) {
 	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", where: b.runningConstants()}
 	for _, t := range b.spec.Expired {
+		if t.Op == queue.Dead && !b.can(dialect.PartialIndex) {
+			continue // no index knows who is alive; a partial one holds the rows that run
+		}
 		if t.Column != nil && !constant(t) {
 			w.columns = append(w.columns, indexKey{column: t.Column})
 		}

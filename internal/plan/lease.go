@@ -57,6 +57,10 @@ func (b *builder) leasable() (bool, string, string) {
 		return false, "rows are only added, and nothing is claimed but what stands behind a mark", "Leave out qgen:seq, and say what becomes of a finished row, or leave the side table out."
 	case slices.ContainsFunc(queue.TransitionNames, b.hasCompanions):
 		return false, "the steps of a job write other tables, and a claim in a side table does not bring those along", "Leave also: and move: out and write the other tables in the transaction of the handler, with WithTx; or leave the side table out."
+	case len(b.spec.Outcomes) > 0:
+		return false, "claims in a side table end by Complete, Fail and Requeue, and by no outcomes of the user's", "Leave outcomes out and write the columns in the handler's transaction, with WithTx; or leave the side table out."
+	case slices.ContainsFunc(queue.TransitionNames, b.takesGiven):
+		return false, "a step of a job takes an argument (set arg:), and claims in a side table do not", "Write the column in the handler's transaction, with WithTx, or an expression in double quotes in place of the argument; or leave the side table out."
 	case len(b.spec.PayloadFrom) > 0:
 		return false, "a claim in a side table does not read columns of other tables", "Leave payload_from out and read the other table in the handler, by the key of the job; or leave the side table out."
 	case len(b.spec.Names) > 0:
@@ -505,7 +509,7 @@ func (b *builder) settleRows(name queue.TransitionName, file, op string, st *Set
 	}
 	s, v := b.newScope(), b.base(op)
 	if t.Takes(queue.ArgResult) {
-		st.Result = b.fields[b.spec.Result]
+		st.Result = b.resultField()
 	}
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, b.carries(t), "_held")
 	v.Where = s.tests(b.steady())

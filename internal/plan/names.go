@@ -127,6 +127,22 @@ func parameter(name string) string {
 	return name
 }
 
+// settling are the names that the operations over jobs use themselves, besides
+// those that are taken everywhere.
+var settling = map[string]bool{
+	"failures": true, "left": true, "held": true, "fresh": true, "given": true, "byKey": true, "gone": true,
+	"within": true, "part": true, "claimErr": true, "next": true, "candidates": true, "moved": true, "op": true,
+}
+
+// argument returns the name of the parameter for an argument that the user names.
+func argument(name string) string {
+	name = parameter(unexported(name))
+	if settling[name] {
+		return name + "Value"
+	}
+	return name
+}
+
 // packageName turns a queue's name into a Go package name: emailq for email.
 func packageName(queue string) string {
 	var b strings.Builder

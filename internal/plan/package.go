@@ -46,6 +46,7 @@ type Package struct {
 	Fail             *Settle // Fail when none are left, or at once when failures are not counted
 	Requeue          *Settle
 	Extend           *Settle
+	Outcomes         []*Outcome // further ways to settle a job
 	Recover          *Sweep
 	Enqueue          *Enqueue
 	Stats            *Stats
@@ -139,6 +140,7 @@ type Field struct {
 	Layout  string // of TextTime
 	UTC     bool   // of TextTime and WallTime: read and written as UTC, else local
 	Doc     string // sentence for the field, "" when the name says it
+	Element bool   // an element of the column's array
 	RowID   bool   // ctid or rowid: no column of the table
 	Payload bool   // redacted in logs
 	Fence   bool
@@ -207,6 +209,7 @@ const (
 	ArgToken    ArgKind = "token"     // a fresh random value: Claim.Token
 	ArgWorker   ArgKind = "worker"    // the queue's worker; Field, when set, gives its Go type, Max its longest text
 	ArgParam    ArgKind = "param"     // Param of Claim
+	ArgGiven    ArgKind = "given"     // Param that the user names: what is written
 	ArgShardIdx ArgKind = "shard"     // shard.Index
 	ArgShardCnt ArgKind = "shards"    // shard.Count
 	ArgLease    ArgKind = "lease"     // seconds (float64), of an argument lease time.Duration
@@ -242,7 +245,7 @@ type Arg struct {
 	Kind  ArgKind
 	Field *Field   // of ArgBatch, ArgNew, ArgNewBatch, ArgHeld
 	Batch []*Field // of ArgBatchAll, ArgNewAll, ArgHeldAll: the columns of each inner array
-	Param *Param   // of ArgParam
+	Param *Param   // of ArgParam and ArgGiven
 	Name  string   // of ArgLocal
 	Max   int      // of ArgError and ArgWorker: longest text in characters, 0 is no limit
 	// First of a list is what stands in the text, with a placeholder for each
@@ -267,6 +270,8 @@ type Param struct {
 	GoType string // string, []string, *string …
 	Doc    string // clause for the comment: "the value of kind"
 	Field  *Field // whose Codec and Cast apply; nil for a free argument
+	Member string // the field of Done that holds it, of one that belongs to a job
+	Write  bool   // of Claim: it narrows nothing and is written to the rows
 	List   bool   // GoType is a slice: travels as an array (or JSON, as the dialect's batches do)
 	JSON   bool   // of List: travels as a JSON array
 }
@@ -390,8 +395,17 @@ type Settle struct {
 	Before    *Statement
 	Delay     bool     // takes a delay (Requeue)
 	Result    *Field   // Complete takes a result per job
+	Given     []*Param // arguments of the user's: of Complete one per job, else one for all
 	LeaseArg  bool     // Extend takes lease time.Duration
 	Refreshes []*Field // fields of Job that the statement changes and returns, read back into the jobs (a fence that moves)
+}
+
+// Outcome is a way to settle a job that the user names.
+type Outcome struct {
+	*Settle
+	Method string // of Go
+	Op     string // what errors call it
+	To     queue.StateName
 }
 
 // Sweep is an operation over rows that nobody holds, at most limit of them.
@@ -402,6 +416,8 @@ type Sweep struct {
 	// it takes is not counted.
 	Sequel    *Statement
 	OlderThan bool
+	Given     []*Param // arguments of the user's
+	Alive     *Param   // the workers that are alive; nil: the table tells
 }
 
 // SweepStep is a statement over rows that nobody holds. With Lock it goes by the keys that

@@ -36,6 +36,16 @@ func (b *builder) buildSettles() {
 		p.Retry = b.settle(queue.Retry, "retry", "Fail", "running to ready")
 	}
 	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", "running to ready, no try used")
+	for _, o := range b.spec.Outcomes {
+		method := exported(o.Name)
+		s := b.settle(o.Transition.Name, "outcome_"+snake(o.Name), method, "running to "+string(o.To))
+		if s == nil {
+			continue // nothing to write, as where a row is free when the transaction ends
+		}
+		op := strings.ReplaceAll(snake(o.Name), "_", " ")
+		p.Outcomes = append(p.Outcomes, &Outcome{Settle: s, Method: method, Op: op, To: o.To})
+		b.docOutcome(s, o)
+	}
 	if !p.Hold {
 		p.Extend = b.settle(queue.Renew, "extend", "Extend", "running stays running, its lease begins anew")
 	}
@@ -51,8 +61,9 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	s, v := b.newScope(), b.base(op)
 	st := &Settle{}
 	held := b.compared()
+	st.Given = b.givens(t, name == queue.Finish)
 	if t.Takes(queue.ArgResult) || slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return c.Takes(queue.ArgResult) }) {
-		st.Result = b.fields[b.spec.Result]
+		st.Result = b.resultField()
 	}
 	for _, w := range t.Writes {
 		if sh := w.Value.Shift; sh != nil && sh.Arg == queue.ArgDelay && name == queue.Release {
@@ -73,7 +84,13 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		was = ""
 	}
 	s.settle.joined, s.settle.small = moved && was == "", b.rows != nil
-	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, b.carries(t), "_held")
+	extra := b.carries(t)
+	for _, p := range st.Given {
+		if p.Member != "" {
+			extra = append(extra, p.Field)
+		}
+	}
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
 	s.settle.delay = name == queue.Release && b.rows == nil // a claim ends when it is given back
 	v.Where = s.tests(b.leaving(t))
 	verb := s.act(&v, t)
@@ -113,13 +130,49 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		b.reserve()
 		st.With = b.companions(name, file, op, held)
 	}
-	b.docSettle(st, name)
+	if b.spec.Outcome(name) == nil {
+		b.docSettle(st, name)
+	}
 	return st
 }
 
 // compared returns the fields of the fence that do not name the row as well.
 func (b *builder) compared() []*Field {
 	return slices.DeleteFunc(slices.Clone(b.pkg.Fence), func(f *Field) bool { return slices.Contains(b.pkg.Key, f) })
+}
+
+// takesGiven reports whether a transition writes an argument of the user's.
+func (b *builder) takesGiven(name queue.TransitionName) bool {
+	t := b.spec.Transitions[name]
+	return t != nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Value.Kind == queue.Given })
+}
+
+// givens plans the arguments of the user's that a transition writes; perJob says
+// that each job has its own.
+func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
+	var params []*Param
+	for _, w := range t.Writes {
+		if w.Value.Kind != queue.Given {
+			continue
+		}
+		f := b.fields[w.Column]
+		p := b.arguments[w.Value.Name]
+		if p == nil {
+			p = &Param{Name: argument(w.Value.Name), GoType: f.GoType, Field: f, Doc: "what is written to " + plainText(f.Column)}
+			if f.Null && f.GoType != "[]byte" && f.GoType != "json.RawMessage" {
+				p.GoType = "*" + p.GoType
+			}
+			b.arguments[w.Value.Name] = p
+		}
+		if perJob {
+			p.Member = exported(w.Value.Name)
+			if methods[p.Member] || p.Member == "Job" || p.Member == "Result" {
+				p.Member += "Value"
+			}
+		}
+		params = append(params, p)
+	}
+	return params
 }
 
 // updatesReturn reports whether everything that settles jobs is an UPDATE that
@@ -200,10 +253,19 @@ func (b *builder) buildSweeps() {
 		if g != nil {
 			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", "running with an expired claim and no tries left to failed")
 		}
+		for _, step := range []*queue.Transition{t, g} {
+			if step != nil {
+				p.Recover.Given = union(p.Recover.Given, b.givens(step, false))
+			}
+		}
+		if l := b.spec.Liveness; l != nil && l.Listed {
+			p.Recover.Alive = b.aliveParam()
+			p.Recover.Given = append([]*Param{p.Recover.Alive}, p.Recover.Given...)
+		}
 		b.docSweep(p.Recover, "Recover")
 	}
 	if t := b.spec.Transitions[queue.Redrive]; t != nil && p.Strategy != "pop" {
-		p.Redrive = &Sweep{}
+		p.Redrive = &Sweep{Given: b.givens(t, false)}
 		b.addSweep(p.Redrive, t, nil, "redrive", "Redrive", "failed to ready")
 		b.docSweep(p.Redrive, "Redrive")
 	}
@@ -223,6 +285,16 @@ func (b *builder) addSweep(to *Sweep, t *queue.Transition, more []queue.Test, fi
 	to.Steps = append(to.Steps, step)
 }
 
+// union returns the parameters of both lists, each once.
+func union(a, b []*Param) []*Param {
+	for _, p := range b {
+		if !slices.Contains(a, p) {
+			a = append(a, p)
+		}
+	}
+	return a
+}
+
 // sweep writes a statement over a limited number of rows that nobody holds.
 func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves string) *Statement {
 	return b.sweepIf(t, more, file, op, moves, func(*scope) []string { return nil })
@@ -231,6 +303,7 @@ func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves 
 // sweepIf is sweep where further conditions hold.
 func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, moves string, further func(*scope) []string) *Statement {
 	s, v := b.newScope(), b.base(op)
+	b.givens(t, false)
 	v.Where = append(s.tests(slices.Concat(t.Tests, more)), further(s)...)
 	s.limit(&v, 0)
 	suffix := s.pick(&v)
@@ -316,8 +389,11 @@ func (b *builder) buildEnqueue() {
 	}
 	e := &Enqueue{}
 	written := map[*schema.Column]queue.Value{}
+	asked := map[*schema.Column]bool{} // NewJob has them all anyway
 	for _, w := range t.Writes {
-		written[w.Column] = w.Value
+		if asked[w.Column] = w.Value.Kind == queue.Given; !asked[w.Column] {
+			written[w.Column] = w.Value
+		}
 	}
 	s, v := b.newScope(), b.base("Enqueue")
 	many, mv := b.newScope(), b.base("EnqueueMany")
@@ -343,7 +419,7 @@ func (b *builder) buildEnqueue() {
 			entries = append(entries, entry{c.Column, nil})
 			continue
 		}
-		if !b.given(c) {
+		if !b.given(c) && !asked[c.Column] {
 			continue
 		}
 		f.New = true
@@ -500,7 +576,7 @@ func (b *builder) buildStats() {
 			add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
 		}
 	}
-	if len(b.spec.Expired) > 0 && b.hasRunning() {
+	if l := b.spec.Liveness; len(b.spec.Expired) > 0 && b.hasRunning() && (l == nil || !l.Listed) {
 		// The state itself may look at the clock; what its holder leaves does not.
 		if held := s.tests(b.spec.Transitions[queue.Finish].Tests); len(held) > 0 {
 			add("Expired", "int64", "rows whose claim ran out", filter("count", "", slices.Concat(held, s.tests(b.spec.Expired))))
@@ -547,7 +623,7 @@ func (b *builder) buildStats() {
 // constant reports whether a test compares with literals only, so that a
 // partial index may hold it.
 func constant(t queue.Test) bool {
-	if t.Op == queue.Raw {
+	if t.Op == queue.Raw || t.Op == queue.Dead {
 		return false
 	}
 	for _, v := range t.Values {
@@ -634,7 +710,7 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		})
 	}
 	check("verify_settings", "see the message; claims need it", func(*scope, *values) {})
-	if b.movesRow(queue.TransitionNames...) != "" {
+	if b.movesRow(b.spec.Steps()...) != "" {
 		check("verify_movement", "a job's state decides in which partition its row stands, so rows must be able to move", func(*scope, *values) {})
 	}
 	if b.cluster && b.d.Has("verify_prepared") {

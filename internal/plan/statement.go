@@ -28,12 +28,10 @@ func (p *Package) Statements() []*Statement {
 	if p.Payload != nil {
 		add(p.Payload.Statement)
 	}
-	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
-		if s != nil {
-			add(s.Before, s.Lock)
-			add(s.With...)
-			add(s.Statement, s.Read, s.Rows)
-		}
+	for _, s := range p.Settles() {
+		add(s.Before, s.Lock)
+		add(s.With...)
+		add(s.Statement, s.Read, s.Rows)
 	}
 	for _, s := range []*Sweep{p.Recover, p.Redrive, p.Purge} {
 		if s != nil {
@@ -65,4 +63,18 @@ func (s *Sweep) Statements() []*Statement {
 		list = append(append(append(list, step.Lock), step.With...), step.Statement)
 	}
 	return slices.DeleteFunc(append(list, s.Sequel), func(s *Statement) bool { return s == nil })
+}
+
+// Settles lists the operations over claimed jobs.
+func (p *Package) Settles() []*Settle {
+	var list []*Settle
+	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
+		if s != nil {
+			list = append(list, s)
+		}
+	}
+	for _, o := range p.Outcomes {
+		list = append(list, o.Settle)
+	}
+	return list
 }

@@ -126,10 +126,27 @@ type batch struct {
 
 // settleScope is what a statement over claimed jobs has besides.
 type settleScope struct {
-	result string // the result of each job: the batch's last column, or a CASE over all of them
-	delay  bool   // the caller may give a delay, 0 leaves the due time alone
-	joined bool   // the batch is joined as a table even where a list would do
-	small  bool   // the table is so small that a join would rather read it whole
+	// carried are the batch's columns that hold what each job is given besides: its
+	// result, and arguments of the user's.
+	carried map[string]carried
+	named   bool // arguments of the caller are written by their names, for people
+	delay   bool // the caller may give a delay, 0 leaves the due time alone
+	joined  bool // the batch is joined as a table even where a list would do
+	small   bool // the table is so small that a join would rather read it whole
+}
+
+// carried is what a job is given for a column, and where the batch holds it.
+type carried struct {
+	field *Field
+	name  string
+}
+
+// carry notes where the batch holds what a job is given for a column.
+func (s *settleScope) carry(f *Field, name string) {
+	if s.carried == nil {
+		s.carried = map[string]carried{}
+	}
+	s.carried[f.Column] = carried{f, name}
 }
 
 // newScope starts a statement.
@@ -341,8 +358,12 @@ func readBy(list []assignment, c *schema.Column) *schema.Column {
 func (s *scope) assigned(w queue.Write) string {
 	v := w.Value
 	switch {
+	case s.settle.named && v.Kind == queue.Given:
+		return "{" + v.Name + "}"
 	case v.IsArg(queue.ArgResult):
-		return s.resultValue()
+		return s.resultOf(w.Column)
+	case s.settle.carried[w.Column.Name].field != nil:
+		return s.brought(w.Column)
 	case s.settle.delay && v.Kind == queue.Now && v.Shift != nil && v.Shift.Arg == queue.ArgDelay && !s.writes(queue.Claim, w.Column):
 		// Without a delay the row stays due; where the claim has moved the time, it is due now.
 		return "CASE WHEN " + s.arg(Arg{Kind: ArgDelay}) + " > 0.0 THEN " + s.value(w.Column, v) + " ELSE " + s.column(w.Column) + " END"
@@ -350,12 +371,13 @@ func (s *scope) assigned(w queue.Write) string {
 	return s.value(w.Column, v)
 }
 
-// resultValue returns the result of each job as a value for the column that keeps it.
-func (s *scope) resultValue() string {
+// brought is what each job of the batch is given for a column.
+func (s *scope) brought(c *schema.Column) string {
+	it := s.settle.carried[c.Name]
 	if s.travel() == "lists" {
-		return s.settle.result // written out with the values in it
+		return it.name // written out with the values in it
 	}
-	return s.batchValue(s.fields[s.spec.Result], s.settle.result)
+	return s.batchValue(it.field, it.name)
 }
 
 // order returns the terms of the queue's order.
@@ -485,8 +507,8 @@ func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix str
 	if len(keys) > 0 {
 		b.Column = s.own(keys[0])
 	}
-	if one == ArgBatch && len(extra) > 0 {
-		s.settle.result = b.Names[len(b.Names)-1]
+	for i, f := range extra {
+		s.settle.carry(f, b.Names[len(keys)+len(held)+i])
 	}
 	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined && !s.isArray(fields[0])
 	switch s.travel() {
@@ -587,9 +609,11 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 		b.List = s.list(Arg{Kind: ArgHeldList, Batch: keys, First: held, More: held, Pad: true})
 	case ArgNewBatch:
 	default:
-		if len(extra) > 0 {
-			when := " WHEN " + all(b.Match) + " THEN " + s.write(s.spec.Table.Column(extra[0].Column), s.slot())
-			s.settle.result = "CASE" + s.list(Arg{Kind: ArgList, Batch: slices.Concat(keys, extra), First: when, More: when}) + " END"
+		for i, f := range extra {
+			// The text of a list is found by what it begins with, so no two are alike.
+			value := strings.Repeat("(", i) + s.write(s.spec.Table.Column(f.Column), s.slot()) + strings.Repeat(")", i)
+			when := " WHEN " + all(b.Match) + " THEN " + value
+			s.settle.carry(f, "CASE"+s.list(Arg{Kind: ArgList, Batch: append(slices.Clone(keys), f), First: when, More: when})+" END")
 		}
 		// An IN of a thousand values becomes a sub-query on some servers, and then a
 		// scan that waits for rows that others hold.
@@ -655,7 +679,7 @@ func (s *scope) sentType(f *Field) string {
 }
 
 func (s *scope) fieldWrite(f *Field) string {
-	if f.RowID {
+	if f.RowID || f.Element {
 		return ""
 	}
 	return s.rule(s.spec.Table.Column(f.Column)).Write
@@ -665,6 +689,9 @@ func (s *scope) fieldWrite(f *Field) string {
 func (s *scope) batchValue(f *Field, name string) string {
 	if s.travel() == "lists" {
 		name = s.slot()
+	}
+	if f.Element {
+		return name
 	}
 	if f.RowID {
 		return dialect.Fill(cmp.Or(s.d.RowIdentity.Write, "{arg}"), "arg", name)

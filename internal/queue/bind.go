@@ -46,12 +46,10 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 
 // meanwhile says what can be done instead of a key that is refused.
 var meanwhile = map[string]string{
-	"outcomes": "Use Complete, Fail and Requeue.",
-	"states":   "Mark the state in a column with qgen:status.",
-	"accept":   "Claim the job and give it back with Requeue.",
-	"workers":  "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker.",
-	"stages":   "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
-	"times":    "Say as= at the role of the column.",
+	"states": "Mark the state in a column with qgen:status.",
+	"accept": "Claim the job and give it back with Requeue.",
+	"stages": "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
+	"times":  "Say as= at the role of the column.",
 }
 
 // find returns the table of the entry; nil after a complaint.

@@ -43,6 +43,7 @@ type binding struct {
 	narrow []Test // what a ready row must satisfy besides
 	dueAt  int    // which of narrow tells that the time of a row has come, -1 for none
 	drafts map[TransitionName][]*draft
+	givens map[string]*role // what arguments are for, by their names
 }
 
 // condition is a test that belongs to a state. A fleeting one may cease to
@@ -68,6 +69,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 		core:    map[StateName][]condition{},
 		drafts:  map[TransitionName][]*draft{},
 		dueAt:   -1,
+		givens:  map[string]*role{},
 	}
 	before := errs.Len()
 	b.readRoles(one.roles)

@@ -19,6 +19,7 @@ type claims struct {
 	claimed   *role
 	heartbeat *role
 	worker    *role
+	workers   *role // to which every claim adds its worker
 	token     *role
 
 	length  *distance // of lease
@@ -39,6 +40,10 @@ func (b *binding) readClaims() {
 	k.due, k.lease, k.claimed, k.heartbeat = b.one("due"), b.one("lease"), b.one("claimed"), b.one("heartbeat")
 	k.worker, k.token = b.one("worker"), b.one("token")
 	k.free = map[*role][]Value{}
+	if k.worker.annotationOf().has("append") {
+		k.worker, k.workers = nil, k.worker
+		b.readWorkers(k.workers)
+	}
 	if v := b.one("visible"); v != nil {
 		for _, other := range []*role{k.lease, k.due} {
 			if other != nil {
@@ -207,6 +212,23 @@ func (b *binding) readHolders() {
 		if w := k.worker.word("mine"); w != nil && k.mark != k.worker {
 			b.errorf(w.pos, "mine=ready needs a table where column %q alone tells a running row", k.worker.column.Name).
 				WithHint("Leave it out: the rows of a worker that is gone come back by their lease.")
+		}
+	}
+}
+
+// readWorkers reads the column that lists the workers. It does not tell who has the
+// row now: of two claims by one worker it would be alike in part.
+func (b *binding) readWorkers(r *role) {
+	c := r.column
+	b.spec.Workers = c
+	if !c.Type.Array || c.Type.Class != schema.Text {
+		b.errorf(r.word("append").pos, "column %q is %s, to which no worker can be appended", c.Name, c.Type.Raw).
+			WithHint("append is for an array of texts. Leave it out; the column then names the last worker.")
+	}
+	for _, name := range []string{"free", "mine", "alive"} {
+		if w := r.word(name); w != nil {
+			b.errorf(w.pos, "%s needs a column that holds one worker, and column %q lists them all", w.pos.Text(), c.Name).
+				WithHint("Leave it out, or leave append out.")
 		}
 	}
 }

@@ -126,12 +126,29 @@ func (b *binding) readCompanions() {
 			}
 		}
 	}
+	for _, o := range b.spec.Outcomes {
+		b.accompany(o)
+	}
 	b.noteEngines()
+}
+
+// accompany lets an outcome write to other tables what the step to its state writes.
+func (b *binding) accompany(o *Outcome) {
+	for _, c := range b.spec.Transitions[leading[o.To]].With {
+		for _, taken := range [][2]string{{ArgResult, "Complete"}, {ArgError, "Fail"}} {
+			if arg, method := taken[0], taken[1]; c.Takes(arg) {
+				b.errorf(o.Pos, "outcome %q leads to %s, and table %s then takes the %s, which it has not", o.Name, o.To, c.QualifiedName(), arg).
+					WithHint("Use %s for such jobs, or leave the %s out of what %s gets.", method, arg, c.QualifiedName())
+				return
+			}
+		}
+		o.Transition.With = append(o.Transition.With, c)
+	}
 }
 
 // noteEngines warns of tables that take no part in transactions.
 func (b *binding) noteEngines() {
-	for _, name := range TransitionNames {
+	for _, name := range b.spec.Steps() {
 		t := b.spec.Transitions[name]
 		if t == nil {
 			continue

@@ -53,12 +53,19 @@ func (s *Spec) String() string {
 	if s.Lease != nil {
 		line("lease", "%s", s.Lease.text())
 	}
+	if s.Liveness != nil {
+		line("alive", "%s", s.Liveness.text())
+	}
 	if s.Attempts != nil {
 		line("attempts", "%s", s.Attempts.text())
 	}
 	line("backoff", "%s × %g up to %s, ±%g%%", duration(s.Backoff.Base), s.Backoff.Factor, duration(s.Backoff.Max), 100*s.Backoff.Jitter)
 	if s.Error != nil {
 		line("error", "%s", s.Error.text())
+	}
+	if s.Result != nil && (s.ResultMax > 0 || s.ResultAppend) {
+		e := ErrorColumn{Column: s.Result, Max: s.ResultMax, Append: s.ResultAppend}
+		line("result", "%s", e.text())
 	}
 	if s.Status != nil {
 		line("status", "%s", s.Status.text())
@@ -73,7 +80,7 @@ func (s *Spec) String() string {
 		fmt.Fprintf(&w, "  %-9s%s\n", "expired", conjunction(s.Expired))
 	}
 	w.WriteString("\ntransitions\n")
-	for _, name := range TransitionNames {
+	for _, name := range s.Steps() {
 		if t := s.Transitions[name]; t != nil {
 			t.describe(&w)
 		}
@@ -170,6 +177,20 @@ func (l *Lease) text() string {
 		b.WriteString(", claimed again when run out")
 	}
 	return b.String()
+}
+
+func (l *Liveness) text() string {
+	if l.Listed {
+		return "by argument"
+	}
+	text := l.Table + "." + l.ID
+	if l.Seen != nil {
+		text += ", " + l.Seen.Name + " within " + duration(l.Timeout)
+	}
+	if l.SQL != "" {
+		text += ", [" + l.SQL + "]"
+	}
+	return text
 }
 
 func (a *Attempts) text() string {
@@ -324,6 +345,8 @@ func (t Test) alone() string {
 	switch t.Op {
 	case Raw:
 		return "[" + t.SQL + "]"
+	case Dead:
+		return t.Column.Name + " is not alive"
 	case IsNull:
 		return t.Column.Name + " is null"
 	case NotNull:
@@ -367,7 +390,7 @@ func quote(v Value, c *schema.Column) string {
 		return c.Name
 	case Add:
 		return fmt.Sprintf("%s %+d", c.Name, v.By)
-	case Arg:
+	case Arg, Given:
 		return "{" + v.Name + "}"
 	case SQLExpr:
 		return "[" + v.Text + "]"

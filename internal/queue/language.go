@@ -126,8 +126,8 @@ var verbs = []*verb{
 	{name: "worker", on: onColumn, words: slices.Concat([]rule{
 		{name: "mine", takes: oneValue, only: []string{"ready"}},
 		{name: "type", takes: oneValue, only: []string{"int", "text", "uuid"}},
-		{name: "alive", takes: oneValue, later: "Add a column for qgen:lease or qgen:heartbeat, whose expiry tells a dead worker, or say recover_if in qgen.yaml."},
-		{name: "append", takes: noValue, later: "Leave it out; the column then names the last worker."},
+		{name: "alive", takes: oneValue},
+		{name: "append", takes: noValue},
 	}, freeWords)},
 	{name: "token", on: onColumn, words: slices.Concat([]rule{
 		{name: "type", takes: oneValue, only: []string{"int", "text", "uuid"}},
@@ -147,8 +147,7 @@ var verbs = []*verb{
 	{name: "result", on: onColumn, words: []rule{
 		{name: "type", takes: oneValue}, {name: "json", takes: noValue},
 		{name: "clear", takes: oneValue, only: []string{"retry"}},
-		{name: "max", takes: oneValue, later: "Cut the result before it is given to Complete."},
-		{name: "append", takes: noValue, later: "Leave it out; the column then keeps the last result."},
+		{name: "max", takes: oneValue}, {name: "append", takes: noValue},
 	}},
 	{name: "error", on: onColumn, words: []rule{
 		{name: "max", takes: oneValue}, {name: "append", takes: noValue}, {name: "json", takes: noValue},

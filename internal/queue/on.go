@@ -21,12 +21,16 @@ func (b *binding) writeExplicit() {
 			case name == Claim && !b.runs():
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")
-			case t.Delete && (b.moves(name) == nil || !b.moves(name).Same):
+			case t.Delete && (b.moves(name) == nil || !b.moves(name).Same || value.Kind == Given):
 				b.errorf(step.pos, "%s removes the row, so nothing is written to it", name).
 					WithHint("Leave it out, or keep such rows.")
 			default:
 				b.write(r, r.column, value, name)
-				if name == Fail {
+				switch {
+				case name != Fail:
+				case value.Kind == Given:
+					b.keepsOnGiveUp(r)
+				default:
 					b.failsToo(r, value)
 				}
 			}
@@ -46,6 +50,14 @@ func (b *binding) failsToo(r *role, value Value) {
 		}
 	}
 	b.write(r, r.column, value, GiveUp)
+}
+
+// keepsOnGiveUp says what becomes of a column that Fail is given a value for when a
+// job fails because its claim ran out: nobody is there to give one.
+func (b *binding) keepsOnGiveUp(r *role) {
+	if b.spec.Transitions[GiveUp] != nil {
+		b.note("column %q stays as it is when a job fails because its claim ran out (giveup)", r.column.Name)
+	}
 }
 
 // absent says of what a transition is made.

@@ -112,6 +112,14 @@ func (b *binding) readResult() {
 	b.spec.Result = r.column
 	column := b.columns[r.column]
 	column.JSON, column.GoType = r.has("json"), r.value("type")
+	b.spec.ResultAppend = r.has("append")
+	b.spec.ResultMax = b.most(r, 0, "results")
+	if b.spec.ResultAppend {
+		b.appends(r, "result")
+	}
+	if c := r.column; b.spec.ResultMax > 0 && (c.Type.Class != schema.Text || c.Type.Array && !b.spec.ResultAppend) {
+		b.errorf(r.word("max").pos, "column %q is %s, whose values cannot be cut", c.Name, c.Type.Raw).WithHint("max= is for results of text. Leave it out.")
+	}
 	if b.spec.DoneDeletes && !b.keepsResult() {
 		b.errorf(r.pos, "column %q keeps the result, but finished rows are deleted", r.column.Name).
 			WithHint("Leave qgen:result out, or keep finished rows: done=keep, or a status with done=…. In another table it is kept by done: move: or also: done: of qgen.yaml.")
@@ -128,25 +136,40 @@ func (b *binding) readError() {
 	e := &ErrorColumn{Column: c, Max: c.Type.Length, Append: r.has("append"), Clear: r.has("clear")}
 	b.columns[c].JSON = r.has("json")
 	list := c.Type.Array || c.Type.Class == schema.JSON
-	if w := r.word("max"); w != nil {
-		n, err := strconv.Atoi(w.values[0].text)
-		switch {
-		case err != nil || n < 1:
-			b.errorf(w.pos, "max cannot be %q", w.values[0].text).WithHint("Write the greatest number of characters: max=1000.")
-		case c.Type.Length > 0 && n > c.Type.Length:
-			b.errorf(w.pos, "column %q is %s and cannot hold %d characters", c.Name, c.Type.Raw, n).
-				WithHint("Leave max= out: errors are cut to what the column holds.")
-		default:
-			e.Max = n
-		}
-	}
+	e.Max = b.most(r, e.Max, "errors")
 	switch {
-	case e.Append && !list:
-		b.errorf(r.word("append").pos, "column %q is %s, to which nothing can be appended", c.Name, c.Type.Raw).
-			WithHint("append is for arrays and JSON. Leave it out; the column then keeps the last error.")
+	case e.Append:
+		b.appends(r, "error")
 	case !list && !slices.Contains([]schema.Class{schema.Text, schema.Bytes, schema.Unknown}, c.Type.Class):
 		b.errorf(r.pos, "column %q is %s, which holds no text of an error", c.Name, c.Type.Raw).
 			WithHint("qgen:error is for a column of text.")
 	}
 	b.spec.Error = e
+}
+
+// most reads max=, the greatest number of characters; otherwise where it is absent.
+func (b *binding) most(r *role, otherwise int, what string) int {
+	w, c := r.word("max"), r.column
+	if w == nil {
+		return otherwise
+	}
+	n, err := strconv.Atoi(w.values[0].text)
+	switch {
+	case err != nil || n < 1:
+		b.errorf(w.pos, "max cannot be %q", w.values[0].text).WithHint("Write the greatest number of characters: max=1000.")
+	case c.Type.Length > 0 && n > c.Type.Length && !c.Type.Array:
+		b.errorf(w.pos, "column %q is %s and cannot hold %d characters", c.Name, c.Type.Raw, n).
+			WithHint("Leave max= out, or write a smaller one: %s are cut to it.", what)
+	default:
+		return n
+	}
+	return otherwise
+}
+
+// appends complains about append on a column that holds one value.
+func (b *binding) appends(r *role, what string) {
+	if c := r.column; !c.Type.Array && c.Type.Class != schema.JSON {
+		b.errorf(r.word("append").pos, "column %q is %s, to which nothing can be appended", c.Name, c.Type.Raw).
+			WithHint("append is for arrays and JSON. Leave it out; the column then keeps the last %s.", what)
+	}
 }

@@ -31,7 +31,11 @@ type Spec struct {
 	// Expired tells a running row whose worker is gone; nil when nothing in the
 	// table can tell.
 	Expired []Test
-	Order   []OrderTerm // total unless NoTieBreak
+	// Liveness says which workers are alive, where a test of Expired asks.
+	Liveness *Liveness
+	// Outcomes are ways to settle a job besides done and failed.
+	Outcomes []*Outcome
+	Order    []OrderTerm // total unless NoTieBreak
 	// NoTieBreak: rows that are equal in Order come in any order.
 	NoTieBreak bool
 	Params     []*Param // of Claim, in the order of the columns
@@ -61,14 +65,20 @@ type Spec struct {
 	Backoff  Backoff
 	Token    *schema.Column // receives a fresh value per claim
 	Worker   *schema.Column
-	Result   *schema.Column // argument of Complete
-	Error    *ErrorColumn   // argument of Fail
-	Enqueued *schema.Column // written at enqueue
-	Finished *schema.Column // written when done
-	Started  *schema.Column // exact claim time, when a column has it
-	Due      *schema.Column // not before
-	Expires  *schema.Column // not ready from then on; Purge removes the row
-	Status   *Status        // the named states of one column; nil when the state is spread or absent
+	// Workers is an array to which every claim adds who makes it.
+	Workers *schema.Column
+	Result  *schema.Column // argument of Complete
+	// ResultMax is the longest result in characters, the rest is cut; 0 is no limit.
+	// ResultAppend: it is added to what the column holds.
+	ResultMax    int
+	ResultAppend bool
+	Error        *ErrorColumn   // argument of Fail
+	Enqueued     *schema.Column // written at enqueue
+	Finished     *schema.Column // written when done
+	Started      *schema.Column // exact claim time, when a column has it
+	Due          *schema.Column // not before
+	Expires      *schema.Column // not ready from then on; Purge removes the row
+	Status       *Status        // the named states of one column; nil when the state is spread or absent
 
 	// Names are the parts of the names of tables that are known at run time only: Table and
 	// those of PayloadFrom are then called by templates, "D_MM{{.Channel}}".
@@ -139,6 +149,15 @@ type State struct {
 	Tests []Test
 }
 
+// Outcome is a way to settle a job that the user names.
+type Outcome struct {
+	Name string // as the user writes it
+	Pos  source.Pos
+	To   StateName // ready, done or failed
+	// Transition is in Spec.Transitions as well, under its own name.
+	Transition *Transition
+}
+
 // TransitionName names a step from one state to another.
 type TransitionName string
 
@@ -157,6 +176,26 @@ const (
 	Redrive TransitionName = "redrive" // failed to ready
 	Purge   TransitionName = "purge"   // done or failed rows go away
 )
+
+// Steps lists the transitions that a queue may have: those of a job's life, in its
+// order, and those of its outcomes.
+func (s *Spec) Steps() []TransitionName {
+	names := slices.Clone(TransitionNames)
+	for _, o := range s.Outcomes {
+		names = append(names, o.named())
+	}
+	return names
+}
+
+// Outcome returns the outcome whose transition has a name, nil when none has.
+func (s *Spec) Outcome(name TransitionName) *Outcome {
+	for _, o := range s.Outcomes {
+		if o.named() == name {
+			return o
+		}
+	}
+	return nil
+}
 
 // TransitionNames lists the transitions in the order of a job's life.
 var TransitionNames = []TransitionName{Enqueue, Claim, Start, Finish, Retry, Release, Fail, Renew, Recover, GiveUp, Redrive, Purge}
@@ -199,7 +238,8 @@ const (
 	LessEqual  Op = "<="
 	Greater    Op = ">"
 	GreatEqual Op = ">="
-	Raw        Op = "raw" // SQL is the test
+	Raw        Op = "raw"  // SQL is the test
+	Dead       Op = "dead" // names a worker that is not alive, as Spec.Liveness tells; none of Values is one
 )
 
 // Test is a condition on one column. Any of Or that holds is enough, too.
@@ -230,6 +270,7 @@ const (
 	Old      ValueKind = "old"     // the column as it is
 	Add      ValueKind = "add"     // the column plus By; null counts as 0, but stays null where that means unlimited
 	Arg      ValueKind = "arg"     // the argument Name of the transition
+	Given    ValueKind = "given"   // the argument that the user calls Name, of the operation that makes the step
 	SQLExpr  ValueKind = "sql"     // Text, an expression over the row
 	ColumnOf ValueKind = "column"  // the value of column Other of the same row, plus By
 )
@@ -257,7 +298,7 @@ type Value struct {
 	Text  string     // of Literal (unquoted) and SQLExpr
 	Pos   source.Pos // where the user wrote it; invalid when a role implies it
 	By    int        // of Add and ColumnOf
-	Name  string     // of Arg
+	Name  string     // of Arg and Given
 	Other *schema.Column
 	// Shift moves Now; nil leaves it alone.
 	Shift *Shift
@@ -376,6 +417,20 @@ type Lease struct {
 	Heartbeat *schema.Column // expiry is measured on it when there is one
 	// ByClaim: an expired row counts as ready; otherwise Recover resets it.
 	ByClaim bool
+}
+
+// Liveness says which workers are alive.
+type Liveness struct {
+	Column *schema.Column // names the worker of a row
+	Listed bool           // the caller of Recover gives a list; else the table says it
+
+	Schema, Table string // that the workers keep of themselves
+	ID            string // its column that names them
+	// A worker is alive when Seen is younger than Timeout and SQL, a condition over its
+	// row, holds; either may be absent.
+	Seen    *Column
+	Timeout time.Duration
+	SQL     string
 }
 
 // Attempts counts tries.

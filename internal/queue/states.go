@@ -35,6 +35,7 @@ func (b *binding) buildStates(sound bool) {
 		}
 	}
 	b.readRecoverIf()
+	b.readAlive()
 	for _, name := range StateNames {
 		if len(b.core[name]) == 0 && (name != Ready || len(b.narrow) == 0) {
 			continue

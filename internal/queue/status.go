@@ -3,6 +3,7 @@ package queue
 // This file reads columns whose values name states.
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -190,10 +191,32 @@ func (b *binding) written(r *role, l literal) (Value, bool) {
 	case "worker":
 		return Value{Kind: WorkerID, Pos: l.pos}, true
 	case "arg":
-		refuse(b.errs, l.pos, l.text, "Write the column in the handler's transaction, with WithTx, or an expression in double quotes here.")
-		return Value{}, false
+		return b.given(r, l)
 	}
 	return b.literal(c, l)
+}
+
+var givenForm = regexp.MustCompile(`^arg:[A-Za-z_][A-Za-z0-9_]*$`)
+
+// given returns the argument that stands for what is written to a column.
+func (b *binding) given(r *role, l literal) (Value, bool) {
+	name := strings.TrimPrefix(l.text, "arg:")
+	switch {
+	case r.verb != "on":
+		b.errorf(l.pos, "an argument cannot be a state").
+			WithHint("States are constants. What a caller may say goes to a column of its own: qgen:on fail set %s.", l.text)
+		return Value{}, false
+	case !givenForm.MatchString(l.text):
+		b.errorf(l.pos, "%q is no name of an argument", name).WithHint("Write letters, digits and underscores: arg:code.")
+		return Value{}, false
+	}
+	if first := b.givens[name]; first != nil && first.column != r.column {
+		b.errorf(l.pos, "argument %q is for column %q already, as %s says", name, first.column.Name, first.pos).
+			WithHint("An argument goes to one column. Give the second a name of its own: arg:%s.", name+"2")
+		return Value{}, false
+	}
+	b.givens[name] = r
+	return Value{Kind: Given, Name: name, Pos: l.pos}, true
 }
 
 func isNumber(t schema.Type) bool {

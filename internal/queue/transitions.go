@@ -35,7 +35,8 @@ func (b *binding) buildTransitions() {
 	b.writeCounters()
 	b.writeOutcomes()
 	b.writeExplicit()
-	for _, name := range TransitionNames {
+	b.readNamed()
+	for _, name := range b.spec.Steps() {
 		if t := b.spec.Transitions[name]; t != nil && !t.Delete {
 			t.Writes = b.resolve(name)
 		}
@@ -221,6 +222,9 @@ func (b *binding) writeClaims() {
 	if k.worker != nil {
 		b.write(k.worker, k.worker.column, Value{Kind: WorkerID}, Claim)
 		b.freed(k.worker, leaving...)
+	}
+	if k.workers != nil {
+		b.write(k.workers, k.workers.column, Value{Kind: WorkerID}, Claim)
 	}
 	if k.token != nil {
 		b.write(k.token, k.token.column, Value{Kind: Token}, Claim)

@@ -31,7 +31,8 @@ type emitted struct {
 	retryable func(error) bool // IsRetryable
 
 	// From qgen.yaml.
-	shape    string // the folder in cases/
+	shape    string   // the folder in cases/
+	besides  []string // files of further tables
 	engine   string
 	family   *family
 	server   string // oldest version that it is for; "" where there is one only
@@ -93,6 +94,9 @@ var properties = []property{
 	{"verify", nil, proveVerify},
 	{"settings", hasSettings, proveSettings},
 	{"work", hasWork, proveWork},
+	{"arguments", hasArguments, proveArguments},
+	{"outcomes", hasArguments, proveOutcomes},
+	{"dead workers", hasArguments, proveDeadWorkers},
 	{"methods", nil, proveMethods},
 }
 
@@ -226,6 +230,7 @@ func configured(t *testing.T) []emitted {
 			name:     q.Gen.Go.Package,
 			engine:   q.Engine,
 			family:   family,
+			besides:  q.Schema[1:],
 			shape:    filepath.Base(filepath.Dir(q.Schema[0])),
 			server:   q.Server,
 			driver:   cmp.Or(q.Gen.Go.SQLPackage, "database/sql"),

@@ -74,7 +74,8 @@ func (q queue) sharded(index, count int) queue {
 func (q queue) has(method string) bool { return q.v.MethodByName(method).IsValid() }
 
 // call calls a method. Arguments that the suite names are taken in order;
-// a context, a shard and the topics of the case are filled in by their types.
+// a context, a shard and the topics of the case are filled in by their types, and
+// what may be left out is.
 func (q queue) call(ctx context.Context, method string, args ...any) ([]reflect.Value, error) {
 	m := q.v.MethodByName(method)
 	if !m.IsValid() {
@@ -96,6 +97,10 @@ func (q queue) call(ctx context.Context, method string, args ...any) ([]reflect.
 			s.FieldByName("Index").SetInt(int64(q.worker))
 			s.FieldByName("Count").SetInt(int64(q.workers))
 			in = append(in, s)
+		case want.Kind() == reflect.Pointer && (len(args) == 0 || !reflect.TypeOf(args[0]).AssignableTo(want)):
+			in = append(in, reflect.Zero(want)) // an argument of the user's, left out
+		case want == reflect.TypeFor[[]string]() && !reflect.TypeOf(args[0]).AssignableTo(want):
+			in = append(in, reflect.ValueOf([]string{"w0"})) // the workers that are alive
 		case want.Kind() == reflect.String && len(topics) > 0:
 			in = append(in, reflect.ValueOf(topics[0]))
 			topics = topics[1:]
@@ -146,17 +151,30 @@ func slice(t reflect.Type, jobs []job) reflect.Value {
 }
 
 // done returns the job with its result, which Complete takes where the table
-// keeps one.
+// keeps one, and with a number for what else it takes.
 func (j job) done() reflect.Value {
 	m := j.v.MethodByName("Done")
-	answer := reflect.ValueOf(fmt.Sprintf("answer to %d", j.n()))
-	if m.Type().In(0).Kind() == reflect.Pointer {
-		p := reflect.New(answer.Type())
-		p.Elem().Set(answer)
-		answer = p
+	var args []reflect.Value
+	for i := range m.Type().NumIn() {
+		want := m.Type().In(i)
+		arg := reflect.New(want).Elem()
+		value := arg
+		if want.Kind() == reflect.Pointer {
+			arg.Set(reflect.New(want.Elem()))
+			value = arg.Elem()
+		}
+		if value.Kind() == reflect.String {
+			value.SetString(fmt.Sprintf("answer to %d", j.n()))
+		} else {
+			value.SetInt(scoreOf(j.n()))
+		}
+		args = append(args, arg)
 	}
-	return m.Call([]reflect.Value{answer})[0]
+	return m.Call(args)[0]
 }
+
+// scoreOf is what the suite says of a finished job besides its result.
+func scoreOf(n int64) int64 { return 7*n + 1 }
 
 func jobsOf(v reflect.Value) []job {
 	jobs := make([]job, v.Len())

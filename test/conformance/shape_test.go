@@ -122,7 +122,7 @@ var shapes = map[string]*shape{
 	"result": {
 		ready: statusReady, running: statusRunning, done: statusDone, failed: statusFailed,
 		finish: "status = 'done'", fence: "status",
-		absent: []string{"Recover", "Extend"},
+		absent: []string{"Extend"},
 	},
 	"partitioned": {
 		columns: []column{{"id", "g", "g", "g"}},

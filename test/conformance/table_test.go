@@ -75,6 +75,9 @@ func (s *subject) bareTable(t testing.TB) *table {
 	for _, ddl := range slices.Concat(own, s.shape.beside, s.statements(t, "lease.sql")) {
 		x.run(t, ddl)
 	}
+	for _, path := range s.pkg.besides {
+		x.run(t, readText(t, path))
+	}
 	return x
 }
 

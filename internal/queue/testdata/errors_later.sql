@@ -1,13 +1,11 @@
 -- qgen:queue later strategy=offset cycle table="D_MM{{.Channel}}"
 CREATE TABLE later (
   id     bigint PRIMARY KEY, -- qgen:seq gaps settle=60s
-  b      text, -- qgen:worker alive=workers append
+  b      text, -- qgen:worker alive=workers
   c      text, -- qgen:token from=companion
-  d      text, -- qgen:result append max=20
   e      text, -- qgen:enqueued as=text:epoch
   f      timestamptz, -- qgen:lease length=g
-  g      interval,
-  h      int  -- qgen:on fail set arg:code
+  g      interval
 );
 -- qgen:queue two_steps
 CREATE TABLE two_steps (id bigint PRIMARY KEY,

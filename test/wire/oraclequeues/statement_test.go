@@ -424,8 +424,8 @@ func TestResult(t *testing.T) {
 	server, db := start(t)
 	q := resultora19.New(db, resultora19.WithWorker("w1"))
 	one, two := resultora19.Job{ID: 1, Owner: "w1"}, resultora19.Job{ID: 2, Owner: "w1"}
-	server.Expect(settled(texts(t, "resultora19")("complete"), []any{[]int64{1, 2}, []string{"w1", "w1"}, []any{"yes", nil}}, "4", 1, 1).Autocommit())
-	check.Err(t, q.Complete(t.Context(), one.Done(new("yes")), two.Done(nil)))
+	server.Expect(settled(texts(t, "resultora19")("complete"), []any{[]int64{1, 2}, []string{"w1", "w1"}, []any{"yes", nil}, []any{int64(7), nil}}, "5", 1, 1).Autocommit())
+	check.Err(t, q.Complete(t.Context(), one.Done(new("yes"), new(int64(7))), two.Done(nil, nil)))
 }
 
 // TestTimesAreFences compares claims by their times, which travel as texts.

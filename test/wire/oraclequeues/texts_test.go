@@ -186,6 +186,7 @@ var (
 	blanks  = regexp.MustCompile(`\s+`)
 	slots   = regexp.MustCompile(`:v\d+`)
 	without = regexp.MustCompile(` AND NOT \(\S+ = (?::v0|CHARTOROWID\(:v0\))\)`)
+	noneOf  = regexp.MustCompile(`([^\s()]+ <> :v0)(?: AND [^\s()]+ <> :v0)+`)
 	oneOf   = regexp.MustCompile(strings.ReplaceAll(`E(?: OR E)+`, "E", `(?:\([^\s()]+ = :v0(?: AND [^\s()]+ = :v0)*\)|[^\s()]+ = :v0)`))
 )
 
@@ -193,6 +194,7 @@ var (
 func collapsed(text string) string {
 	text = blanks.ReplaceAllString(text, " ")
 	text = without.ReplaceAllString(slots.ReplaceAllString(text, ":v0"), "")
+	text = noneOf.ReplaceAllString(text, "$1")
 	return oneOf.ReplaceAllStringFunc(text, func(all string) string {
 		one, _, _ := strings.Cut(all, " OR ")
 		return one

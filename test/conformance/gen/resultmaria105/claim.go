@@ -32,13 +32,15 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
-// want the same rows wait for each other. A worker that dies leaves its jobs running for good:
-// nothing in the table tells that it is gone.
+// want the same rows wait for each other. A worker that dies leaves its jobs running until
+// Recover, which goes by the workers that are alive, makes them ready again.
+//
+// The parameter host is what is written to host.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/claim_pick.sql, sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
-func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
+func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -75,6 +77,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 			}
 			if _, err = exec(ctx, db, claimSQL,
 				q.worker,
+				host,
 				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.ID} })},
 			); err != nil {
 				return err

@@ -15,16 +15,18 @@ import (
 // Both take their own locks and commit by themselves. A crash between the two leaves done
 // completed and nothing claimed.
 //
+// The parameter host is what is written to host.
+//
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_pick.sql, sql/claim_lock.sql,
 // sql/claim.sql and sql/claim_read.sql.
-func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (jobs []Job, err error) {
+func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, host *string, limit int) (jobs []Job, err error) {
 	err = q.Complete(ctx, done...)
 	if err != nil && !errors.Is(err, ErrLost) {
 		return nil, err
 	}
-	jobs, claimErr := q.Claim(ctx, limit)
+	jobs, claimErr := q.Claim(ctx, host, limit)
 	if claimErr != nil {
 		err = errors.Join(err, claimErr)
 	}

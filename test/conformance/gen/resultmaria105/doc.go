@@ -7,6 +7,9 @@
 //	running  --Complete--------> done
 //	running  --Fail------------> failed
 //	running  --Requeue---------> ready
+//	running  --Partial---------> ready
+//	running  --Dropped---------> failed
+//	running  --Recover---------> ready, when its claim expired
 //	failed   --Redrive---------> ready
 //	finished --Purge-----------> (deleted)
 //
@@ -17,8 +20,8 @@
 // other and can settle its job.
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
-// want the same rows wait for each other. A worker that dies leaves its jobs running for good:
-// nothing in the table tells that it is gone.
+// want the same rows wait for each other. A worker that dies leaves its jobs running until
+// Recover, which goes by the workers that are alive, makes them ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_resultmaria105_ready.

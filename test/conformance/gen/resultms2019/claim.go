@@ -19,12 +19,15 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+// that dies leaves its jobs running until Recover, which goes by the workers that are alive,
+// makes them ready again.
+//
+// The parameter host is what is written to host.
 //
 // It takes 1,000 jobs at most: the locks of many rows are turned into one of the whole table.
 //
 // Its SQL is sql/claim.sql.
-func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
+func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -32,7 +35,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	err = q.retry(ctx, "claim", func(db DBTX) (err error) {
-		jobs, err = query(ctx, db, scanJob, claimSQL, limit, q.worker)
+		jobs, err = query(ctx, db, scanJob, claimSQL, limit, q.worker, host)
 		return err
 	})
 	slices.SortFunc(jobs, queueOrder)

@@ -14,15 +14,16 @@ var (
 	completeSQL  = statement(completeFile)
 )
 
-// Done is a finished job and its result.
+// Done is a finished job and what is recorded of it.
 type Done struct {
 	Job
 	Result *string // nvarchar(max)
+	Score  *int32  // int
 }
 
-// Done returns the job with its result, for Complete.
-func (j Job) Done(result *string) Done {
-	return Done{Job: j, Result: result}
+// Done returns the job with what is recorded of it, for Complete.
+func (j Job) Done(result *string, score *int32) Done {
+	return Done{Job: j, Result: result, Score: score}
 }
 
 // Complete marks jobs as done.
@@ -44,7 +45,7 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 			return q.Complete(ctx, done[from:to]...)
 		})
 	}
-	batch, err := jsonRows(done, func(d Done) []any { return []any{d.ID, d.Owner, d.Result} })
+	batch, err := jsonRows(done, func(d Done) []any { return []any{d.ID, d.Owner, d.Result, d.Score} })
 	if err != nil {
 		return fmt.Errorf("resultms2019: complete: %w", err)
 	}

@@ -23,12 +23,14 @@ var (
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.
 //
+// The parameter code is what is written to code.
+//
 // Its SQL is sql/fail.sql.
-func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
+func (q *Queue) Fail(ctx context.Context, job Job, cause error, code *int32) error {
 	jobs := []Job{job}
 	batch, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.Owner} })
 	if err != nil {
 		return fmt.Errorf("resultms2019: fail: %w", err)
 	}
-	return q.settle(ctx, "fail", jobs, failSQL, batch)
+	return q.settle(ctx, "fail", jobs, failSQL, code, batch)
 }

@@ -27,12 +27,15 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+// that dies leaves its jobs running until Recover, which goes by the workers that are alive,
+// makes them ready again.
+//
+// The parameter host is what is written to host.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
-func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
+func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -47,6 +50,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		}
 		if _, err = exec(ctx, db, claimSQL,
 			q.worker,
+			host,
 			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err

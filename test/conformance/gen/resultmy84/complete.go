@@ -17,15 +17,16 @@ var (
 	completeSQL  = statement(completeFile)
 )
 
-// Done is a finished job and its result.
+// Done is a finished job and what is recorded of it.
 type Done struct {
 	Job
 	Result *string // text
+	Score  *int32  // int
 }
 
-// Done returns the job with its result, for Complete.
-func (j Job) Done(result *string) Done {
-	return Done{Job: j, Result: result}
+// Done returns the job with what is recorded of it, for Complete.
+func (j Job) Done(result *string, score *int32) Done {
+	return Done{Job: j, Result: result, Score: score}
 }
 
 // Complete marks jobs as done.
@@ -49,6 +50,7 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 	}
 	return q.settle(ctx, "complete", column(done, func(d Done) Job { return d.Job }), completeLockSQL, completeSQL,
 		list{first: " WHEN id = ? THEN ?", more: " WHEN id = ? THEN ?", rows: column(done, func(d Done) []any { return []any{d.ID, d.Result} })},
+		list{first: " WHEN id = ? THEN (?)", more: " WHEN id = ? THEN (?)", rows: column(done, func(d Done) []any { return []any{d.ID, d.Score} })},
 		list{first: "(id = ? AND owner = ?)", more: "\n       OR (id = ? AND owner = ?)", pad: true, rows: column(done, func(d Done) []any { return []any{d.ID, d.Owner} })},
 	)
 }

@@ -15,11 +15,13 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
+// The parameter host is what is written to host.
+//
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
 // Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_lock.sql, sql/claim.sql and
 // sql/claim_read.sql.
-func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (jobs []Job, err error) {
+func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, host *string, limit int) (jobs []Job, err error) {
 	ctx = q.hook.Before(ctx, "complete and claim")
 	defer func() { q.hook.After(ctx, "complete and claim", len(done)+len(jobs), err) }()
 	var gone error
@@ -29,7 +31,7 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (j
 		if gone = within.Complete(ctx, done...); gone != nil && !errors.Is(gone, ErrLost) {
 			return gone
 		}
-		jobs, err = within.Claim(ctx, limit)
+		jobs, err = within.Claim(ctx, host, limit)
 		return err
 	})
 	if err != nil {

@@ -26,10 +26,13 @@ var (
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.
 //
+// The parameter code is what is written to code.
+//
 // Its SQL is sql/fail_lock.sql and sql/fail.sql.
-func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
+func (q *Queue) Fail(ctx context.Context, job Job, cause error, code *int32) error {
 	jobs := []Job{job}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
+		code,
 		list{first: "(id = ? AND owner = ?)", more: "\n       OR (id = ? AND owner = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Owner} })},
 	)
 }

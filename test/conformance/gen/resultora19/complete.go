@@ -4,6 +4,7 @@ package resultora19
 
 import (
 	"context"
+	"database/sql"
 	_ "embed"
 )
 
@@ -13,15 +14,16 @@ var (
 	completeSQL  = statement(completeFile)
 )
 
-// Done is a finished job and its result.
+// Done is a finished job and what is recorded of it.
 type Done struct {
 	Job
 	Result *string // CLOB
+	Score  *int64  // NUMBER(9)
 }
 
-// Done returns the job with its result, for Complete.
-func (j Job) Done(result *string) Done {
-	return Done{Job: j, Result: result}
+// Done returns the job with what is recorded of it, for Complete.
+func (j Job) Done(result *string, score *int64) Done {
+	return Done{Job: j, Result: result, Score: score}
 }
 
 // Complete marks jobs as done.
@@ -47,5 +49,6 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 		column(done, func(d Done) int64 { return d.ID }),
 		column(done, func(d Done) string { return d.Owner }),
 		column(done, func(d Done) string { return orZero(d.Result) }),
+		column(done, func(d Done) sql.NullInt64 { return nullInt64(d.Score) }),
 	)
 }

@@ -15,10 +15,12 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
+// The parameter host is what is written to HOST.
+//
 // It takes 1,000 jobs at most: the server takes 1,000 values in a list.
 //
 // Its SQL is sql/complete.sql and sql/claim.sql.
-func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (jobs []Job, err error) {
+func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, host *string, limit int) (jobs []Job, err error) {
 	ctx = q.hook.Before(ctx, "complete and claim")
 	defer func() { q.hook.After(ctx, "complete and claim", len(done)+len(jobs), err) }()
 	var gone error
@@ -28,7 +30,7 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (j
 		if gone = within.Complete(ctx, done...); gone != nil && !errors.Is(gone, ErrLost) {
 			return gone
 		}
-		jobs, err = within.Claim(ctx, limit)
+		jobs, err = within.Claim(ctx, host, limit)
 		return err
 	})
 	if err != nil {

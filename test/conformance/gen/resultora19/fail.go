@@ -22,11 +22,14 @@ var (
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.
 //
+// The parameter code is what is written to CODE.
+//
 // Its SQL is sql/fail.sql.
-func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
+func (q *Queue) Fail(ctx context.Context, job Job, cause error, code *int64) error {
 	jobs := []Job{job}
 	return q.settle(ctx, "fail", jobs, failSQL,
 		column(jobs, func(j Job) int64 { return j.ID }),
 		column(jobs, func(j Job) string { return j.Owner }),
+		code,
 	)
 }

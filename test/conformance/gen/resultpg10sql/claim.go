@@ -27,17 +27,20 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+// that dies leaves its jobs running until Recover, which goes by the workers that are alive,
+// makes them ready again.
+//
+// The parameter host is what is written to host.
 //
 // Its SQL is sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
-func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
+func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
 	low, turn := q.low.start()
-	jobs, err = q.look(ctx, low, limit)
+	jobs, err = q.look(ctx, host, low, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +48,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if len(jobs) < limit && low > lowest {
 		// Jobs may have come back below the bound.
 		turn = q.low.reset()
-		if last, err = q.look(ctx, lowest, limit-len(jobs)); err != nil {
+		if last, err = q.look(ctx, host, lowest, limit-len(jobs)); err != nil {
 			if len(jobs) == 0 {
 				return nil, err
 			}
@@ -61,8 +64,8 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 }
 
 // look claims up to limit jobs whose keys are above low.
-func (q *Queue) look(ctx context.Context, low int64, limit int) (jobs []Job, err error) {
-	text, args := q.claimStatement(low, limit)
+func (q *Queue) look(ctx context.Context, host *string, low int64, limit int) (jobs []Job, err error) {
+	text, args := q.claimStatement(host, low, limit)
 	err = q.retry(ctx, "claim", func(db DBTX) (err error) {
 		jobs, err = query(ctx, db, scanJob, text, args...)
 		return err
@@ -73,14 +76,14 @@ func (q *Queue) look(ctx context.Context, low int64, limit int) (jobs []Job, err
 
 // claimStatement is the statement for limit jobs: with the size as a literal where there is one,
 // which the server plans once, else with the size as an argument.
-func (q *Queue) claimStatement(low int64, limit int) (text string, args []any) {
+func (q *Queue) claimStatement(host *string, low int64, limit int) (text string, args []any) {
 	switch limit {
 	case 1:
-		return claim1SQL, []any{q.worker, low}
+		return claim1SQL, []any{q.worker, host, low}
 	case 100:
-		return claim100SQL, []any{q.worker, low}
+		return claim100SQL, []any{q.worker, host, low}
 	}
-	return claimSQL, []any{q.worker, low, limit}
+	return claimSQL, []any{q.worker, host, low, limit}
 }
 
 // queueOrder compares jobs by their place in the queue; a statement returns them in any order.

@@ -13,15 +13,16 @@ var (
 	completeSQL  = statement(completeFile)
 )
 
-// Done is a finished job and its result.
+// Done is a finished job and what is recorded of it.
 type Done struct {
 	Job
 	Result *string // text
+	Score  *int32  // integer
 }
 
-// Done returns the job with its result, for Complete.
-func (j Job) Done(result *string) Done {
-	return Done{Job: j, Result: result}
+// Done returns the job with what is recorded of it, for Complete.
+func (j Job) Done(result *string, score *int32) Done {
+	return Done{Job: j, Result: result, Score: score}
 }
 
 // Complete marks jobs as done.
@@ -42,5 +43,6 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 		textArray(done, func(d Done) any { return d.ID }),
 		textArray(done, func(d Done) any { return d.Owner }),
 		textArray(done, func(d Done) any { return orNull(d.Result) }),
+		textArray(done, func(d Done) any { return orNull(d.Score) }),
 	)
 }

@@ -15,10 +15,12 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
+// The parameter host is what is written to host.
+//
 // Its SQL is sql/complete.sql, sql/claim.sql, sql/claim_1.sql and sql/claim_100.sql.
-func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (jobs []Job, err error) {
+func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, host *string, limit int) (jobs []Job, err error) {
 	if len(done) == 0 {
-		return q.Claim(ctx, limit)
+		return q.Claim(ctx, host, limit)
 	}
 	if limit <= 0 {
 		return nil, q.Complete(ctx, done...)
@@ -27,12 +29,13 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (j
 	ctx = q.hook.Before(ctx, "complete and claim")
 	defer func() { q.hook.After(ctx, "complete and claim", len(found)+len(jobs), err) }()
 	low, turn := q.low.start()
-	text, args := q.claimStatement(low, limit)
+	text, args := q.claimStatement(host, low, limit)
 	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
 		found, err = query(ctx, db, scanKey, completeSQL,
 			textArray(done, func(d Done) any { return d.ID }),
 			textArray(done, func(d Done) any { return d.Owner }),
 			textArray(done, func(d Done) any { return orNull(d.Result) }),
+			textArray(done, func(d Done) any { return orNull(d.Score) }),
 		)
 		if err != nil {
 			return err
@@ -49,7 +52,7 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (j
 	} else if low > lowest {
 		// Jobs may have come back below the bound. An error will come again.
 		q.low.reset()
-		more, _ := q.look(ctx, lowest, limit-len(jobs))
+		more, _ := q.look(ctx, host, lowest, limit-len(jobs))
 		jobs = append(jobs, more...)
 		slices.SortFunc(jobs, queueOrder)
 	}

@@ -7,6 +7,9 @@
 //	running  --Complete--------> done
 //	running  --Fail------------> failed
 //	running  --Requeue---------> ready
+//	running  --Partial---------> ready
+//	running  --Dropped---------> failed
+//	running  --Recover---------> ready, when its claim expired
 //	failed   --Redrive---------> ready
 //	finished --Purge-----------> (deleted)
 //
@@ -18,10 +21,11 @@
 // other and can settle its job.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
-// that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+// that dies leaves its jobs running until Recover, which goes by the workers that are alive,
+// makes them ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_resultpg10sql_ready.
+// jobs_resultpg10sql_ready and jobs_resultpg10sql_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

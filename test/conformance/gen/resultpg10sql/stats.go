@@ -19,6 +19,7 @@ type Stats struct {
 	Running int64 // rows that workers hold
 	Done    int64 // finished rows
 	Failed  int64 // rows that failed for good
+	Expired int64 // rows whose claim ran out
 }
 
 // Stats counts rows by state and measures waits, as far as the table's columns tell. It reads
@@ -44,6 +45,6 @@ func (q *Queue) Stats(ctx context.Context) (s Stats, err error) {
 // scanStats reads the one row of the statement.
 func scanStats(r row) (Stats, error) {
 	var s Stats
-	err := r.Scan(&s.Ready, &s.Running, &s.Done, &s.Failed)
+	err := r.Scan(&s.Ready, &s.Running, &s.Done, &s.Failed, &s.Expired)
 	return s, err
 }

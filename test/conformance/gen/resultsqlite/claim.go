@@ -23,16 +23,18 @@ var (
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
-// running for good: nothing in the table tells that it is gone.
+// running until Recover, which goes by the workers that are alive, makes them ready again.
+//
+// The parameter host is what is written to host.
 //
 // Its SQL is sql/claim.sql and sql/claim_1.sql.
-func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
+func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
-	text, args := q.claimStatement(limit)
+	text, args := q.claimStatement(host, limit)
 	err = q.retry(ctx, "claim", func(db DBTX) (err error) {
 		jobs, err = query(ctx, db, scanJob, text, args...)
 		return err
@@ -43,12 +45,12 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 
 // claimStatement is the statement for limit jobs: with the size as a literal where there is one,
 // which the server plans once, else with the size as an argument.
-func (q *Queue) claimStatement(limit int) (text string, args []any) {
+func (q *Queue) claimStatement(host *string, limit int) (text string, args []any) {
 	switch limit {
 	case 1:
-		return claim1SQL, []any{q.worker}
+		return claim1SQL, []any{q.worker, host}
 	}
-	return claimSQL, []any{q.worker, limit}
+	return claimSQL, []any{q.worker, host, limit}
 }
 
 // queueOrder compares jobs by their place in the queue; a statement returns them in any order.

@@ -16,10 +16,12 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
+// The parameter host is what is written to host.
+//
 // Its SQL is sql/complete.sql, sql/claim.sql and sql/claim_1.sql.
-func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (jobs []Job, err error) {
+func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, host *string, limit int) (jobs []Job, err error) {
 	if len(done) == 0 {
-		return q.Claim(ctx, limit)
+		return q.Claim(ctx, host, limit)
 	}
 	if limit <= 0 {
 		return nil, q.Complete(ctx, done...)
@@ -27,11 +29,11 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Done, limit int) (j
 	var found []Key
 	ctx = q.hook.Before(ctx, "complete and claim")
 	defer func() { q.hook.After(ctx, "complete and claim", len(found)+len(jobs), err) }()
-	batch, err := jsonRows(done, func(d Done) []any { return []any{d.ID, d.Owner, d.Result} })
+	batch, err := jsonRows(done, func(d Done) []any { return []any{d.ID, d.Owner, d.Result, d.Score} })
 	if err != nil {
 		return nil, fmt.Errorf("resultsqlite: complete and claim: %w", err)
 	}
-	text, args := q.claimStatement(limit)
+	text, args := q.claimStatement(host, limit)
 	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
 		found, err = query(ctx, db, scanKey, completeSQL, batch)
 		if err != nil {

@@ -62,3 +62,10 @@ CREATE TABLE tries (
     tried     boolean NOT NULL,
     tries     int
 ) ENGINE=InnoDB;
+
+-- Recover is told who is alive, and writes another table as well.
+CREATE TABLE sends (
+    id    bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state int NOT NULL DEFAULT 0, -- qgen:status ready=0 running=1 done=2
+    who   varchar(40) -- qgen:worker alive=arg
+);

@@ -6,6 +6,7 @@
 -- 	running  --Fail------------> ready, while tries are left
 -- 	running  --Fail------------> (dead)
 -- 	running  --Requeue---------> ready
+-- 	running  --Partial---------> ready
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 --
@@ -15,7 +16,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- Besides the queue's own rows it writes fired (Claim, Requeue, Extend, Recover); sentitems (Complete, Fail, Recover); outbox_multipart (Complete, Fail, Recover); totals (Complete); tries (Fail); dead (Fail, Recover); outbox (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
+-- Besides the queue's own rows it writes fired (Claim, Requeue, Extend, Recover, Partial); sentitems (Complete, Fail, Recover); outbox_multipart (Complete, Fail, Recover); totals (Complete); tries (Fail); dead (Fail, Recover); outbox (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates outbox_sms_ready and outbox_sms_expired.
 --
@@ -371,6 +372,48 @@ SELECT /* smsq.Extend */
        id, CAST(lease_till AS CHAR)
 FROM   outbox FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
+
+-- sql/outcome_partial_lock.sql
+-- outcome_partial: locks the rows of jobs whose claims are still theirs, which outcome_partial.sql then writes
+-- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Token
+SELECT /* smsq.Partial */
+       id
+FROM   outbox FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND token = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/outcome_partial_insert_fired.sql
+-- outcome_partial: inserts rows into fired for the rows that outcome_partial_lock.sql locked, before outcome_partial.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Token
+INSERT /* smsq.Partial */ INTO fired
+       (token, outbox_id, at)
+SELECT held.token, held.id, UTC_TIMESTAMP(6)
+FROM   outbox AS held FORCE INDEX (PRIMARY)
+WHERE  ((held.id = ? AND held.token = ?));
+
+-- sql/outcome_partial.sql
+-- outcome_partial: running to ready
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Token
+UPDATE /* smsq.Partial */ outbox FORCE INDEX (PRIMARY)
+SET    lease_till = NULL,
+       state = 'new',
+       token = NULL,
+       sender = NULL,
+       retries = retries - 1
+WHERE  ((id = ? AND token = ?))
+AND    state = 'busy';
 
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes

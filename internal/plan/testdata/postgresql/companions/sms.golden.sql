@@ -6,6 +6,7 @@
 -- 	running  --Fail------------> ready, while tries are left
 -- 	running  --Fail------------> (dead)
 -- 	running  --Requeue---------> ready
+-- 	running  --Partial---------> ready
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 --
@@ -15,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits; another claimer waits for it. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- Besides the queue's own rows it writes fired (Claim, Requeue, Extend, Recover); sentitems (Complete, Fail, Recover); outbox_multipart (Complete, Fail, Recover); totals (Complete); tries (Fail); dead (Fail, Recover); outbox (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
+-- Besides the queue's own rows it writes fired (Claim, Requeue, Extend, Recover, Partial); sentitems (Complete, Fail, Recover); outbox_multipart (Complete, Fail, Recover); totals (Complete); tries (Fail); dead (Fail, Recover); outbox (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates outbox_sms_ready and outbox_sms_expired and outbox_sms_token.
 --
@@ -378,6 +379,54 @@ WHERE  id = id_held
 AND    CASE WHEN token = token_held
             AND    state = 'busy' THEN true END
 RETURNING id, lease_till;
+
+-- sql/outcome_partial_lock.sql
+-- outcome_partial: locks the rows of jobs whose claims are still theirs, which outcome_partial.sql then writes
+-- fence: token as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+SELECT /* smsq.Partial */
+       id
+FROM   outbox,
+       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+WHERE  id = id_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END
+FOR    UPDATE OF outbox;
+
+-- sql/outcome_partial_insert_fired.sql
+-- outcome_partial: inserts rows into fired for the rows that outcome_partial_lock.sql locked, before outcome_partial.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+INSERT /* smsq.Partial */ INTO fired
+       (token, outbox_id, at)
+SELECT held.token, held.id, now()
+FROM   outbox AS held,
+       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+WHERE  held.id = id_held
+AND    CASE WHEN held.token = token_held THEN true END;
+
+-- sql/outcome_partial.sql
+-- outcome_partial: running to ready
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+UPDATE /* smsq.Partial */ outbox
+SET    lease_till = NULL,
+       state = 'new',
+       token = NULL,
+       sender = NULL,
+       retries = retries - 1
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+WHERE  id = id_held
+AND    CASE WHEN token = token_held
+            AND    state = 'busy' THEN true END;
 
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes

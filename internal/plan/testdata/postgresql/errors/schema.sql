@@ -47,3 +47,14 @@ CREATE TABLE given (
     body text
 );
 CREATE TABLE lines (line text);
+
+CREATE TABLE asks (
+    id    bigint PRIMARY KEY,
+    state int NOT NULL DEFAULT 0, -- qgen:status ready=0 running=1 done=2 failed=3
+    code  int -- qgen:on fail,release set arg:code
+);
+CREATE TABLE answers (
+    id    bigint PRIMARY KEY,
+    state int NOT NULL DEFAULT 0, -- qgen:status ready=0 done=1 failed=2
+    code  int -- qgen:on fail set arg:code
+);

@@ -5,6 +5,7 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* resultmaria105.Fail */ jobs FORCE INDEX (PRIMARY)
-SET    status = 'failed'
+SET    status = 'failed',
+       code = ?
 WHERE  ((id = ? AND owner = ?))
 AND    status = 'running'

@@ -4,3 +4,7 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_resultms2019_ready ON jobs (id)
 WHERE  status = 'ready';
+
+-- serves Recover: claims that ran out
+CREATE INDEX jobs_resultms2019_expired ON jobs (owner)
+WHERE  status = 'running';

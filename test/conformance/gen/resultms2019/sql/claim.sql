@@ -5,12 +5,13 @@
 -- isolation: read committed
 WITH /* resultms2019.Claim */ picked AS (
     SELECT TOP (@p1)
-           id, n, status, owner
+           id, n, status, owner, host
     FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  status = 'ready'
     ORDER  BY id
 )
 UPDATE picked
 SET    status = 'running',
-       owner = @p2
+       owner = @p2,
+       host = @p3
 OUTPUT inserted.id, inserted.n, inserted.owner

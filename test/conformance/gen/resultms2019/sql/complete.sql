@@ -6,12 +6,14 @@
 -- isolation: read committed
 UPDATE /* resultms2019.Complete */ jobs
 SET    status = 'done',
-       answer = answer_held
+       answer = answer_held,
+       score = score_held
 OUTPUT inserted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',
            owner_held nvarchar(4000) '$[1]',
-           answer_held nvarchar(max) '$[2]'
+           answer_held nvarchar(max) '$[2]',
+           score_held int '$[3]'
        ) AS job
        INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
        ON  id = id_held

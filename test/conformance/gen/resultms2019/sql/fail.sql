@@ -5,9 +5,10 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* resultms2019.Fail */ jobs
-SET    status = 'failed'
+SET    status = 'failed',
+       code = @p1
 OUTPUT inserted.id
-FROM   OPENJSON(@p1) WITH (
+FROM   OPENJSON(@p2) WITH (
            id_held bigint '$[0]',
            owner_held nvarchar(4000) '$[1]'
        ) AS job

@@ -11,7 +11,10 @@ FROM   (
                   ('n', 'bigint'),
                   ('status', 'varchar'),
                   ('owner', 'varchar'),
-                  ('answer', 'nvarchar')
+                  ('answer', 'nvarchar'),
+                  ('score', 'int'),
+                  ('code', 'int'),
+                  ('host', 'nvarchar')
        ) AS want (name, type)
 LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
        ON  have.TABLE_SCHEMA = SCHEMA_NAME()

@@ -4,7 +4,8 @@
 SELECT /* resultms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_resultms2019_ready')
+           VALUES ('jobs_resultms2019_ready'),
+                  ('jobs_resultms2019_expired')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -5,5 +5,6 @@
 -- isolation: read committed
 UPDATE /* resultmy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
-       owner = ?
+       owner = ?,
+       host = ?
 WHERE  (id = ?)

@@ -6,6 +6,7 @@
 -- isolation: read committed
 UPDATE /* resultmy84.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'done',
-       answer = CASE WHEN id = ? THEN ? END
+       answer = CASE WHEN id = ? THEN ? END,
+       score = CASE WHEN id = ? THEN (?) END
 WHERE  ((id = ? AND owner = ?))
 AND    status = 'running'

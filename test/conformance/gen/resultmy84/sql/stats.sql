@@ -6,5 +6,6 @@ SELECT /* resultmy84.Stats */
        count(CASE WHEN status = 'ready' THEN 1 END) AS ready,
        count(CASE WHEN status = 'running' THEN 1 END) AS running,
        count(CASE WHEN status = 'done' THEN 1 END) AS done,
-       count(CASE WHEN status = 'failed' THEN 1 END) AS failed
+       count(CASE WHEN status = 'failed' THEN 1 END) AS failed,
+       count(CASE WHEN status = 'running' AND (owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM processes worker_row WHERE worker_row.name = jobs.owner AND worker_row.seen_at > UTC_TIMESTAMP(6) - INTERVAL 300 SECOND AND (NOT retired))) THEN 1 END) AS expired
 FROM   jobs

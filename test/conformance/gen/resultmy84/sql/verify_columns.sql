@@ -11,7 +11,10 @@ FROM   (
            SELECT 'n', 'bigint' UNION ALL
            SELECT 'status', 'varchar' UNION ALL
            SELECT 'owner', 'varchar' UNION ALL
-           SELECT 'answer', 'text'
+           SELECT 'answer', 'text' UNION ALL
+           SELECT 'score', 'int' UNION ALL
+           SELECT 'code', 'int' UNION ALL
+           SELECT 'host', 'varchar'
        ) AS want
 LEFT   JOIN information_schema.columns AS have
        ON  have.table_schema = DATABASE()

@@ -17,9 +17,10 @@ BEGIN
     FORALL i IN 1 .. picked.COUNT
         UPDATE JOBS
         SET    STATUS = 'running',
-               OWNER = :2
+               OWNER = :2,
+               HOST = :3
         WHERE  ROWID = CHARTOROWID(picked(i));
-    OPEN :3 FOR
+    OPEN :4 FOR
         SELECT ID, N, OWNER
         FROM   JOBS
         WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));

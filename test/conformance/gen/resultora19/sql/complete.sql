@@ -7,17 +7,19 @@ DECLARE /* resultora19.Complete */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     OWNER_HELD DBMS_SQL.VARCHAR2A := :2;
     ANSWER_HELD DBMS_SQL.VARCHAR2A := :3;
+    SCORE_HELD DBMS_SQL.NUMBER_TABLE := :4;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
         UPDATE JOBS
         SET    STATUS = 'done',
-               ANSWER = ANSWER_HELD(i)
+               ANSWER = ANSWER_HELD(i),
+               SCORE = SCORE_HELD(i)
         WHERE  ID = ID_HELD(i)
         AND    OWNER = OWNER_HELD(i)
         AND    STATUS = 'running';
     FOR i IN 1 .. ID_HELD.COUNT LOOP
         changed(i) := SQL%BULK_ROWCOUNT(i);
     END LOOP;
-    :4 := changed;
+    :5 := changed;
 END;

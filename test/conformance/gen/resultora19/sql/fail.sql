@@ -10,12 +10,13 @@ DECLARE /* resultora19.Fail */
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
         UPDATE JOBS
-        SET    STATUS = 'failed'
+        SET    STATUS = 'failed',
+               CODE = :3
         WHERE  ID = ID_HELD(i)
         AND    OWNER = OWNER_HELD(i)
         AND    STATUS = 'running';
     FOR i IN 1 .. ID_HELD.COUNT LOOP
         changed(i) := SQL%BULK_ROWCOUNT(i);
     END LOOP;
-    :3 := changed;
+    :4 := changed;
 END;

@@ -11,7 +11,10 @@ FROM   (
            SELECT 'N', 'number' FROM DUAL UNION ALL
            SELECT 'STATUS', 'varchar2' FROM DUAL UNION ALL
            SELECT 'OWNER', 'varchar2' FROM DUAL UNION ALL
-           SELECT 'ANSWER', 'clob' FROM DUAL
+           SELECT 'ANSWER', 'clob' FROM DUAL UNION ALL
+           SELECT 'SCORE', 'number' FROM DUAL UNION ALL
+           SELECT 'CODE', 'number' FROM DUAL UNION ALL
+           SELECT 'HOST', 'varchar2' FROM DUAL
        ) want
 LEFT   JOIN ALL_TAB_COLUMNS have
        ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')

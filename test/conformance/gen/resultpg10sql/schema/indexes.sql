@@ -4,3 +4,7 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX CONCURRENTLY jobs_resultpg10sql_ready ON jobs (id NULLS FIRST)
 WHERE  status = 'ready';
+
+-- serves Recover: claims that ran out
+CREATE INDEX CONCURRENTLY jobs_resultpg10sql_expired ON jobs (owner)
+WHERE  status = 'running';

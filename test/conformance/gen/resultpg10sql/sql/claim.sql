@@ -5,13 +5,14 @@
 -- isolation: read committed
 UPDATE /* resultpg10sql.Claim */ jobs
 SET    status = 'running',
-       owner = $1
+       owner = $1,
+       host = $2
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   jobs
            WHERE  status = 'ready'
-           AND    id > $2
+           AND    id > $3
            ORDER  BY id NULLS FIRST
-           LIMIT  $3
+           LIMIT  $4
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, n, owner

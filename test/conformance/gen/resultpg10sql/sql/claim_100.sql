@@ -5,12 +5,13 @@
 -- isolation: read committed
 UPDATE /* resultpg10sql.Claim */ jobs
 SET    status = 'running',
-       owner = $1
+       owner = $1,
+       host = $2
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   jobs
            WHERE  status = 'ready'
-           AND    id > $2
+           AND    id > $3
            ORDER  BY id NULLS FIRST
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))

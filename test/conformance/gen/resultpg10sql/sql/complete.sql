@@ -6,8 +6,9 @@
 -- isolation: read committed
 UPDATE /* resultpg10sql.Complete */ jobs
 SET    status = 'done',
-       answer = answer_held
-FROM   unnest($1::bigint[], $2::text[], $3::text[]) AS job (id_held, owner_held, answer_held)
+       answer = answer_held,
+       score = score_held
+FROM   unnest($1::bigint[], $2::text[], $3::text[], $4::integer[]) AS job (id_held, owner_held, answer_held, score_held)
 WHERE  id = id_held
 AND    CASE WHEN owner = owner_held
             AND    status = 'running' THEN true END

@@ -5,8 +5,9 @@
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
 UPDATE /* resultpg10sql.Fail */ jobs
-SET    status = 'failed'
-FROM   unnest($1::bigint[], $2::text[]) AS job (id_held, owner_held)
+SET    status = 'failed',
+       code = $1
+FROM   unnest($2::bigint[], $3::text[]) AS job (id_held, owner_held)
 WHERE  id = id_held
 AND    CASE WHEN owner = owner_held
             AND    status = 'running' THEN true END

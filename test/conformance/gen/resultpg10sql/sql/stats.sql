@@ -6,5 +6,6 @@ SELECT /* resultpg10sql.Stats */
        count(*) FILTER (WHERE status = 'ready') AS ready,
        count(*) FILTER (WHERE status = 'running') AS running,
        count(*) FILTER (WHERE status = 'done') AS done,
-       count(*) FILTER (WHERE status = 'failed') AS failed
+       count(*) FILTER (WHERE status = 'failed') AS failed,
+       count(*) FILTER (WHERE status = 'running' AND (owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM processes worker_row WHERE worker_row.name = jobs.owner AND worker_row.seen_at > now() - interval '5 minutes' AND (NOT retired)))) AS expired
 FROM   jobs

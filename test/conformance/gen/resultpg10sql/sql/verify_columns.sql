@@ -10,7 +10,10 @@ FROM   (VALUES ('id', 'bigint'),
                ('n', 'bigint'),
                ('status', 'text'),
                ('owner', 'text'),
-               ('answer', 'text')) AS want (name, type)
+               ('answer', 'text'),
+               ('score', 'integer'),
+               ('code', 'integer'),
+               ('host', 'text')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('jobs')
        AND have.attname = want.name

@@ -3,7 +3,8 @@
 -- locks: none
 SELECT /* resultpg10sql.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_resultpg10sql_ready')) AS want (name)
+FROM   (VALUES ('jobs_resultpg10sql_ready'),
+               ('jobs_resultpg10sql_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -4,11 +4,12 @@
 -- index: (id) WHERE status = 'ready'
 UPDATE /* resultsqlite.Claim */ jobs
 SET    status = 'running',
-       owner = ?1
+       owner = ?1,
+       host = ?2
 WHERE  id IN (
            SELECT id
            FROM   jobs
            WHERE  status = 'ready'
            ORDER  BY id
-           LIMIT  ?2)
+           LIMIT  ?3)
 RETURNING id, n, owner

@@ -4,7 +4,8 @@
 -- index: (id) WHERE status = 'ready'
 UPDATE /* resultsqlite.Claim */ jobs
 SET    status = 'running',
-       owner = ?1
+       owner = ?1,
+       host = ?2
 WHERE  id = (
            SELECT id
            FROM   jobs

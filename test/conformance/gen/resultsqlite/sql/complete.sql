@@ -5,11 +5,13 @@
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* resultsqlite.Complete */ jobs
 SET    status = 'done',
-       answer = answer_held
+       answer = answer_held,
+       score = score_held
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS owner_held,
-                  json_extract(value, '$[2]') AS answer_held
+                  json_extract(value, '$[2]') AS answer_held,
+                  json_extract(value, '$[3]') AS score_held
            FROM   json_each(?1)
        ) AS job
 WHERE  id = id_held

@@ -4,11 +4,12 @@
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* resultsqlite.Fail */ jobs
-SET    status = 'failed'
+SET    status = 'failed',
+       code = ?1
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS owner_held
-           FROM   json_each(?1)
+           FROM   json_each(?2)
        ) AS job
 WHERE  id = id_held
 AND    +(owner = owner_held

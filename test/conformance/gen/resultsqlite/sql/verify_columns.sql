@@ -6,7 +6,10 @@ WITH /* resultsqlite.Verify */ want (name, type) AS (
            ('n', 'INTEGER'),
            ('status', 'TEXT'),
            ('owner', 'TEXT'),
-           ('answer', 'TEXT')
+           ('answer', 'TEXT'),
+           ('score', 'INTEGER'),
+           ('code', 'INTEGER'),
+           ('host', 'TEXT')
 )
 SELECT 'column ' || want.name || CASE
            WHEN have.name IS NULL THEN ' is missing'

@@ -2,7 +2,8 @@
 -- verify: index
 -- locks: none
 WITH /* resultsqlite.Verify */ want (name) AS (
-    VALUES ('jobs_resultsqlite_ready')
+    VALUES ('jobs_resultsqlite_ready'),
+           ('jobs_resultsqlite_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want

@@ -1,0 +1,399 @@
+-- Package givenq uses the table given as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Partial---------> ready
+-- 	running  --NotWanted-------> failed
+-- 	running  --Skipped---------> done
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates given_ready and given_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: column "code" stays as it is when a job fails because its claim ran out (giveup)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: given host *string, 2: limit
+UPDATE /* givenq.Claim */ given
+SET    state = 'A',
+       till = unixepoch() + 300,
+       tries = tries + 1,
+       host = ?1
+WHERE  id IN (
+           SELECT id
+           FROM   given
+           WHERE  state = 'N'
+           ORDER  BY id
+           LIMIT  ?2)
+RETURNING id, till, tries;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: given host *string
+UPDATE /* givenq.Claim */ given
+SET    state = 'A',
+       till = unixepoch() + 300,
+       tries = tries + 1,
+       host = ?1
+WHERE  id = (
+           SELECT id
+           FROM   given
+           WHERE  state = 'N'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, till, tries;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries Answer Response
+UPDATE /* givenq.Complete */ given
+SET    state = 'D',
+       till = NULL,
+       answer = answer_held,
+       response = response_held
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held,
+                  json_extract(value, '$[2]') AS answer_held,
+                  json_extract(value, '$[3]') AS response_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: given code *int64, 2: batch_all ID Tries
+UPDATE /* givenq.Fail */ given
+SET    state = 'N',
+       till = NULL,
+       code = ?1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: given code *int64, 2: batch_all ID Tries
+UPDATE /* givenq.Fail */ given
+SET    state = 'E',
+       till = NULL,
+       code = ?1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: given code *int64, 2: batch_all ID Tries
+UPDATE /* givenq.Requeue */ given
+SET    state = 'N',
+       till = NULL,
+       tries = tries - 1,
+       code = ?1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* givenq.Extend */ given
+SET    till = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id, till;
+
+-- sql/outcome_partial.sql
+-- outcome_partial: running to ready
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* givenq.Partial */ given
+SET    state = 'N',
+       till = NULL,
+       tries = tries - 1,
+       answer = 'in part',
+       code = 7
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/outcome_not_wanted.sql
+-- outcome_not_wanted: running to failed
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: given why *int64, 2: batch_all ID Tries
+UPDATE /* givenq.NotWanted */ given
+SET    state = 'E',
+       till = NULL,
+       code = ?1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/outcome_skipped.sql
+-- outcome_skipped: running to done
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* givenq.Skipped */ given
+SET    state = 'D',
+       till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (till) WHERE state = 'A'
+-- arguments: 1: given sweeper *string, 2: limit
+UPDATE /* givenq.Recover */ given
+SET    state = 'N',
+       till = NULL,
+       who = ?1
+WHERE  id IN (
+           SELECT id
+           FROM   given
+           WHERE  state = 'A'
+           AND    tries < 3
+           AND    till <= unixepoch()
+           LIMIT  ?2);
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the database for writing, while the statement runs
+-- index: (till) WHERE state = 'A'
+-- arguments: 1: given sweeper *string, 2: limit
+UPDATE /* givenq.Recover */ given
+SET    state = 'E',
+       till = NULL,
+       who = ?1
+WHERE  id IN (
+           SELECT id
+           FROM   given
+           WHERE  state = 'A'
+           AND    tries >= 3
+           AND    till <= unixepoch()
+           LIMIT  ?2);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* givenq.Redrive */ given
+SET    state = 'N',
+       till = NULL,
+       tries = 0
+WHERE  id IN (
+           SELECT id
+           FROM   given
+           WHERE  state = 'E'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* givenq.Purge */ FROM given
+WHERE  id IN (
+           SELECT id
+           FROM   given
+           WHERE  state = 'D'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* givenq.Purge */ FROM given
+WHERE  id IN (
+           SELECT id
+           FROM   given
+           WHERE  state = 'E'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* givenq.Enqueue */ INTO given
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* givenq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'A' AND till <= unixepoch()) AS expired
+FROM   given;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+SELECT /* givenq.Peek */
+       id, tries
+FROM   given
+WHERE  state = 'N'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* givenq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* givenq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'char(1)'),
+           ('till', 'INTEGER'),
+           ('tries', 'INTEGER'),
+           ('answer', 'TEXT'),
+           ('response', 'INTEGER'),
+           ('code', 'INTEGER'),
+           ('host', 'TEXT'),
+           ('who', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('given') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* givenq.Verify */ want (name) AS (
+    VALUES ('given_ready'),
+           ('given_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('given'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX given_ready ON given (id)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX given_expired ON given (till)
+WHERE  state = 'A';
