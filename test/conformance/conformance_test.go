@@ -155,6 +155,7 @@ func everySubject(t *testing.T) []*subject {
 			// On the oldest server that can run it, for which it is made, and the
 			// newest; in between and on slow servers only what says something new.
 			last := i == len(fit)-1 && !s.family.slow
+			s.first = i == 0
 			if i == 0 || last || e.shape == "single" || !covered[s.key()] {
 				covered[s.key()] = true
 				all = append(all, s)

@@ -176,8 +176,11 @@ func hasRowLocks(s *subject) bool { return !s.family.oneWriter }
 // hasStatistics reports whether plans follow statistics that may be wrong.
 func hasStatistics(s *subject) bool { return s.family.freeze != nil }
 
-// hasSettings reports whether a DSN can say things in more than one way.
-func hasSettings(s *subject) bool { return len(s.family.settings) > 0 && !s.clustered() }
+// hasSettings reports whether a DSN can say things in more than one way. That is between
+// the package and its driver, so one server is enough for each package.
+func hasSettings(s *subject) bool {
+	return len(s.family.settings) > 0 && !s.clustered() && (s.first || s.whole)
+}
 
 // open opens a database for the suite's own questions.
 func (f *family) open(t testing.TB, dsn string, conns int) *sql.DB {

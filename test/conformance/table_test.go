@@ -27,6 +27,7 @@ type subject struct {
 	pkg   emitted
 	shape *shape
 	whole bool // runs the whole number of jobs
+	first bool // on the oldest server that the package is for
 
 	settings []string // of the DSN, each a name=value
 	nodes    []string // the DSNs of the cluster's nodes; nil for those that all tests share
