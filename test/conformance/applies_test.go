@@ -35,6 +35,8 @@ func canComplete(s *subject) bool { return s.strategy() != "pop" }
 // marksRunning: the table shows which jobs run.
 func marksRunning(s *subject) bool { return s.shape.running != "" && canComplete(s) }
 
+func canCompleteAndClaim(s *subject) bool { return canComplete(s) && s.method("CompleteAndClaim") }
+
 func canFail(s *subject) bool { return s.method("Fail") || s.strategy() == "hold" }
 
 func canRequeue(s *subject) bool { return s.method("Requeue") }

@@ -85,7 +85,7 @@ var properties = []property{
 	{"busy group", hasGroups, proveBusyGroup},
 	{"head of line", headOfLine, proveHeadOfLine},
 	{"enqueue", nil, proveEnqueue},
-	{"complete and claim", canComplete, proveCompleteAndClaim},
+	{"complete and claim", canCompleteAndClaim, proveCompleteAndClaim},
 	{"stats and peek", nil, proveStatsAndPeek},
 	{"payload elsewhere", hasPayload, provePayloadElsewhere},
 	{"another table", isTemplated, proveAnotherTable},

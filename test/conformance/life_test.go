@@ -181,9 +181,6 @@ func proveEnqueue(t *testing.T, s *subject) {
 // proveCompleteAndClaim: what is finished is settled and the next jobs come in
 // one step; a lost job does not keep the next ones back.
 func proveCompleteAndClaim(t *testing.T, s *subject) {
-	if !s.method("CompleteAndClaim") {
-		return
-	}
 	x := s.newTable(t)
 	x.fill(t, 1, 10)
 	ctx := limited(t, time.Minute)
