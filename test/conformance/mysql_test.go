@@ -97,6 +97,9 @@ func mysqlFamily(engine, skips, descends string, c *cluster) family {
 		if refusesPrepared(t.subject) {
 			wrong["interpolateParams=true"] = t.preparing(tb).q
 		}
+		if collect[int](tb, t.db, "SELECT @@log_bin")[0] == 1 {
+			wrong["binlog_format is STATEMENT"] = t.reconnect(tb, "binlog_format='STATEMENT'").q
+		}
 		return wrong
 	}
 	f.quiet = quietMySQL
