@@ -35,7 +35,10 @@ func (b *builder) claimIndex() wanted {
 	w := wanted{name: b.indexName("ready"), where: b.indexables(queue.Ready),
 		why: "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
 	if !b.can(dialect.PartialIndex) {
-		w.columns, w.where = leading(w.where), nil
+		told := w.where
+		if w.columns, w.where = leading(told), nil; len(told) > 0 && len(w.columns) == 0 {
+			w.why = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
+		}
 	}
 	for _, p := range b.spec.Params {
 		if p.Kind == queue.Equal && !p.Optional && len(p.Any) == 0 {

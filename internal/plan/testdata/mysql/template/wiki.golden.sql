@@ -354,7 +354,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = '{{.Prefix}}job'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: job_cmd_id serves already
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: job_cmd_id serves already
 
 -- serves Claim: reads back the rows that the token marks
 ALTER TABLE `{{.Prefix}}job` ADD INDEX `{{.Prefix}}job_wiki_token` (job_token), ALGORITHM=INPLACE, LOCK=NONE;

@@ -304,4 +304,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = '{{.Prefix}}JOB'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: JOB_CMD_ID serves already
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: JOB_CMD_ID serves already
