@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -18,8 +19,8 @@ import (
 	"github.com/qgen-dev/qgen/example/situations/situation"
 )
 
-// scratch makes a database (on PostgreSQL a schema) with the tables of a situation and the indexes that
-// are advised. drop closes and removes it.
+// scratch makes a database (on PostgreSQL a schema) with the tables of a situation, the indexes that are
+// advised and the tables that packages bring along. drop closes and removes it.
 func scratch(ctx context.Context, s situation.Situation, p situation.Program, dsn string) (db *sql.DB, drop func() error, err error) {
 	name := "situation_" + strings.ToLower(rand.Text()[:10])
 	switch p.Engine {
@@ -96,11 +97,18 @@ func searching(dsn, schema string) (string, error) {
 	return u.String(), nil
 }
 
-// furnish creates the tables and the indexes.
+// furnish creates the tables, and what stands in the schema folders of the packages.
 func furnish(ctx context.Context, s situation.Situation, p situation.Program, db *sql.DB) error {
 	scripts := []string{p.Engine + ".sql"}
 	for _, name := range p.Packages {
-		scripts = append(scripts, "gen/"+name+"/schema/indexes.sql")
+		own, err := fs.Glob(s.Files, "gen/"+name+"/schema/*.sql")
+		if err != nil {
+			return err
+		}
+		if len(own) == 0 {
+			return fmt.Errorf("%s embeds no schema of %s", s.Folder, name)
+		}
+		scripts = append(scripts, own...)
 	}
 	for _, script := range scripts {
 		text, err := s.Files.ReadFile(script)

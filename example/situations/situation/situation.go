@@ -13,12 +13,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Situation is a folder beside this one.
 type Situation struct {
 	Folder   string   // its name, such as "01-batch-key"
-	Files    embed.FS // its DDL and the index advice of its packages
+	Files    embed.FS // its DDL and the schema folders of its packages
 	Programs []Program
 }
 
@@ -26,9 +27,24 @@ type Situation struct {
 type Program struct {
 	Engine   string   // <engine>.sql holds its tables
 	Servers  []string // the servers of the tests that can run it: beginnings of their names
-	Packages []string // those of gen whose index advice is followed
+	Packages []string // those of gen whose schema folders are carried out
 	Output   string   // the file that holds what it prints, "" for output.txt
-	Run      func(ctx context.Context, db *sql.DB, out io.Writer) error
+	Run      Run
+}
+
+// Run works on the tables and tells what it sees.
+type Run func(ctx context.Context, db *sql.DB, out io.Writer) error
+
+// InTurn runs one after the other, until one fails.
+func InTurn(runs ...Run) Run {
+	return func(ctx context.Context, db *sql.DB, out io.Writer) error {
+		for _, run := range runs {
+			if err := run(ctx, db, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // Queue is what the programs use of a package that qgen wrote.
@@ -37,6 +53,31 @@ type Queue[Job any] interface {
 	Claim(ctx context.Context, limit int) ([]Job, error)
 	Complete(ctx context.Context, jobs ...Job) error
 	Fail(ctx context.Context, job Job, cause error) error
+}
+
+// Log is what the programs use of a package that reads rows behind marks.
+type Log[Job any] interface {
+	Verify(ctx context.Context) error
+	Claim(ctx context.Context, group string, limit int) ([]Job, error)
+	Complete(ctx context.Context, jobs ...Job) error
+	Requeue(ctx context.Context, jobs ...Job) error
+}
+
+// Read claims the next n rows for a group. It waits until all of them can be
+// taken: rows of transactions that run, here or elsewhere, may hold them back.
+func Read[Job any](ctx context.Context, q Log[Job], group string, n int) ([]Job, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for {
+		jobs, err := q.Claim(ctx, group, n)
+		if err != nil || len(jobs) == n {
+			return jobs, err
+		}
+		if err := q.Requeue(ctx, jobs...); err != nil {
+			return nil, err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 // Hold is a transaction in which jobs are held by the locks of their rows.
