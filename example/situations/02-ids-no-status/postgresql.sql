@@ -1,5 +1,5 @@
 -- Rows with an id and nothing that says how far they are.
--- qgen:queue done=delete failed=keep
+-- qgen:queue
 CREATE TABLE outbox (
     id        bigserial PRIMARY KEY,
     recipient text NOT NULL

@@ -3,8 +3,10 @@
 package outboxmy
 
 import (
+	"fmt"
 	"math/bits"
 	"strings"
+	"time"
 )
 
 // column is one value of every element.
@@ -52,4 +54,17 @@ func expand(text string, args []any) (string, []any) {
 		}
 	}
 	return text, flat
+}
+
+// parseTime reads a time that is kept as text; some drivers have parsed it already.
+func parseTime(value any, layout string, zone *time.Location) (time.Time, error) {
+	switch v := value.(type) {
+	case time.Time:
+		return v, nil
+	case []byte:
+		return time.ParseInLocation(layout, string(v), zone)
+	case string:
+		return time.ParseInLocation(layout, v, zone)
+	}
+	return time.Time{}, fmt.Errorf("%v is no text", value)
 }

@@ -4,7 +4,9 @@ package outboxmy
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"time"
 )
 
 // Key names a row of outbox.
@@ -12,8 +14,9 @@ type Key = int64 // bigint
 
 // Job is a row of outbox.
 type Job struct {
-	ID        int64  `json:"id"`        // bigint
-	Recipient string `json:"recipient"` // varchar(200)
+	ID        int64     `json:"id"`        // bigint
+	Recipient string    `json:"recipient"` // varchar(200)
+	Added     time.Time `json:"added"`     // datetime(6)
 
 	// Err tells which columns could not be read; their fields are empty.
 	Err error `json:"-"`
@@ -27,6 +30,7 @@ func (j Job) LogValue() slog.Value {
 	return slog.GroupValue(
 		slog.Int64("id", j.ID),
 		slog.String("recipient", "(redacted)"),
+		slog.Time("added", j.Added),
 	)
 }
 
@@ -39,9 +43,15 @@ type NewJob struct {
 // scanJob reads a job in the order of the claim's columns.
 func scanJob(r row) (Job, error) {
 	var j Job
-	dest := []any{&j.ID, &j.Recipient}
+	var rawAdded any
+	dest := []any{&j.ID, &j.Recipient, &rawAdded}
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
+	}
+	if at, err := parseTime(rawAdded, "2006-01-02 15:04:05.999999", time.Local); err != nil {
+		j.Err = errors.Join(j.Err, fmt.Errorf("column added: %w", err))
+	} else {
+		j.Added = at
 	}
 	return j, nil
 }

@@ -5,6 +5,7 @@ package outboxmy
 import (
 	"context"
 	_ "embed"
+	"time"
 )
 
 var (
@@ -15,7 +16,8 @@ var (
 
 // Stats are figures of the queue at one moment. A duration is zero where no row tells it.
 type Stats struct {
-	Ready int64 // rows that a claim could take now
+	Ready       int64         // rows that a claim could take now
+	OldestReady time.Duration // how long the oldest ready row has waited
 }
 
 // Stats counts rows by state and measures waits, as far as the table's columns tell. It reads
@@ -41,6 +43,16 @@ func (q *Queue) Stats(ctx context.Context) (s Stats, err error) {
 // scanStats reads the one row of the statement.
 func scanStats(r row) (Stats, error) {
 	var s Stats
-	err := r.Scan(&s.Ready)
+	var oldestReadySeconds *float64
+	err := r.Scan(&s.Ready, &oldestReadySeconds)
+	s.OldestReady = span(oldestReadySeconds)
 	return s, err
+}
+
+// span turns seconds into a duration; null is zero.
+func span(seconds *float64) time.Duration {
+	if seconds == nil {
+		return 0
+	}
+	return time.Duration(*seconds * float64(time.Second))
 }

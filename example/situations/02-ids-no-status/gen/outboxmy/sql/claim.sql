@@ -4,7 +4,7 @@
 -- index: (id)
 -- isolation: read committed
 SELECT /* outboxmy.Claim */
-       id, recipient
+       id, recipient, CAST(added AS CHAR)
 FROM   outbox FORCE INDEX (`PRIMARY`)
 WHERE  TRUE
 AND    NOT (id = ?)

@@ -2,5 +2,5 @@
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
 INSERT /* outboxmy.Enqueue */ INTO outbox
-       (recipient)
-VALUES (?)
+       (recipient, added)
+VALUES (?, NOW(6))

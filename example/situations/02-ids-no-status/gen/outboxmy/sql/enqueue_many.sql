@@ -2,5 +2,5 @@
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
 INSERT /* outboxmy.EnqueueMany */ INTO outbox
-       (recipient)
-VALUES (?)
+       (recipient, added)
+VALUES (?, NOW(6))

@@ -4,7 +4,7 @@
 -- index: (id)
 -- isolation: read committed
 SELECT /* outboxmy.Peek */
-       id, recipient
+       id, recipient, CAST(added AS CHAR)
 FROM   outbox FORCE INDEX (`PRIMARY`)
 ORDER  BY id
 LIMIT  ?

@@ -3,5 +3,6 @@
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* outboxmy.Stats */
-       count(*) AS ready
+       count(*) AS ready,
+       TIMESTAMPDIFF(MICROSECOND, min(added), NOW(6)) / 1000000 AS oldest_ready
 FROM   outbox

@@ -8,7 +8,8 @@ SELECT /* outboxmy.Verify */
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint' AS type UNION ALL
-           SELECT 'recipient', 'varchar'
+           SELECT 'recipient', 'varchar' UNION ALL
+           SELECT 'added', 'datetime'
        ) AS want
 LEFT   JOIN information_schema.columns AS have
        ON  have.table_schema = DATABASE()
