@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/qgen-dev/qgen/example/situations/10-files-by-hash/gen/fileslite"
+	"github.com/qgen-dev/qgen/example/situations/10-files-by-hash/gen/filesmaria"
 	"github.com/qgen-dev/qgen/example/situations/10-files-by-hash/gen/filesmy"
 	"github.com/qgen-dev/qgen/example/situations/10-files-by-hash/gen/filespg"
 	"github.com/qgen-dev/qgen/example/situations/situation"
@@ -40,6 +41,13 @@ var Situation = situation.Situation{Folder: "10-files-by-hash", Files: files, Pr
 			return q.Claim(ctx, filesmy.Shard{Index: index, Count: count}, 10)
 		}
 		return run(ctx, db, out, q, claim, func(j filesmy.Job) string { return j.Path })
+	}},
+	{Engine: "mysql", Servers: []string{"mariadb"}, Packages: []string{"filesmaria"}, Run: func(ctx context.Context, db *sql.DB, out io.Writer) error {
+		q := filesmaria.New(db)
+		claim := func(index, count int) ([]filesmaria.Job, error) {
+			return q.Claim(ctx, filesmaria.Shard{Index: index, Count: count}, 10)
+		}
+		return run(ctx, db, out, q, claim, func(j filesmaria.Job) string { return j.Path })
 	}},
 }}
 
