@@ -142,6 +142,9 @@ func (l log[Job]) late(ctx context.Context, db *sql.DB, out io.Writer, add strin
 		return err
 	}
 	fmt.Fprintf(out, "%s: a line is not committed yet; there are %s, and index gets [%s]\n", l.table, seen, l.texts(early))
+	if err := l.queue.Requeue(ctx, early...); err != nil {
+		return err
+	}
 	if err := tx.Commit(); err != nil {
 		return err
 	}
