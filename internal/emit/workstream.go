@@ -587,20 +587,25 @@ func (w *writer) streamRecord(f *code.File) {
 	}
 	decl(f, []string{"record settles jobs by call, waits out transient errors, and lets go of the jobs when that is done. Jobs that are lost are left out."},
 		loopMethod("record").Params(code.Id("jobs").Add(heldJobs()), code.Id("call").Func().Params(ctxParam(), code.Id("mine").Add(heldJobs())).Error()).Error().Block(
-			code.Err().Op(":=").Add(loop("patiently")).Call(loop("settling"), loop("settling"), limit, code.Func().Params(ctxParam()).Error().BlockFunc(func(g *code.Group) {
+			code.Var().Id("gone").Error(),
+			code.Err().Op(":=").Add(loop("patiently")).Call(loop("settling"), loop("settling"), limit, code.Func().Params(ctxParam()).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
+				forget := loop("forget").Call(code.Id("jobs").Op("..."))
 				if w.keepsLease() {
 					g.Add(loop("renewing", "RLock").Call())
 					g.Defer().Add(loop("renewing", "RUnlock")).Call()
+					forget.Comment("before the next renewal, which would find their claims lost")
 				}
-				g.Id("mine").Op(":=").Qual("slices", "DeleteFunc").Call(code.Qual("slices", "Clone").Call(code.Id("jobs")), code.Parens(code.Op("*").Id("heldJob")).Dot("isLost"))
-				g.If(empty("mine")).Block(code.Return(code.Nil()))
-				g.Return(code.Id("call").Call(code.Id("ctx"), code.Id("mine")))
+				g.If(code.Id("mine").Op(":=").Qual("slices", "DeleteFunc").Call(code.Qual("slices", "Clone").Call(code.Id("jobs")), code.Parens(code.Op("*").Id("heldJob")).Dot("isLost")),
+					code.Len(code.Id("mine")).Op(">").Lit(0)).Block(
+					code.Err().Op("=").Id("call").Call(code.Id("ctx"), code.Id("mine")),
+				)
+				g.If(code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(
+					code.List(code.Id("gone"), code.Err()).Op("=").List(code.Err(), code.Nil()),
+				)
+				g.If(code.Err().Op("==").Nil()).Block(forget)
+				g.Return(code.Err())
 			})),
-			code.If(code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(
-				loop("opts", "OnError").Call(code.Err()),
-				code.Err().Op("=").Nil(),
-			),
-			code.If(code.Err().Op("==").Nil()).Block(loop("forget").Call(code.Id("jobs").Op("..."))),
+			code.If(code.Id("gone").Op("!=").Nil()).Block(loop("opts", "OnError").Call(code.Id("gone"))),
 			code.Return(code.Err()),
 		))
 	if w.carries() && w.Requeue == nil && !w.keepsLease() {

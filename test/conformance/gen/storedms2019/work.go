@@ -434,21 +434,23 @@ func (w *workLoop) giveBackWaiting() {
 // record settles jobs by call, waits out transient errors, and lets go of the jobs when that is
 // done. Jobs that are lost are left out.
 func (w *workLoop) record(jobs []*heldJob, call func(ctx context.Context, mine []*heldJob) error) error {
-	err := w.patiently(w.settling, w.settling, min(longestCall, w.lease/6), func(ctx context.Context) error {
+	var gone error
+	err := w.patiently(w.settling, w.settling, min(longestCall, w.lease/6), func(ctx context.Context) (err error) {
 		w.renewing.RLock()
 		defer w.renewing.RUnlock()
-		mine := slices.DeleteFunc(slices.Clone(jobs), (*heldJob).isLost)
-		if len(mine) == 0 {
-			return nil
+		if mine := slices.DeleteFunc(slices.Clone(jobs), (*heldJob).isLost); len(mine) > 0 {
+			err = call(ctx, mine)
 		}
-		return call(ctx, mine)
+		if errors.Is(err, ErrLost) {
+			gone, err = err, nil
+		}
+		if err == nil {
+			w.forget(jobs...) // before the next renewal, which would find their claims lost
+		}
+		return err
 	})
-	if errors.Is(err, ErrLost) {
-		w.opts.OnError(err)
-		err = nil
-	}
-	if err == nil {
-		w.forget(jobs...)
+	if gone != nil {
+		w.opts.OnError(gone)
 	}
 	return err
 }

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// ownLease is the lease of the table.
+var ownLease = 600 * time.Millisecond
+
 type Key struct{ Tenant, ID int64 }
 
 type Job struct {
@@ -53,7 +56,8 @@ type Queue struct {
 	mu      sync.Mutex
 	rows    []*record
 	renewed int
-	asked   []string // for which kinds and shards
+	answer  time.Duration // how long Extend takes
+	asked   []string      // for which kinds and shards
 }
 
 func (q *Queue) Claim(_ context.Context, kind string, batch *int64, shard Shard, limit int) ([]Job, error) {
@@ -109,7 +113,7 @@ func (q *Queue) Requeue(_ context.Context, jobs ...Job) error {
 }
 
 func (q *Queue) Extend(_ context.Context, jobs ...*Job) error {
-	defer time.Sleep(20 * time.Millisecond) // the answer is on its way
+	defer time.Sleep(q.answer) // it is on its way
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var keys []Key

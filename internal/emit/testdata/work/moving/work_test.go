@@ -13,7 +13,7 @@ import (
 // that the renewal gave it, with its own result.
 func TestMovingFence(t *testing.T) {
 	const n = 400
-	q := &Queue{begin: true}
+	q := &Queue{begin: true, answer: 20 * time.Millisecond}
 	for range n {
 		q.rows = append(q.rows, &record{state: "ready"})
 	}
@@ -48,5 +48,38 @@ func TestMovingFence(t *testing.T) {
 	}
 	if q.renewed < n/2 {
 		t.Errorf("only %d renewals: the test proves nothing", q.renewed)
+	}
+}
+
+// A job that is settled is not renewed any more: that would find its claim lost.
+func TestSettledJobsAreNotLost(t *testing.T) {
+	const n = 5_000
+	defer func(lease time.Duration) { ownLease = lease }(ownLease)
+	ownLease = 6 * time.Millisecond // so that renewals meet many that are being settled
+	q := &Queue{begin: true, answer: 50 * time.Microsecond}
+	for range n {
+		q.rows = append(q.rows, &record{state: "ready"})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var handled atomic.Int32
+	batch := int64(7)
+	err := q.Work(ctx, func(ctx context.Context, j Job) (string, error) {
+		if handled.Add(1) == n {
+			cancel()
+		}
+		if j.ID%2 == 1 {
+			return "", errors.New("no")
+		}
+		return "yes", nil
+	}, WorkOptions{
+		Kind: "mail", BatchValue: &batch, Concurrency: 64, PollInterval: 20 * time.Millisecond,
+		OnError: func(err error) { t.Error(err) },
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if q.renewed == 0 {
+		t.Error("nothing was renewed: the test proves nothing")
 	}
 }
