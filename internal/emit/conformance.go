@@ -169,7 +169,7 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 	inOrder := slices.ContainsFunc(w.Claim.Order, func(t plan.SortTerm) bool { return t.Field == f })
 	narrows := w.narrows(f)
 	distinct := !narrows && (f.Unique || inKey) || inKey && !slices.ContainsFunc(w.Key, func(k *plan.Field) bool { return !w.narrows(k) })
-	needed := distinct && !f.Optional || narrows || inOrder && isNumber(f) && !inKey
+	needed := f.Tries || distinct && !f.Optional || narrows || inOrder && isNumber(f) && !inKey
 	if (f.Optional || f.Null) && !needed {
 		return nil
 	}

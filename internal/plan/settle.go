@@ -423,6 +423,7 @@ func (b *builder) buildEnqueue() {
 			continue
 		}
 		f.New = true
+		f.Tries = b.spec.Attempts != nil && b.spec.Attempts.Column == c.Column
 		f.Optional = c.HasDefault || !c.NotNull && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
 		e.Fields = append(e.Fields, f)
 		entries = append(entries, entry{c.Column, f})
@@ -523,7 +524,9 @@ func (b *builder) given(c *queue.Column) bool {
 		switch r.Verb {
 		case "visible":
 			return true // the due time of the first try
-		case "status", "lease", "claimed", "heartbeat", "finished", "enqueued", "attempts",
+		case "attempts":
+			return b.spec.Attempts.MustStart()
+		case "status", "lease", "claimed", "heartbeat", "finished", "enqueued",
 			"version", "worker", "token", "result", "error", "seq", "on":
 			return false
 		}

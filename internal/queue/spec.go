@@ -450,6 +450,12 @@ func (a *Attempts) Limited() bool {
 	return a != nil && (a.Down || a.Max > 0 || a.MaxOf != nil)
 }
 
+// MustStart reports whether a new row is never ready unless somebody says how many
+// tries it has.
+func (a *Attempts) MustStart() bool {
+	return a != nil && a.Down && !a.Column.HasDefault && !a.NullMeansUnlimited
+}
+
 // Backoff is the wait before the next try: Base × Factor^(failures−1), at most
 // Max, shifted by up to ±Jitter of itself.
 type Backoff struct {

@@ -281,7 +281,10 @@ func (b *binding) writeCounters() {
 		b.write(r, a.Column, add(1), Retry, Fail, Recover, GiveUp)
 	}
 	b.write(r, a.Column, full, Redrive)
-	if !a.Down || a.Max > 0 {
+	switch {
+	case a.Down && a.Max > 0 && a.MustStart():
+		b.write(r, a.Column, full, Enqueue)
+	case !a.Down || a.Max > 0:
 		b.starts(r, full)
 	}
 }
