@@ -594,11 +594,53 @@ func (w *writer) pickTake(g *code.Group) {
 func (w *writer) takeTried() []*code.Statement {
 	c := w.Claim
 	tried := source{many: code.Id("tried"), item: code.Id("Job"), limit: code.Id("missing"), lists: true}
+	if c.Alone {
+		return w.takeAlone()
+	}
 	if c.Lock == nil {
 		before, args := w.arguments(c.Statement, tried, "")
 		return append(before, w.jobsInto("taken", queryCall("scanJob", w.bound(c.Statement, args)...))...)
 	}
 	return append(w.lockRows("taken", "free", "scanCandidate", c.Lock, tried), w.takeLocked("taken", "free")...)
+}
+
+// takeAlone emits what takes candidates one by one, where no lock keeps others away:
+//
+//	taken = nil
+//	var mine []Job
+//	for _, j := range tried {
+//		n, err := exec(ctx, db, claimSQL, …[]Job{j}…)
+//		if err != nil {
+//			return err
+//		}
+//		if n > 0 {
+//			mine = append(mine, j)
+//		}
+//	}
+//	if len(mine) == 0 {
+//		return nil
+//	}
+//	taken, err = query(ctx, db, scanJob, claimReadSQL, …mine…)
+//	return err
+func (w *writer) takeAlone() []*code.Statement {
+	c := w.Claim
+	one := source{many: code.Index().Id("Job").Values(code.Id("j")), item: code.Id("Job"), lists: true}
+	mine := source{many: code.Id("mine"), item: code.Id("Job"), lists: true}
+	before, args := w.arguments(c.Statement, one, "")
+	take := append(before,
+		code.List(code.Id("n"), code.Err()).Op(":=").Add(execCall(w.bound(c.Statement, args)...)),
+		ifErr(),
+		code.If(code.Id("n").Op(">").Lit(0)).Block(code.Id("mine").Op("=").Append(code.Id("mine"), code.Id("j"))),
+	)
+	readBefore, readArgs := w.arguments(c.Read, mine, "")
+	list := []*code.Statement{
+		code.Id("taken").Op("=").Nil(),
+		code.Var().Id("mine").Index().Id("Job"),
+		code.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("tried")).Block(take...),
+		code.If(empty("mine")).Block(code.Return(code.Nil())),
+	}
+	list = append(list, readBefore...)
+	return append(list, w.jobsInto("taken", queryCall("scanJob", w.bound(c.Read, readArgs)...))...)
 }
 
 // queueOrderFunc emits

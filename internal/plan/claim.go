@@ -384,6 +384,15 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 		c.Statement = s.statement("claim", "update_batch", v, b.pkg.Fields, head, locks, b.keyHead(v))
 		return
 	}
+	if guarded && b.locksTable() {
+		// A lock would be gone before the row is written: the statement that writes it looks.
+		c.Alone = true
+		c.Statement = s.statement("claim", "update_batch", v, nil,
+			"claim: ready to running, of one of the rows that claim_pick.sql named, unless somebody took it since",
+			"locks: the table, while the statement runs", b.keyHead(v))
+		c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads back the rows that were taken")
+		return
+	}
 	if guarded {
 		v.Where = nil
 		where, locks := (*scope).ready, "the rows it takes"

@@ -62,6 +62,8 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It reads candidates without locks and locks the rows it takes and their claims until it commits; workers that want the same rows wait for each other."
 	case p.Strategy == "advisory":
 		p.Locks = "It locks the rows it takes and a number for each until it commits, and passes over numbers that others hold."
+	case p.Strategy == "guarded" && b.locksTable() && !b.can(dialect.Returning):
+		p.Locks = "It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back."
 	case p.Strategy == "guarded":
 		p.Locks = "It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other."
 	case b.can(dialect.OrderedUpdate):

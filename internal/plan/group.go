@@ -109,6 +109,8 @@ func (b *builder) bearsGroup(name string) (bool, string, string) {
 	}
 	const instead = "Leave strategy= out."
 	switch {
+	case b.locksTable():
+		return b.lockless()
 	case name == "hold", name == "pop", name == "partition":
 		return false, "it writes no running state, so the running rows of a group cannot be counted",
 			"Say running=<value> on qgen:status, or leave the group out."

@@ -302,6 +302,9 @@ type Claim struct {
 	// it locks is then written. The jobs are what the last statement returns that
 	// returns the fields of Job.
 	Lock *Statement
+	// Alone, of PickTake where no row can be locked: Statement takes one row at a time and
+	// tells by the number of rows that it wrote whether it took it; Read reads those.
+	Alone bool
 	// Narrow runs behind Lock: each over the rows that the one before it returned, and
 	// returns the keys of those that are still to be taken.
 	Narrow   []*Statement

@@ -36,3 +36,9 @@ CREATE TABLE log_rows (
     id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY -- qgen:seq
 );
 CREATE TABLE inbox_claims (inbox_id bigint NOT NULL PRIMARY KEY, holder int, since int NOT NULL);
+CREATE TABLE isamg (
+    id bigint NOT NULL PRIMARY KEY,
+    st varchar(8) NOT NULL, -- qgen:status ready=a running=b done=c
+    kind int NOT NULL -- qgen:group limit=1
+) ENGINE=MyISAM;
+CREATE TABLE kinds (id int NOT NULL PRIMARY KEY);

@@ -12,7 +12,7 @@
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
 --
@@ -45,28 +45,16 @@ WHERE  state = 'N'
 ORDER  BY id
 LIMIT  ?;
 
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* mailsq.Claim */
-       id
-FROM   mails FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
-AND    state = 'N'
-FOR    UPDATE;
-
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
--- locks: the rows it takes, until commit
+-- claim: ready to running, of one of the rows that claim_pick.sql named, unless somebody took it since
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?);
+WHERE  (id = ?)
+AND    state = 'N';
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
