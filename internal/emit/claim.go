@@ -300,6 +300,7 @@ func (w *writer) look(g *code.Group) {
 	var body []*code.Statement
 	switch w.Claim.Flow {
 	case plan.LockTake:
+		w.prepareLists(g, "claim")
 		body = w.lockTake()
 	case plan.MarkRead:
 		body = w.markRead(w.claimText(g, "claim"), "claim")
