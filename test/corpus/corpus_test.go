@@ -5,6 +5,7 @@
 package corpus
 
 import (
+	"database/sql"
 	"net/url"
 	"os"
 	"os/exec"
@@ -95,7 +96,6 @@ func proveAll(t *testing.T, folder string, packages []*generate.Package) {
 // prove creates the table in a place of its own and runs the package's test there.
 func (e *entry) prove(t *testing.T, program, server string) {
 	driver, dsn := place(t, e.engine, server)
-	db := servers.Open(t, driver, dsn, 1)
 	ddl := e.schema
 	if advice := filepath.Join(e.folder, "schema", "indexes.sql"); exists(advice) {
 		ddl = append(slices.Clone(ddl), advice)
@@ -103,17 +103,7 @@ func (e *entry) prove(t *testing.T, program, server string) {
 	if seed := filepath.Join(filepath.Dir(e.schema[0]), "seed.sql"); exists(seed) {
 		ddl = append(slices.Clone(ddl), seed) // the rows that foreign keys ask for
 	}
-	for _, file := range ddl {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, statement := range servers.Statements(t, string(text)) {
-			if _, err := db.Exec(statement); err != nil {
-				t.Fatalf("%s: %v\n%s", file, err, statement)
-			}
-		}
-	}
+	create(t, servers.Open(t, driver, dsn, 1), ddl...)
 	// Hold goes first, and alone: with a handful of rows and no statistics a server is
 	// most likely to sort instead of reading by the queue's index.
 	for _, which := range []string{"^TestConformance$/^Hold$", "^TestConformance$"} {
@@ -123,6 +113,22 @@ func (e *entry) prove(t *testing.T, program, server string) {
 		out, err := test.CombinedOutput()
 		if err != nil || !regexp.MustCompile(`(?m)^--- PASS: TestConformance `).Match(out) {
 			t.Errorf("%v\n%s", err, out)
+		}
+	}
+}
+
+// create runs files of SQL. Tables whose names are made at run time are those of channel 7.
+func create(t *testing.T, db *sql.DB, files ...string) {
+	t.Helper()
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range servers.Statements(t, strings.ReplaceAll(string(text), "{{.Channel}}", "7")) {
+			if _, err := db.Exec(statement); err != nil {
+				t.Fatalf("%s: %v\n%s", file, err, statement)
+			}
 		}
 	}
 }
