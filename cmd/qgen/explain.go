@@ -71,6 +71,15 @@ func explain(w io.Writer, p *plan.Package) {
 		{"crash", p.Crash},
 	})
 
+	if c := p.Coexistence; c != nil {
+		e.head("Beside the old program")
+		rows = nil
+		for _, f := range c.Facts {
+			rows = append(rows, []string{f.What, f.Text})
+		}
+		e.table(rows)
+	}
+
 	if len(p.Indexes) > 0 {
 		e.head("Indexes")
 		for _, i := range p.Indexes {

@@ -73,6 +73,8 @@ type Queue struct {
 	ReadyIf String            // extra predicate
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
+	// Legacy is how a program takes rows that reads the table beside the package.
+	Legacy  []String // legacy_claim
 	Backoff *Backoff
 	Params  []Param       // of tables whose names are made at run time, in file order
 	Payload []PayloadFrom // payload_from, in file order

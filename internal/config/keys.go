@@ -94,6 +94,7 @@ func queueKeys(p *parser, q *Queue) []key {
 			}
 		}},
 		{name: "recover_if", read: into(&q.Recover, p.str)},
+		{name: "legacy_claim", read: func(name string, v *yaml.Node) { q.Legacy = p.strs(v, name, "SQL statements") }},
 		{name: "backoff", read: func(name string, v *yaml.Node) {
 			b := &Backoff{Pos: p.at(v)}
 			p.mapping(v, name, backoffKeys(p, b))

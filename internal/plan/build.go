@@ -53,6 +53,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	}
 	b.checkOffset(q, errs)
 	b.checkExpressions(errs)
+	b.readLegacy(q, errs)
 	b.identify(errs)
 	if errs.Len() > before {
 		return nil
@@ -91,6 +92,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.most()
 	b.fuse()
 	b.checkConformance(q, errs)
+	b.coexist()
 	b.buildDoc()
 	b.buildExplain()
 	if errs.Len() > before {

@@ -286,6 +286,9 @@ func (b *builder) buildDoc() {
 	if b.cluster {
 		p.Doc = append(p.Doc, b.clusterRules())
 	}
+	if text := b.besideOld(); text != "" {
+		p.Doc = append(p.Doc, text)
+	}
 	if text := b.besideTables(); text != "" {
 		p.Doc = append(p.Doc, text)
 	}

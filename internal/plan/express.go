@@ -24,6 +24,7 @@ type builder struct {
 	d       *dialect.Dialect
 	version dialect.Version
 	pkg     *Package
+	old     *oldProgram // nil: nothing else takes rows
 	roles   map[*schema.Column]*queue.Column
 	fields  map[*schema.Column]*Field
 	// payload are the fields of columns that other tables hold, elsewhere those columns.

@@ -92,6 +92,8 @@ type Package struct {
 	States    []StateUse  // for explain
 	Moves     []MoveUse   // for explain
 	Notes     []string    // for explain
+	// Coexistence is about an old program that takes rows as well; nil where none does.
+	Coexistence *Coexistence
 }
 
 // Driver is the Go database API that the package speaks.

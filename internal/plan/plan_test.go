@@ -65,6 +65,11 @@ func review(p *Package) string {
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "-- note: %s\n", n)
 	}
+	if p.Coexistence != nil {
+		for _, f := range p.Coexistence.Facts {
+			fmt.Fprintf(&b, "-- old program: %s: %s\n", f.What, f.Text)
+		}
+	}
 	for _, st := range p.Statements() {
 		if st.Procedure != nil {
 			fmt.Fprintf(&b, "\n%s\n%s\n", st.Procedure.DDL, st.Procedure.End)

@@ -1,0 +1,389 @@
+package plan
+
+// This file tells what a row holds that one of two programs has taken, and whether it
+// meets what the other asks for.
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// meets says whether rows can meet a condition.
+type meets int
+
+// The answers, ordered so that the least of several is that of all together.
+const (
+	never   meets = iota // no such row does
+	unknown              // nobody can tell
+	may                  // some do
+)
+
+// A content is what a column holds.
+type content struct {
+	kind contentKind
+	text string // of constant
+}
+
+type contentKind int
+
+const (
+	isAnything contentKind = iota // any value, and no condition on it tells rows apart
+	isHidden                      // one value that only the other program knows
+	isConstant
+	isNull
+	isFresh  // a value that no other row has
+	isNumber // some number
+	isNow    // the time of the write
+	isFuture
+	isPast
+)
+
+// A row is what is known of a row: what its columns may hold. Of others nothing is known.
+type row map[*schema.Column][]content
+
+// readyRow is what is known of a ready row.
+func (b *builder) readyRow() row {
+	r := row{}
+	for _, t := range b.spec.States[queue.Ready].Tests {
+		switch {
+		case t.Column == nil || len(t.Or) > 0:
+		case t.Op == queue.IsNull:
+			r[t.Column] = []content{{kind: isNull}}
+		case t.Op == queue.In:
+			var list []content
+			for _, v := range t.Values {
+				list = append(list, contentOf(v))
+			}
+			r[t.Column] = list
+		}
+	}
+	return r
+}
+
+// contentOf is what a write leaves.
+func contentOf(v queue.Value) content {
+	switch v.Kind {
+	case queue.Literal:
+		return content{isConstant, v.Text}
+	case queue.Null:
+		return content{kind: isNull}
+	case queue.Token, queue.WorkerID:
+		return content{kind: isFresh}
+	case queue.Add:
+		return content{kind: isNumber}
+	case queue.Now:
+		switch {
+		case v.Shift == nil:
+			return content{kind: isNow}
+		case v.Shift.Minus:
+			return content{kind: isPast}
+		}
+		return content{kind: isFuture}
+	case queue.SQLExpr, queue.Given, queue.ColumnOf, queue.Arg:
+		return content{kind: isHidden}
+	}
+	return content{}
+}
+
+// behind is a ready row behind steps of the queue.
+func (b *builder) behind(steps ...queue.TransitionName) row {
+	r := b.readyRow()
+	for _, name := range steps {
+		t := b.spec.Transitions[name]
+		if t == nil || name == queue.Claim && !b.writesClaim() {
+			continue
+		}
+		for _, w := range t.Writes {
+			if w.Value.Kind != queue.Old {
+				r[w.Column] = []content{contentOf(w.Value)}
+			}
+		}
+	}
+	return r
+}
+
+// behindOld is a row that the old program has taken.
+func (b *builder) behindOld() row {
+	r := b.readyRow()
+	for _, t := range slices.Concat(b.old.seen, b.old.held) {
+		if t.op == "null" && r[t.column] == nil {
+			r[t.column] = []content{{kind: isNull}}
+		}
+	}
+	if b.old.writer == nil {
+		return r
+	}
+	for _, s := range b.old.writer.sets {
+		c := content{kind: isHidden}
+		switch s.value.Kind {
+		case schema.RowLiteral:
+			c = content{isConstant, s.value.Text}
+		case schema.RowNull:
+			c.kind = isNull
+		case schema.RowNow:
+			c.kind = isNow
+		case schema.RowEarlier:
+			c.kind = isPast
+		case schema.RowLater:
+			c.kind = isFuture
+		}
+		r[s.column] = []content{c}
+	}
+	return r
+}
+
+// tellReady lists the columns by which ready rows are told.
+func (b *builder) tellReady() []*schema.Column {
+	var columns []*schema.Column
+	var add func(tests []queue.Test)
+	add = func(tests []queue.Test) {
+		for _, t := range tests {
+			if t.Column != nil {
+				columns = append(columns, t.Column)
+			}
+			add(t.Or)
+		}
+	}
+	add(b.spec.States[queue.Ready].Tests)
+	return columns
+}
+
+// asks reports whether a row can meet conditions of the old program; which is the first
+// that says less than may.
+func (r row) asks(tests []*oldTest) (answer meets, which *oldTest) {
+	answer = may
+	for _, t := range tests {
+		if m := r.ask(t); m < answer {
+			answer, which = m, t
+		}
+	}
+	return answer, which
+}
+
+func (r row) ask(t *oldTest) meets {
+	switch {
+	case t.op == "any":
+		best := never
+		for _, tests := range t.any {
+			m, _ := r.asks(tests)
+			best = max(best, m)
+		}
+		return best
+	case t.op == "" || slices.ContainsFunc(t.values, func(v schema.RowValue) bool { return v.Kind == schema.RowOther || v.Kind == schema.RowColumn }):
+		if t.op == "" || r[t.column] == nil {
+			if slices.ContainsFunc(t.mentions, func(c *schema.Column) bool { return r[c] != nil }) {
+				return unknown
+			}
+			return may
+		}
+	}
+	held, known := r[t.column]
+	if !known {
+		return may
+	}
+	best := never
+	for _, c := range held {
+		best = max(best, c.ask(t))
+	}
+	return best
+}
+
+// ask reports whether a column that holds c can meet a condition.
+func (c content) ask(t *oldTest) meets {
+	var operands []content
+	for _, v := range t.values {
+		o := content{kind: isHidden}
+		switch v.Kind {
+		case schema.RowLiteral:
+			o = content{isConstant, v.Text}
+		case schema.RowNull:
+			o.kind = isNull
+		case schema.RowNow:
+			o.kind = isNow
+		case schema.RowEarlier:
+			o.kind = isPast
+		case schema.RowLater:
+			o.kind = isFuture
+		}
+		operands = append(operands, o)
+	}
+	op := map[string]queue.Op{
+		"in": queue.In, "not in": queue.NotIn, "null": queue.IsNull, "not null": queue.NotNull,
+		"<": queue.Less, "<=": queue.LessEqual, ">": queue.Greater, ">=": queue.GreatEqual,
+	}[t.op]
+	return c.compare(op, operands, t.column, false)
+}
+
+// test reports whether a row can meet a test of the queue.
+func (r row) test(t queue.Test) meets {
+	best := r.one(t)
+	for _, or := range t.Or {
+		best = max(best, r.test(or))
+	}
+	return best
+}
+
+func (r row) one(t queue.Test) meets {
+	if t.Op == queue.Raw {
+		for c := range r {
+			if strings.Contains(strings.ToLower(t.SQL), strings.ToLower(c.Name)) {
+				return unknown
+			}
+		}
+		return may
+	}
+	held, known := r[t.Column]
+	if !known || t.Op == queue.Dead {
+		return may
+	}
+	var operands []content
+	for _, v := range t.Values {
+		operands = append(operands, contentOf(v))
+	}
+	best := never
+	for _, c := range held {
+		best = max(best, c.compare(t.Op, operands, t.Column, true))
+	}
+	return best
+}
+
+// tests reports whether a row can meet all tests.
+func (r row) tests(tests []queue.Test) meets {
+	least := may
+	for _, t := range tests {
+		least = min(least, r.test(t))
+	}
+	return least
+}
+
+// compare reports whether a column that holds c can meet a comparison. In those of the
+// queue a null among the operands is a value as others are.
+func (c content) compare(op queue.Op, operands []content, column *schema.Column, nulls bool) meets {
+	yes := map[bool]meets{true: may, false: never}
+	switch op {
+	case queue.IsNull, queue.NotNull:
+		if c.kind == isAnything || c.kind == isHidden {
+			return unknown
+		}
+		return yes[(c.kind == isNull) == (op == queue.IsNull)]
+	}
+	if c.kind == isNull && !nulls {
+		return never
+	}
+	switch op {
+	case queue.In:
+		best := never
+		for _, o := range operands {
+			best = max(best, c.equal(o, column))
+		}
+		return best
+	case queue.NotIn:
+		worst := may
+		for _, o := range operands {
+			worst = min(worst, map[meets]meets{never: may, unknown: unknown, may: never}[c.equal(o, column)])
+		}
+		if c.kind == isNumber || c.kind == isFresh {
+			return may
+		}
+		return worst
+	}
+	if len(operands) != 1 || c.kind == isNull {
+		return never
+	}
+	return c.order(op, operands[0])
+}
+
+// equal reports whether c can be the value o.
+func (c content) equal(o content, column *schema.Column) meets {
+	switch {
+	case c.kind == isNull || o.kind == isNull:
+		if c.kind == isHidden || o.kind == isHidden {
+			return unknown
+		}
+		if c.kind == o.kind {
+			return may
+		}
+		return never
+	case c.kind == isNumber:
+		return may
+	case c.kind == isFresh && o.kind == isConstant:
+		return never
+	case c.kind == isFresh && o.kind == isHidden:
+		return may // it asks for rows of its own name
+	case c.kind == isConstant && o.kind == isConstant:
+		return sameConstant(c.text, o.text, column)
+	case c.kind >= isNow && o.kind == isConstant, c.kind == isFuture && o.kind == isNow:
+		return never
+	case c.kind >= isNow && o.kind == isNow:
+		return may
+	}
+	return unknown
+}
+
+// sameConstant compares constants of a column.
+func sameConstant(x, y string, column *schema.Column) meets {
+	truth := map[string]string{"t": "true", "f": "false", "1": "true", "0": "false", "yes": "true", "no": "false"}
+	switch column.Type.Class {
+	case schema.Bool:
+		x, y = strings.ToLower(x), strings.ToLower(y)
+		if t, ok := truth[x]; ok {
+			x = t
+		}
+		if t, ok := truth[y]; ok {
+			y = t
+		}
+	case schema.Int, schema.Decimal, schema.Float:
+		if y == "true" || y == "false" {
+			zero, err := strconv.ParseFloat(x, 64)
+			return map[bool]meets{true: may, false: never}[(err == nil && zero == 0) == (y == "false")]
+		}
+		a, err := strconv.ParseFloat(x, 64)
+		b, wrong := strconv.ParseFloat(y, 64)
+		if err == nil && wrong == nil {
+			return map[bool]meets{true: may, false: never}[a == b]
+		}
+	default:
+		x, y = strings.TrimRight(x, " "), strings.TrimRight(y, " ")
+	}
+	switch {
+	case x == y:
+		return may
+	case strings.EqualFold(x, y):
+		return unknown // the collation decides
+	}
+	return never
+}
+
+// order reports whether c can stand in an order to the value o. What is before now at
+// the moment of the write is so ever after; what is later is not for a while.
+func (c content) order(op queue.Op, o content) meets {
+	less := op == queue.Less || op == queue.LessEqual
+	switch {
+	case c.kind == isNumber:
+		return may
+	case c.kind == isConstant && o.kind == isConstant:
+		a, err := strconv.ParseFloat(c.text, 64)
+		b, wrong := strconv.ParseFloat(o.text, 64)
+		if err != nil || wrong != nil {
+			return unknown
+		}
+		met := map[queue.Op]bool{queue.Less: a < b, queue.LessEqual: a <= b, queue.Greater: a > b, queue.GreatEqual: a >= b}[op]
+		return map[bool]meets{true: may, false: never}[met]
+	case c.kind < isNow || o.kind < isNow:
+		return unknown
+	}
+	place := map[contentKind]int{isPast: -1, isNow: 0, isFuture: 1}
+	switch d := place[c.kind] - place[o.kind]; {
+	case d < 0:
+		return map[bool]meets{true: may, false: never}[less]
+	case d > 0:
+		return map[bool]meets{true: never, false: may}[less]
+	case c.kind == isNow:
+		return map[bool]meets{true: may, false: never}[less]
+	}
+	return unknown
+}

@@ -1,0 +1,252 @@
+-- Package othercolumnq uses the table dbo.jobs as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Beside the old program of legacy_claim a job may be done twice. After a claim: it asks under the row's lock for j.taken = 0, which is as true of a row that is claimed: a claim writes status = 'A'. After it has taken a row: it writes taken = 1, and a claim still takes the row: it asks for status = 'N' only. Add the condition status = 'N' to the UPDATE of the old program, and let it leave a row alone where no row was changed. Let a claim ask for that, too: ready_if: "taken = 0" in qgen.yaml.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_other_column_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- old program: exclude each other: no
+-- old program: after a claim: no: it asks under the row's lock for j.taken = 0, which is as true of a row that is claimed: a claim writes status = 'A'
+-- old program: after the old one: no: it writes taken = 1, and a claim still takes the row: it asks for status = 'N' only
+-- old program: rows of the old one: are ready
+-- old program: rows of a claim: look free to it
+-- old program: what to do: Add the condition status = 'N' to the UPDATE of the old program, and let it leave a row alone where no row was changed. Let a claim ask for that, too: ready_if: "taken = 0" in qgen.yaml.
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE status = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* othercolumnq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, status, body
+    FROM   dbo.jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'N'
+    ORDER  BY id
+)
+UPDATE picked
+SET    status = 'A'
+OUTPUT inserted.id, inserted.body;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* othercolumnq.Complete */ dbo.jobs
+SET    status = 'C'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN dbo.jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  status = 'A';
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* othercolumnq.Fail */ dbo.jobs
+SET    status = 'N'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN dbo.jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  status = 'A';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* othercolumnq.Requeue */ dbo.jobs
+SET    status = 'N'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN dbo.jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  status = 'A';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* othercolumnq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   dbo.jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  status = 'C'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Body
+INSERT /* othercolumnq.Enqueue */ INTO dbo.jobs
+       (body)
+OUTPUT inserted.id
+VALUES (@p1);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Body
+SET /* othercolumnq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO dbo.jobs
+       (body)
+OUTPUT inserted.id
+INTO   @kept
+SELECT body_new
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           body_new nvarchar(max) '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* othercolumnq.Stats */
+       count(CASE WHEN status = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN status = 'A' THEN 1 END) AS running,
+       count(CASE WHEN status = 'C' THEN 1 END) AS done
+FROM   dbo.jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE status = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* othercolumnq.Peek */ TOP (@p1)
+       id, body
+FROM   dbo.jobs WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  status = 'N'
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* othercolumnq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* othercolumnq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('status', 'char'),
+                  ('body', 'nvarchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'jobs'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* othercolumnq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('dbo.jobs')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('dbo.jobs')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* othercolumnq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('jobs_other_column_ready')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('dbo.jobs')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX jobs_other_column_ready ON dbo.jobs (id)
+WHERE  status = 'N';

@@ -1,0 +1,355 @@
+-- Package byidq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- Beside the old program of legacy_claim a job may be done twice. After a claim: it asks for `status` = 'new' without a lock that lasts until its UPDATE, which does not compare that again, so it takes a row that was claimed in between. Add the condition status = 'new' to the UPDATE of the old program, and let it leave a row alone where no row was changed.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready and jobs_by_id_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- old program: exclude each other: no
+-- old program: after a claim: no: it asks for `status` = 'new' without a lock that lasts until its UPDATE, which does not compare that again, so it takes a row that was claimed in between
+-- old program: after the old one: yes: it writes `status` = 'busy', `owner` = ?, and a claim takes rows with status = 'new' only
+-- old program: rows of the old one: are running, and expired where since <= UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND, which the old program does not write: Recover may take them while it works on them
+-- old program: rows of a claim: do not look free to it: `status` = 'new' is false of them
+-- old program: what to do: Add the condition status = 'new' to the UPDATE of the old program, and let it leave a row alone where no row was changed.
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (status, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* byidq.Claim */
+       id
+FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  status = 'new'
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: worker Owner, 2: list ID
+UPDATE /* byidq.Claim */ jobs FORCE INDEX (PRIMARY)
+SET    status = 'busy',
+       owner = ?,
+       since = UTC_TIMESTAMP(6)
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* byidq.Claim */
+       id, owner, CAST(since AS CHAR), body
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: since, owner as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Owner
+SELECT /* byidq.Complete */
+       id
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND since = ? AND owner = ?))
+AND    status = 'busy'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: since, owner as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Owner
+UPDATE /* byidq.Complete */ jobs FORCE INDEX (PRIMARY)
+SET    status = 'ok'
+WHERE  ((id = ? AND since = ? AND owner = ?))
+AND    status = 'busy';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: since, owner as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Owner
+SELECT /* byidq.Fail */
+       id
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND since = ? AND owner = ?))
+AND    status = 'busy'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: since, owner as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Owner
+UPDATE /* byidq.Fail */ jobs FORCE INDEX (PRIMARY)
+SET    status = 'new',
+       owner = NULL,
+       since = NULL
+WHERE  ((id = ? AND since = ? AND owner = ?))
+AND    status = 'busy';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: since, owner as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Owner
+SELECT /* byidq.Requeue */
+       id
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND since = ? AND owner = ?))
+AND    status = 'busy'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: since, owner as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Owner
+UPDATE /* byidq.Requeue */ jobs FORCE INDEX (PRIMARY)
+SET    status = 'new',
+       owner = NULL,
+       since = NULL
+WHERE  ((id = ? AND since = ? AND owner = ?))
+AND    status = 'busy';
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: since, owner as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Owner
+SELECT /* byidq.Extend */
+       id
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND since = ? AND owner = ?))
+AND    status = 'busy'
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: since, owner as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Owner
+UPDATE /* byidq.Extend */ jobs FORCE INDEX (PRIMARY)
+SET    since = UTC_TIMESTAMP(6)
+WHERE  ((id = ? AND since = ? AND owner = ?))
+AND    status = 'busy';
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* byidq.Extend */
+       id, CAST(since AS CHAR)
+FROM   jobs FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (since, status)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* byidq.Recover */ (
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'busy'
+           AND    since <= UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN jobs ON jobs.id = picked.id
+SET    status = 'new',
+       owner = NULL,
+       since = NULL;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* byidq.Purge */ jobs
+FROM   (
+           SELECT id
+           FROM   jobs
+           WHERE  status = 'ok'
+           AND    since <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN jobs ON jobs.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Body
+INSERT /* byidq.Enqueue */ INTO jobs
+       (body)
+VALUES (?);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Body
+INSERT /* byidq.EnqueueMany */ INTO jobs
+       (body)
+VALUES (?);
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* byidq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* byidq.Stats */
+       count(CASE WHEN status = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN status = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN status = 'ok' THEN 1 END) AS done,
+       count(CASE WHEN status = 'busy' AND since <= UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN status = 'busy' THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (status, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* byidq.Peek */
+       id, body
+FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  status = 'new'
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* byidq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* byidq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'status', 'varchar' UNION ALL
+           SELECT 'owner', 'varchar' UNION ALL
+           SELECT 'since', 'datetime' UNION ALL
+           SELECT 'body', 'json'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'jobs'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* byidq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'jobs'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* byidq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'jobs_by_id_ready' AS name UNION ALL
+           SELECT 'jobs_by_id_expired'
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'jobs'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE jobs ADD INDEX jobs_by_id_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
+
+-- serves Recover: claims that ran out
+ALTER TABLE jobs ADD INDEX jobs_by_id_expired (since, status), ALGORITHM=INPLACE, LOCK=NONE;

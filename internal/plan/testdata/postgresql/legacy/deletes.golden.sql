@@ -1,0 +1,344 @@
+-- Package deletesq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_deletes_ready and jobs_deletes_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: there is no Enqueue: column "kind" is ignored, and a new row needs a value in it
+-- old program: exclude each other: yes
+-- old program: after a claim: yes: a claim writes state = 'A', and the old program asks under the row's lock for state = 'N'
+-- old program: after the old one: yes: it deletes the row
+-- old program: rows of the old one: are gone
+-- old program: rows of a claim: do not look free to it: state = 'N' is false of them
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* deletesq.Claim */ jobs
+SET    state = 'A',
+       till = now() + interval '5 minutes',
+       tries = tries + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'N'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, till, tries;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* deletesq.Claim */ jobs
+SET    state = 'A',
+       till = now() + interval '5 minutes',
+       tries = tries + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'N'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, till, tries;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* deletesq.Claim */ jobs
+SET    state = 'A',
+       till = now() + interval '5 minutes',
+       tries = tries + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'N'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, till, tries;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* deletesq.Complete */ jobs
+SET    state = 'C',
+       till = NULL
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* deletesq.Fail */ jobs
+SET    state = 'N',
+       till = NULL
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* deletesq.Fail */ jobs
+SET    state = 'E',
+       till = NULL
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* deletesq.Requeue */ jobs
+SET    state = 'N',
+       till = NULL,
+       tries = tries - 1
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* deletesq.Extend */ jobs
+SET    till = now() + interval '5 minutes'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'A' THEN true END
+RETURNING id, till;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (till) WHERE state = 'A'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* deletesq.Recover */ jobs
+SET    state = 'N',
+       till = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'A'
+           AND    tries < 5
+           AND    till <= now()
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (till) WHERE state = 'A'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* deletesq.Recover */ jobs
+SET    state = 'E',
+       till = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'A'
+           AND    tries >= 5
+           AND    till <= now()
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* deletesq.Redrive */ jobs
+SET    state = 'N',
+       till = NULL,
+       tries = 0
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* deletesq.Purge */ FROM jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'C'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* deletesq.Purge */ FROM jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* deletesq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'C') AS done,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'A' AND till <= now()) AS expired
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* deletesq.Peek */
+       id, tries
+FROM   jobs
+WHERE  state = 'N'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* deletesq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* deletesq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'char'),
+               ('till', 'timestamptz'),
+               ('tries', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* deletesq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* deletesq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_deletes_ready'),
+               ('jobs_deletes_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY jobs_deletes_ready ON jobs (id NULLS FIRST)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX CONCURRENTLY jobs_deletes_expired ON jobs (till)
+WHERE  state = 'A';

@@ -1,0 +1,175 @@
+-- Package slipsq uses the table slips as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> held
+-- 	held     --Complete--------> done
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy hold: strategy=hold is asked for.
+--
+-- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
+--
+-- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+--
+-- Beside the old program of legacy_claim a job may be done twice. After a claim: it passes over rows whose lock is held, and then takes the row all the same: nothing that it asks for under the lock is false once Complete has written the row. Add the condition sent IS NULL to the locking SELECT of the old program.
+--
+-- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates slips_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=hold is asked for
+--   lease_table  strategy=hold is asked for
+-- * hold         strategy=hold is asked for
+--   partition    strategy=hold is asked for
+--   returning    strategy=hold is asked for
+--   block        strategy=hold is asked for
+--   token        strategy=hold is asked for
+--   lock_update  strategy=hold is asked for
+--   advisory     strategy=hold is asked for
+--   guarded      strategy=hold is asked for
+--   pop          strategy=hold is asked for
+-- note: finished rows stay in the table and are known by column "sent" (done=keep)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- old program: exclude each other: no
+-- old program: after a claim: no: it passes over rows whose lock is held, and then takes the row all the same: nothing that it asks for under the lock is false once Complete has written the row
+-- old program: after the old one: yes: it holds the row's lock until its transaction ends, and a claim takes no row whose lock another holds
+-- old program: rows of the old one: stay ready, and are locked
+-- old program: rows of a claim: look free to it, and are locked
+-- old program: what to do: Add the condition sent IS NULL to the locking SELECT of the old program.
+
+-- sql/claim.sql
+-- claim: ready rows, held by their locks; nothing is written
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE sent IS NULL
+-- isolation: read committed
+-- arguments: 1: held ID, 2: limit
+SELECT /* slipsq.Claim */
+       id, body
+FROM   slips
+WHERE  sent IS NULL
+AND    id <> ALL ($1::bigint[])
+ORDER  BY id NULLS FIRST
+LIMIT  $2
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* slipsq.Complete */ slips
+SET    sent = now()
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN sent IS NULL THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* slipsq.Purge */ FROM slips
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   slips
+           WHERE  sent IS NOT NULL
+           AND    sent <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Body
+INSERT /* slipsq.Enqueue */ INTO slips
+       (body)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Body
+INSERT /* slipsq.EnqueueMany */ INTO slips
+       (body)
+SELECT body_new
+FROM   unnest($1::text[]) WITH ORDINALITY AS job (body_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* slipsq.Stats */
+       count(*) FILTER (WHERE sent IS NULL) AS ready,
+       count(*) FILTER (WHERE sent IS NOT NULL) AS done
+FROM   slips;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE sent IS NULL
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* slipsq.Peek */
+       id, body
+FROM   slips
+WHERE  sent IS NULL
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* slipsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* slipsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('sent', 'timestamptz'),
+               ('body', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('slips')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* slipsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* slipsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('slips_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('slips')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY slips_ready ON slips (id NULLS FIRST)
+WHERE  sent IS NULL;
