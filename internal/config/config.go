@@ -129,6 +129,10 @@ type Backoff struct {
 	Base, Max Length
 	Factor    Number
 	Jitter    Number
+	// Expr is SQL that tells the wait; by the names of databases where it differs.
+	Expr   String
+	ExprBy map[string]String
+	Unit   String // of what Expr is a number
 }
 
 // Also lists what is written to other tables in the transaction of a transition.

@@ -100,7 +100,7 @@ func TestParseLater(t *testing.T) {
 		}
 	}
 	want = append(want, laterQueue...)
-	want = append(want, "backoff.expr", "gen.sqlc", "gen.review", "gen.indexes")
+	want = append(want, "gen.sqlc", "gen.review", "gen.indexes")
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {

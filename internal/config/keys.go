@@ -14,19 +14,21 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // The words that some values are limited to.
 var (
-	minFences    = []string{"none", "status", "claimed", "attempt", "token"}
-	clocks       = []string{"utc", "local"}
-	paramTypes   = []string{"int", "name"}
-	sqlPackages  = []string{"database/sql", "pgx/v5"}
-	outcomeEnds  = []string{"ready", "done", "failed"}
-	codecs       = []string{"json"}
-	laterQueue   = []string{"states", "accept", "stages", "times"}
-	laterGen     = []string{"sqlc", "review", "indexes"}
-	laterBackoff = []string{"expr"}
+	minFences   = []string{"none", "status", "claimed", "attempt", "token"}
+	clocks      = []string{"utc", "local"}
+	paramTypes  = []string{"int", "name"}
+	sqlPackages = []string{"database/sql", "pgx/v5"}
+	outcomeEnds = []string{"ready", "done", "failed"}
+	codecs      = []string{"json"}
+	timeUnits   = []string{"us", "ms", "s", "m", "h", "d"}
+	laterQueue  = []string{"states", "accept", "stages", "times"}
+	laterGen    = []string{"sqlc", "review", "indexes"}
 )
 
 // later lists keys that go to Queue.Later.
@@ -86,22 +88,13 @@ func queueKeys(p *parser, q *Queue) []key {
 		}},
 		{name: "clock", read: func(name string, v *yaml.Node) { q.Clock = p.word(v, name, clocks) }},
 		{name: "ready_if", read: into(&q.ReadyIf, p.str)},
-		{name: "ready_if_by", read: func(name string, v *yaml.Node) {
-			entries, _ := p.entries(v, name)
-			q.ReadyBy = map[string]String{}
-			for _, e := range entries {
-				q.ReadyBy[e.name] = p.str(e.value, join(name, e.name))
-			}
-		}},
+		{name: "ready_if_by", read: func(name string, v *yaml.Node) { q.ReadyBy = p.byEngine(v, name) }},
 		{name: "recover_if", read: into(&q.Recover, p.str)},
 		{name: "legacy_claim", read: func(name string, v *yaml.Node) { q.Legacy = p.strs(v, name, "SQL statements") }},
 		{name: "backoff", read: func(name string, v *yaml.Node) {
 			b := &Backoff{Pos: p.at(v)}
 			p.mapping(v, name, backoffKeys(p, b))
-			if b.Base.IsSet() && b.Max.IsSet() && b.Max.Value < b.Base.Value {
-				p.errs.Errorf(b.Max.Pos, "%s.max is shorter than %s.base", name, name).
-					WithHint("The wait starts at base and grows up to max.")
-			}
+			p.checkBackoff(b, name)
 			q.Backoff = b
 		}},
 		{name: "outcomes", read: func(name string, v *yaml.Node) {
@@ -256,14 +249,53 @@ func offsetKeys(p *parser, o *Offset) []key {
 	}
 }
 
+// byEngine reads one text for each of some databases.
+func (p *parser) byEngine(v *yaml.Node, name string) map[string]String {
+	by := map[string]String{}
+	entries, _ := p.entries(v, name)
+	for _, e := range entries {
+		by[e.name] = p.str(e.value, join(name, e.name))
+	}
+	return by
+}
+
 // backoffKeys are the keys of backoff.
 func backoffKeys(p *parser, b *Backoff) []key {
-	return append([]key{
+	return []key{
 		{name: "base", read: into(&b.Base, p.length)},
 		{name: "factor", read: func(name string, v *yaml.Node) { b.Factor = p.float(v, name, 1, math.Inf(1)) }},
 		{name: "max", read: into(&b.Max, p.length)},
 		{name: "jitter", read: func(name string, v *yaml.Node) { b.Jitter = p.float(v, name, 0, 1) }},
-	}, later(laterBackoff)...)
+		{name: "expr", read: func(name string, v *yaml.Node) {
+			if n, ok := p.resolve(v); ok && n.Kind == yaml.MappingNode {
+				b.ExprBy = p.byEngine(v, name)
+				return
+			}
+			b.Expr = p.str(v, name)
+		}},
+		{name: "unit", read: func(name string, v *yaml.Node) { b.Unit = p.word(v, name, timeUnits) }},
+	}
+}
+
+// checkBackoff complains about keys of backoff that do not go together.
+func (p *parser) checkBackoff(b *Backoff, name string) {
+	if b.Base.IsSet() && b.Max.IsSet() && b.Max.Value < b.Base.Value {
+		p.errs.Errorf(b.Max.Pos, "%s.max is shorter than %s.base", name, name).
+			WithHint("The wait starts at base and grows up to max.")
+	}
+	said := b.Expr.IsSet() || b.ExprBy != nil
+	if b.Unit.IsSet() && !said {
+		p.errs.Errorf(b.Unit.Pos, "%s.unit says of what %s.expr is a number, which is not there", name, name).WithHint("Leave it out.")
+	}
+	for _, k := range []struct {
+		name string
+		pos  source.Pos
+	}{{"base", b.Base.Pos}, {"factor", b.Factor.Pos}, {"max", b.Max.Pos}, {"jitter", b.Jitter.Pos}} {
+		if said && k.pos.IsValid() {
+			p.errs.Errorf(k.pos, "%s.%s and %s.expr both say how long to wait", name, k.name, name).
+				WithHint("Leave one of the two out. An expression can do the same: {failures} in it is how often the job has failed.")
+		}
+	}
 }
 
 // sideTable reads true, false, or what is to be said of the table; nil is no side

@@ -232,11 +232,14 @@ type DriverError struct {
 // and {unit} the same as a whole number of a unit ("5", "minute"),
 // {format} the quoted format of a text time, {a} and {b} two times.
 type Clock struct {
-	Since   Version   `yaml:"since"`
-	Now     string    `yaml:"now"`
-	Fixed   string    `yaml:"fixed"`   // now shifted by a constant; Seconds serves when it is empty
-	Seconds string    `yaml:"seconds"` // now shifted by an expression
-	Age     Versioned `yaml:"age"`     // seconds from {a} to {b}
+	Since   Version `yaml:"since"`
+	Now     string  `yaml:"now"`
+	Fixed   string  `yaml:"fixed"`   // now shifted by a constant; Seconds serves when it is empty
+	Seconds string  `yaml:"seconds"` // now shifted by an expression
+	// Interval is now and the expression {interval}, a value of the server's intervals; ""
+	// where it has none.
+	Interval string    `yaml:"interval"`
+	Age      Versioned `yaml:"age"` // seconds from {a} to {b}
 }
 
 // TextFormat turns a Go time layout into the server's format text.

@@ -108,6 +108,9 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+gone+b.also(name))
 	case queue.Retry:
 		text := "Fail makes a job ready again, after a wait that grows with every failure" + b.causeText() + "."
+		if b.spec.Backoff.Expr != nil {
+			text = "Fail makes a job ready again, after a wait that the database works out of its row" + b.causeText() + "."
+		}
 		if b.spec.Due == nil {
 			text = "Fail makes a job ready again at once" + b.causeText() + "."
 		}

@@ -184,7 +184,7 @@ func (s *scope) raw(text string) string {
 		c, _ := s.d.Clock(kind, s.version)
 		return c.Now
 	}
-	macros := map[string]string{"row": row, "now": cmp.Or(now("timestamptz"), now("epoch")), "time": "CURRENT_TIME", "today": "CURRENT_DATE"}
+	macros := map[string]string{"row": row, "now": cmp.Or(now("timestamptz"), now("epoch")), "time": "CURRENT_TIME", "today": "CURRENT_DATE", "failures": s.failures()}
 	var out strings.Builder
 	for text != "" {
 		at := strings.IndexAny(text, "'\"`{")
@@ -267,6 +267,30 @@ func (s *scope) counter(c *schema.Column) string {
 		return s.column(c)
 	}
 	return "coalesce(" + s.column(c) + ", 0)"
+}
+
+// failures is how often the job of a row has failed, the failure included that the
+// statement is about.
+func (s *scope) failures() string {
+	a := s.spec.Attempts
+	if a == nil {
+		return ""
+	}
+	count := s.column(a.Column)
+	if !a.Column.NotNull {
+		count = "coalesce(" + count + ", 0)"
+	}
+	switch {
+	case a.Down && a.MaxOf != nil:
+		count = s.column(a.MaxOf) + " - " + count + " + 1"
+	case a.Down:
+		count = strconv.Itoa(a.Max) + " - " + count + " + 1"
+	case a.OnClaim:
+		return count
+	default:
+		count += " + 1"
+	}
+	return "(" + count + ")"
 }
 
 // plus adds a constant to an expression.
@@ -488,7 +512,10 @@ func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
 	if shift.Minus {
 		sign, minus = "-", "-"
 	}
-	if shift.Column == nil && shift.Arg == "" {
+	if shift.Wait != nil && shift.Wait.Unit == 0 && clock.Interval != "" {
+		return dialect.Fill(clock.Interval, "interval", s.raw(shift.Wait.SQL), "format", format)
+	}
+	if shift.Column == nil && shift.Arg == "" && shift.Wait == nil {
 		form := cmp.Or(clock.Fixed, clock.Seconds)
 		amount, unit := wholes(shift.Fixed)
 		return dialect.Fill(form, "sign", sign, "minus", minus, "seconds", seconds(shift.Fixed), "format", format,
@@ -496,6 +523,11 @@ func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
 	}
 	var amount string
 	switch {
+	case shift.Wait != nil:
+		amount = s.raw(shift.Wait.SQL)
+		if unit := shift.Wait.Unit; unit != time.Second && unit != 0 {
+			amount = "(" + amount + " * " + seconds(unit) + ")"
+		}
 	case shift.Column != nil:
 		amount = s.column(shift.Column)
 		if shift.Unit != time.Second && shift.Unit != 0 {

@@ -44,6 +44,8 @@ type binding struct {
 	dueAt  int    // which of narrow tells that the time of a row has come, -1 for none
 	drafts map[TransitionName][]*draft
 	givens map[string]*role // what arguments are for, by their names
+
+	waiting bool // the expression that is read tells a wait after a failure
 }
 
 // condition is a test that belongs to a state. A fleeting one may cease to
@@ -224,6 +226,7 @@ func (b *binding) readBackoff() {
 	if from == nil {
 		return
 	}
+	b.spec.Backoff.Expr = b.readWait(from)
 	to := &b.spec.Backoff
 	if from.Base.IsSet() {
 		to.Base = from.Base.Value

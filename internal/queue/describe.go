@@ -59,7 +59,11 @@ func (s *Spec) String() string {
 	if s.Attempts != nil {
 		line("attempts", "%s", s.Attempts.text())
 	}
-	line("backoff", "%s × %g up to %s, ±%g%%", duration(s.Backoff.Base), s.Backoff.Factor, duration(s.Backoff.Max), 100*s.Backoff.Jitter)
+	if x := s.Backoff.Expr; x != nil {
+		line("backoff", "%s", x.text())
+	} else {
+		line("backoff", "%s × %g up to %s, ±%g%%", duration(s.Backoff.Base), s.Backoff.Factor, duration(s.Backoff.Max), 100*s.Backoff.Jitter)
+	}
 	if s.Error != nil {
 		line("error", "%s", s.Error.text())
 	}
@@ -410,8 +414,18 @@ func span(s *Shift) string {
 		return s.Column.Name + " × " + duration(s.Unit)
 	case s.Arg != "":
 		return "{" + s.Arg + "}"
+	case s.Wait != nil:
+		return s.Wait.text()
 	}
 	return duration(s.Fixed)
+}
+
+// text writes a wait that SQL tells.
+func (w *Wait) text() string {
+	if w.Unit == 0 {
+		return "[" + w.SQL + "]"
+	}
+	return "[" + w.SQL + "] × " + duration(w.Unit)
 }
 
 // duration writes a duration without parts that are zero.

@@ -85,8 +85,7 @@ func (b *binding) readReadyIf() {
 		case ok:
 			text = by
 		case !text.IsSet():
-			b.errorf(b.config.Engine.Pos, "ready_if_by says nothing for %s", orWord(b.config.Engine.Value, "this database")).
-				WithHint("Add a line for it, or say ready_if for all databases.")
+			b.silentFor("ready_if_by", "Add a line for it, or say ready_if for all databases.")
 		}
 	}
 	if !text.IsSet() {
@@ -95,6 +94,11 @@ func (b *binding) readReadyIf() {
 	if sql, ok := b.expression(asLiteral(text), true); ok {
 		b.narrow = append(b.narrow, Test{Op: Raw, SQL: sql})
 	}
+}
+
+// silentFor complains about a key that lists databases and lacks the one of the queue.
+func (b *binding) silentFor(key, hint string) {
+	b.errorf(b.config.Engine.Pos, "%s says nothing for %s", key, orWord(b.config.Engine.Value, "this database")).WithHint("%s", hint)
 }
 
 func asLiteral(s config.String) literal { return literal{text: s.Value, quote: sql, pos: s.Pos} }
@@ -171,6 +175,12 @@ func (b *binding) macro(l literal, offset, length int, args bool) string {
 	pos := l.at(offset, length)
 	name := strings.TrimSpace(l.text[offset+1 : offset+length-1])
 	if slices.Contains(macros, name) {
+		return "{" + name + "}"
+	}
+	if name == failures && b.waiting {
+		if why, hint := b.countless(); why != "" {
+			b.errorf(pos, "{%s} is how often a job has failed, and %s", name, why).WithHint("%s", hint)
+		}
 		return "{" + name + "}"
 	}
 	m := argForm.FindStringSubmatch(name)

@@ -314,6 +314,7 @@ type Shift struct {
 	Column *schema.Column // holds a number of Unit
 	Arg    string         // an argument of the transition, in seconds
 	Unit   time.Duration  // of Column
+	Wait   *Wait
 }
 
 // OrderTerm is one term of the order in which rows are taken.
@@ -462,6 +463,16 @@ type Backoff struct {
 	Base, Max time.Duration
 	Factor    float64
 	Jitter    float64 // 0 to 1
+	// Expr tells the wait in the place of all that; nil where nobody says it.
+	Expr *Wait
+}
+
+// Wait is a length of time that SQL tells, over the row: {failures} stands for how
+// often a job has failed.
+type Wait struct {
+	SQL  string
+	Unit time.Duration // of which it is a number; 0 is an interval where the server has such values, else seconds
+	Pos  source.Pos
 }
 
 // ErrorColumn keeps the last error.

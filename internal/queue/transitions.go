@@ -180,19 +180,24 @@ func (b *binding) writeClaims() {
 	k := &b.claims
 	now := Value{Kind: Now}
 	delayed := Value{Kind: Now, Shift: &Shift{Arg: ArgDelay}}
+	failed := delayed
+	if x := b.spec.Backoff.Expr; x != nil {
+		failed = Value{Kind: Now, Shift: &Shift{Wait: x}}
+	}
 	if k.due != nil && !k.visible {
-		v := delayed
 		if k.due.has("add") {
-			v = now // the row's own wait is added when it is compared
+			delayed, failed = now, now // the row's own wait is added when it is compared
 		}
-		b.write(k.due, k.due.column, v, Retry, Release)
+		b.write(k.due, k.due.column, failed, Retry)
+		b.write(k.due, k.due.column, delayed, Release)
 	}
 	if k.lease != nil && k.length != nil {
 		c := k.lease.column
 		b.write(k.lease, c, Value{Kind: Now, Shift: k.length.shift(false)}, Claim, Renew)
 		switch {
 		case k.visible:
-			b.write(k.lease, c, delayed, Retry, Release)
+			b.write(k.lease, c, failed, Retry)
+			b.write(k.lease, c, delayed, Release)
 			b.write(k.lease, c, now, Redrive)
 			if b.failedByLimit {
 				b.write(k.lease, c, now, Fail)

@@ -1,0 +1,83 @@
+package generate
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/qgen-dev/qgen/internal/emit"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// What a package does is seen on SQLite: testdata/run holds tests that are put into
+// the packages of a case of plan, CASE/TABLE_test.go into that of the table.
+func TestRun(t *testing.T) {
+	cases, err := filepath.Glob("testdata/run/*")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	root, err := os.MkdirTemp(".", "_run") //nolint:usetesting // the packages must lie within this module to find the driver
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(root); err != nil {
+			t.Error(err)
+		}
+	})
+	write := func(path string, data []byte) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(path string) []byte {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	args := []string{"test", "-count=1"}
+	for _, dir := range cases {
+		from := filepath.Join("../plan/testdata/sqlite", filepath.Base(dir))
+		ddl := filepath.Join(from, "schema.sql")
+		found := 0
+		for _, q := range entries(t, "qgen.yaml", read(filepath.Join(from, "qgen.yaml")), ddl) {
+			test := filepath.Join(dir, q.Table.Value+"_test.go")
+			if _, err := os.Stat(test); err != nil {
+				continue
+			}
+			found++
+			var errs source.ErrorList
+			out := filepath.Join(root, filepath.Base(dir), q.Table.Value)
+			for _, p := range planAgain(t, q, "database/sql", out, &errs) {
+				files, err := new(emit.Emitter).Files(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range files {
+					if !strings.HasSuffix(f.Path, "_test.go") { // the conformance test wants a database of its own
+						write(f.Path, f.Data)
+					}
+				}
+			}
+			if errs.Len() > 0 {
+				t.Fatal(errs.Detail())
+			}
+			write(filepath.Join(out, "table.sql"), read(ddl))
+			write(filepath.Join(out, "run_test.go"), read(test))
+			args = append(args, "./"+out)
+		}
+		if tests, _ := filepath.Glob(filepath.Join(dir, "*_test.go")); len(tests) != found {
+			t.Errorf("%s has %d tests, for %d packages", dir, len(tests), found)
+		}
+	}
+	if text, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

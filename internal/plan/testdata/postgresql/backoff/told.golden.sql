@@ -1,0 +1,302 @@
+-- Package toldq uses the table told as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates told_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* toldq.Claim */ told
+SET    state = 'A',
+       tries = tries + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   told
+           WHERE  state = 'N'
+           AND    (run_at <= now() OR run_at IS NULL)
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, run_at, tries, wait_s, longest_s;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* toldq.Claim */ told
+SET    state = 'A',
+       tries = tries + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   told
+           WHERE  state = 'N'
+           AND    (run_at <= now() OR run_at IS NULL)
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, run_at, tries, wait_s, longest_s;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* toldq.Claim */ told
+SET    state = 'A',
+       tries = tries + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   told
+           WHERE  state = 'N'
+           AND    (run_at <= now() OR run_at IS NULL)
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, run_at, tries, wait_s, longest_s;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* toldq.Complete */ told
+SET    state = 'D'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* toldq.Fail */ told
+SET    state = 'N',
+       run_at = now() + (make_interval(secs => least(told.wait_s * 2 ^ (tries - 1), coalesce(told.longest_s, 3600))))
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* toldq.Fail */ told
+SET    state = 'E'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID, 3: batch Tries
+UPDATE /* toldq.Requeue */ told
+SET    state = 'N',
+       run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE run_at END,
+       tries = tries - 1
+FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* toldq.Redrive */ told
+SET    state = 'N',
+       tries = 0
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   told
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* toldq.Purge */ FROM told
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   told
+           WHERE  state = 'D'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* toldq.Purge */ FROM told
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   told
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new RunAt, 2: new WaitS, 3: new LongestS
+INSERT /* toldq.Enqueue */ INTO told
+       (run_at, wait_s, longest_s)
+VALUES ($1, coalesce($2::integer, 5), $3)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch RunAt, 2: new_batch WaitS, 3: new_batch LongestS
+INSERT /* toldq.EnqueueMany */ INTO told
+       (run_at, wait_s, longest_s)
+SELECT run_at_new, coalesce(wait_s_new, 5), longest_s_new
+FROM   unnest($1::timestamptz[], $2::integer[], $3::integer[]) WITH ORDINALITY AS job (run_at_new, wait_s_new, longest_s_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* toldq.Stats */
+       count(*) FILTER (WHERE state = 'N' AND (run_at <= now() OR run_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'N' AND run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'N' AND (run_at <= now() OR run_at IS NULL))) AS oldest_ready
+FROM   told;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* toldq.Peek */
+       id, run_at, tries, wait_s, longest_s
+FROM   told
+WHERE  state = 'N'
+AND    (run_at <= now() OR run_at IS NULL)
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* toldq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* toldq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'char'),
+               ('run_at', 'timestamptz'),
+               ('tries', 'integer'),
+               ('wait_s', 'integer'),
+               ('longest_s', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('told')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* toldq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* toldq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('told_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('told')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY told_ready ON told (id NULLS FIRST)
+WHERE  state = 'N';

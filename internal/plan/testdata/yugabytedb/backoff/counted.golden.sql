@@ -1,0 +1,297 @@
+-- Package countedq uses the table counted as a queue of jobs on YugabyteDB 2024.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates counted_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        YugabyteDB has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     YugabyteDB has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: an index in queue order is one hot tablet: for many workers add a column for qgen:shard mod and give each worker its share; a hashed index would put the rows out of order
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'N' AND tries > 0
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* countedq.Claim */ counted
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'N'
+           AND    run_at <= floor(extract(epoch FROM now()))::bigint
+           AND    tries > 0
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, run_at, wait_m;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'N' AND tries > 0
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* countedq.Claim */ counted
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'N'
+           AND    run_at <= floor(extract(epoch FROM now()))::bigint
+           AND    tries > 0
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, run_at, wait_m;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'N' AND tries > 0
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* countedq.Claim */ counted
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'N'
+           AND    run_at <= floor(extract(epoch FROM now()))::bigint
+           AND    tries > 0
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, run_at, wait_m;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* countedq.Complete */ counted
+SET    state = 'D'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* countedq.Fail */ counted
+SET    state = 'N',
+       tries = tries - 1,
+       run_at = floor(extract(epoch FROM now()) + ((counted.wait_m * (3 - tries + 1)) * 60))::bigint
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* countedq.Fail */ counted
+SET    state = 'E',
+       tries = 0
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* countedq.Requeue */ counted
+SET    state = 'N',
+       run_at = CASE WHEN $1 > 0.0 THEN floor(extract(epoch FROM now()) + $1)::bigint ELSE run_at END
+WHERE  id = ANY ($2::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* countedq.Redrive */ counted
+SET    state = 'N',
+       tries = 3
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* countedq.Purge */ FROM counted
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'D'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* countedq.Purge */ FROM counted
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new RunAt, 2: new WaitM
+INSERT /* countedq.Enqueue */ INTO counted
+       (run_at, wait_m)
+VALUES ($1, coalesce($2::integer, 1))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch RunAt, 2: new_batch WaitM
+INSERT /* countedq.EnqueueMany */ INTO counted
+       (run_at, wait_m)
+SELECT run_at_new, coalesce(wait_m_new, 1)
+FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (run_at_new, wait_m_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* countedq.Stats */
+       count(*) FILTER (WHERE state = 'N' AND run_at <= floor(extract(epoch FROM now()))::bigint AND tries > 0) AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'N' AND tries > 0 AND run_at > floor(extract(epoch FROM now()))::bigint) AS delayed,
+       (floor(extract(epoch FROM now()))::bigint - min(run_at) FILTER (WHERE state = 'N' AND run_at <= floor(extract(epoch FROM now()))::bigint AND tries > 0)) AS oldest_ready
+FROM   counted;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N' AND tries > 0
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* countedq.Peek */
+       id, tries, run_at, wait_m
+FROM   counted
+WHERE  state = 'N'
+AND    run_at <= floor(extract(epoch FROM now()))::bigint
+AND    tries > 0
+ORDER  BY id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* countedq.Verify */
+       'the server is ' || version() || ', the package needs YugabyteDB 2024.2'
+WHERE  CASE
+           WHEN version() NOT LIKE '%-YB-%' THEN true
+           ELSE split_part(split_part(version(), '-YB-', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), '-YB-', 2), '.', 2)::int < 202402
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* countedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'char'),
+               ('tries', 'integer'),
+               ('run_at', 'bigint'),
+               ('wait_m', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('counted')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* countedq.Verify */
+       'transactions run at ' || current_setting('yb_effective_transaction_isolation_level')
+       || '; set yb_enable_read_committed_isolation on every node'
+WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* countedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('counted_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('counted')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX counted_ready ON counted (id ASC)
+WHERE  state = 'N'
+AND    tries > 0;

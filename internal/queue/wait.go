@@ -1,0 +1,68 @@
+package queue
+
+// This file reads waits that SQL tells.
+
+import (
+	"fmt"
+
+	"github.com/qgen-dev/qgen/internal/config"
+)
+
+// failures is the macro for how often a job has failed.
+const failures = "failures"
+
+// readWait returns the wait after a failure as qgen.yaml says it in SQL, nil where it
+// does not.
+func (b *binding) readWait(from *config.Backoff) *Wait {
+	text := from.Expr
+	if from.ExprBy != nil {
+		by, ok := from.ExprBy[b.config.Engine.Value]
+		if !ok {
+			b.silentFor("backoff.expr", "Add a line for it, or say base, factor and max for all databases.")
+			return nil
+		}
+		text = by
+	}
+	if !text.IsSet() {
+		return nil
+	}
+	if why, hint := b.waitless(); why != "" {
+		b.errorf(text.Pos, "backoff.expr is written when a job fails, and %s", why).WithHint("%s", hint)
+		return nil
+	}
+	b.waiting = true
+	defer func() { b.waiting = false }()
+	sql, ok := b.expression(asLiteral(text), false)
+	if !ok {
+		return nil
+	}
+	return &Wait{SQL: sql, Unit: units[from.Unit.Value], Pos: text.Pos}
+}
+
+// waitless says why nothing can be written of a wait that SQL tells, and what to do.
+func (b *binding) waitless() (why, hint string) {
+	k := &b.claims
+	switch {
+	case b.spec.Log != nil:
+		return "rows of this queue are only added", "Leave it out: a log has no place for a failure."
+	case b.spec.Strategy == "pop":
+		return "strategy=pop has removed the row by then", "Leave it out, or leave strategy=pop out."
+	case k.due != nil && k.due.has("add"):
+		w := k.due.word("add")
+		return fmt.Sprintf("the row waits as %s says", w.pos.Text()), "Leave one of the two out: an expression can read the same column."
+	case k.due == nil && !k.visible && b.config.Side == nil && b.config.Lease == nil:
+		return "no column says when a job is due", "Mark one with qgen:due or qgen:visible."
+	}
+	return "", ""
+}
+
+// countless says why nobody knows how often a job has failed, and what to do.
+func (b *binding) countless() (why, hint string) {
+	switch a := b.spec.Attempts; {
+	case a == nil:
+		return "no column counts that", "Mark the counter with qgen:attempts, or leave {failures} out."
+	case a.Down && a.Max == 0 && a.MaxOf == nil:
+		return fmt.Sprintf("nothing says from where column %q counts down", a.Column.Name), "Say max=5 at qgen:attempts, or mark the column of the limit with qgen:max_attempts."
+	}
+	return "", ""
+}
