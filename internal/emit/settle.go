@@ -74,6 +74,8 @@ type extra struct {
 	name   string // as a parameter, and as a field of what is not exported
 	member string // of Done
 	field  *plan.Field
+	words  string // for it
+	next   bool   // when the job is due again
 }
 
 // extras lists what Complete takes per job.
@@ -83,10 +85,14 @@ func (w *writer) extras() []extra {
 		return nil
 	}
 	if r := w.Complete.Result; r != nil {
-		all = append(all, extra{"result", "Result", r})
+		all = append(all, extra{name: "result", member: "Result", field: r, words: "result"})
 	}
 	for _, p := range w.Complete.Given {
-		all = append(all, extra{p.Name, p.Member, p.Field})
+		words := p.Name
+		if p.Next {
+			words = "next time"
+		}
+		all = append(all, extra{name: p.Name, member: p.Member, field: p.Field, words: words, next: p.Next})
 	}
 	return all
 }
@@ -113,7 +119,7 @@ func (w *writer) extraArgs(on string) []*code.Statement {
 func (w *writer) whatIsDone() string {
 	var names []string
 	for _, o := range w.extras() {
-		names = append(names, o.name)
+		names = append(names, o.words)
 	}
 	if len(names) > 1 {
 		return "the " + strings.Join(names[:len(names)-1], ", the ") + " and the " + names[len(names)-1]
@@ -143,14 +149,25 @@ func (w *writer) doneType(f *code.File) {
 	fields := []*code.Statement{code.Id("Job")}
 	var params []*code.Statement
 	values := []*code.Statement{code.Id("Job").Op(":").Id("j")}
-	what := "its result"
+	what, next := "", false
 	for _, o := range w.extras() {
 		fields = append(fields, code.Id(o.member).Add(w.fieldType(o.field)).Comment(sqlType(o.field)))
 		params = append(params, code.Id(o.name).Add(w.fieldType(o.field)))
 		values = append(values, code.Id(o.member).Op(":").Id(o.name))
-		if o.name != "result" {
+		switch {
+		case o.next:
+			next = true
+		case o.name == "result" && what == "":
+			what = "its result"
+		default:
 			what = "what is recorded of it"
 		}
+	}
+	switch {
+	case next && what == "":
+		what = "the time when it is due again"
+	case next:
+		what += " and the time when it is due again"
 	}
 	decl(f, []string{"Done is a finished job and " + what + "."},
 		code.Type().Id("Done").Struct(fields...))

@@ -298,6 +298,11 @@ func (b *builder) checkFence(errs *source.ErrorList) {
 // checkConformance complains when the test of the package is asked for and no
 // jobs can be added for it.
 func (b *builder) checkConformance(q *config.Queue, errs *source.ErrorList) {
+	if b.pkg.Conformance && b.spec.Cycle != nil {
+		errs.Errorf(q.Gen.Go.Conformance.Pos, "conformance: true is not possible here: no job of this queue ends").
+			WithHint("The test finishes jobs and looks that none is left. Leave conformance or cycle out.")
+		return
+	}
 	if b.pkg.Conformance && b.pkg.Enqueue == nil {
 		errs.Errorf(q.Gen.Go.Conformance.Pos, "conformance: true is not possible here: %s", b.noEnqueue).
 			WithHint("The test adds jobs of its own with Enqueue. Make that possible, or leave conformance out.")
@@ -498,6 +503,9 @@ func (b *builder) buildExplain() {
 	for _, name := range b.spec.Steps() {
 		m := MoveUse{Transition: string(name)}
 		m.From, m.To = moves[name][0], moves[name][1]
+		if name == queue.Finish && b.spec.Cycle != nil {
+			m.To = "ready"
+		}
 		if o := b.spec.Outcome(name); o != nil {
 			m.Transition, m.From, m.To = o.Name, "running", string(o.To)
 		}

@@ -39,7 +39,7 @@ func (b *builder) buildClaim() {
 		}
 		break // what follows an expression cannot be sorted by alone
 	}
-	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.spec.Group == nil && b.firstInFirstOut() {
+	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.spec.Group == nil && b.spec.Cycle == nil && b.firstInFirstOut() {
 		c.Low = &Low{Field: b.pkg.Key[0], Refresh: lowRefresh}
 	}
 	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.rowToken == nil && b.hasRunning() && b.writesClaim() {

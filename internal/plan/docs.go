@@ -103,7 +103,14 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	}
 	switch name {
 	case queue.Finish:
-		s.Doc = append(s.Doc, "Complete marks jobs as done."+gone+b.also(name))
+		text := "Complete marks jobs as done."
+		if b.spec.Cycle != nil {
+			text = "Complete makes jobs that are done ready again, due " + b.nextText() + "."
+			if b.spec.Attempts != nil {
+				text += " Their tries begin anew."
+			}
+		}
+		s.Doc = append(s.Doc, text+gone+b.also(name))
 	case queue.Fail:
 		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+gone+b.also(name))
 	case queue.Retry:
@@ -133,6 +140,24 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		s.Doc = append(s.Doc, "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease."+b.also(name))
 	}
 	b.docClaimed(s, name)
+}
+
+// nextText says when a job of a cycle is due again.
+func (b *builder) nextText() string {
+	c := b.spec.Cycle
+	switch {
+	case c.Asks(c.Next) && c.Ends:
+		return "when the caller says with each; with nil one is never due again"
+	case c.Asks(c.Next):
+		return "when the caller says with each"
+	case c.Next.Shift == nil:
+		return "after the time that the row adds to " + plainText(c.Due.Name)
+	case c.Next.Shift.Wait != nil:
+		return "after a time that the database works out of the row"
+	case c.Next.Shift.Column != nil:
+		return "after the time that the row has in " + plainText(c.Next.Shift.Column.Name)
+	}
+	return interval(c.Next.Shift.Fixed) + " later"
 }
 
 // docOutcome says what a way to settle jobs does that the user names.
@@ -282,6 +307,9 @@ func (b *builder) buildDoc() {
 		b.diagram(),
 		fmt.Sprintf("Jobs are claimed by the strategy %s: %s.", p.Strategy, b.reason()),
 		b.guarantee())
+	if b.spec.Cycle != nil {
+		p.Doc = append(p.Doc, "A job never ends: Complete makes it ready again, due "+b.nextText()+". Who wants one to end deletes its row.")
+	}
 	if rule := b.groupRule(); rule != "" {
 		p.Doc = append(p.Doc, rule)
 	}
@@ -400,6 +428,9 @@ func (b *builder) diagram() string {
 	}
 	end(b.spec.DoneDeletes, queue.Finish, &done)
 	end(b.spec.FailedDeletes, queue.Fail, &failed)
+	if b.spec.Cycle != nil {
+		done = "ready, due again"
+	}
 	running := "running"
 	if p.Strategy == "pop" {
 		running = "(deleted)"

@@ -61,6 +61,8 @@ func (b *builder) leasable() (bool, string, string) {
 		return false, "claims in a side table end by Complete, Fail and Requeue, and by no outcomes of the user's", "Leave outcomes out and write the columns in the handler's transaction, with WithTx; or leave the side table out."
 	case slices.ContainsFunc(queue.TransitionNames, b.takesGiven):
 		return false, "a step of a job takes an argument (set arg:), and claims in a side table do not", "Write the column in the handler's transaction, with WithTx, or an expression in double quotes in place of the argument; or leave the side table out."
+	case b.spec.Cycle != nil:
+		return false, "a row of the queue is written when its job ends and not before, and with cycle no job ends", "Leave cycle out, or leave the side table out."
 	case b.spec.Backoff.Expr != nil:
 		return false, "what waits after a failure is a row of the side table, of which backoff.expr knows nothing", "Say base, factor and max in the place of backoff.expr; or leave the side table out."
 	case len(b.spec.PayloadFrom) > 0:

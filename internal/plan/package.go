@@ -275,6 +275,7 @@ type Param struct {
 	Doc    string // clause for the comment: "the value of kind"
 	Field  *Field // whose Codec and Cast apply; nil for a free argument
 	Member string // the field of Done that holds it, of one that belongs to a job
+	Next   bool   // of Complete: when the job is due again
 	Write  bool   // of Claim: it narrows nothing and is written to the rows
 	List   bool   // GoType is a slice: travels as an array (or JSON, as the dialect's batches do)
 	JSON   bool   // of List: travels as a JSON array

@@ -27,7 +27,11 @@ func (b *builder) buildSettles() {
 		return // a taken row is gone
 	}
 	p := b.pkg
-	p.Complete = b.settle(queue.Finish, "complete", "Complete", "running to done")
+	finished := "running to done"
+	if b.spec.Cycle != nil {
+		finished = "running to ready, due when its next time comes"
+	}
+	p.Complete = b.settle(queue.Finish, "complete", "Complete", finished)
 	p.Fail = b.settle(queue.Fail, "fail", "Fail", "running to failed")
 	if b.spec.Attempts != nil {
 		p.Retry = b.settle(queue.Retry, "retry", "Fail", "running to ready, one try used")
@@ -156,6 +160,10 @@ func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
 			continue
 		}
 		f := b.fields[w.Column]
+		if perJob && b.spec.Cycle.Asks(w.Value) {
+			params = append(params, b.nextTime(f))
+			continue
+		}
 		p := b.arguments[w.Value.Name]
 		if p == nil {
 			p = &Param{Name: argument(w.Value.Name), GoType: f.GoType, Field: f, Doc: "what is written to " + plainText(f.Column)}
@@ -173,6 +181,21 @@ func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
 		params = append(params, p)
 	}
 	return params
+}
+
+// nextTime plans the argument that says when a job is due again. The column may be
+// compared with what the claim left in it as well, so it has a field of its own.
+func (b *builder) nextTime(f *Field) *Param {
+	next := *f
+	next.Name, next.Null, next.Fence = exported(queue.ArgNext), b.spec.Cycle.Ends, false
+	for slices.ContainsFunc(b.pkg.Fields, func(have *Field) bool { return have.Name == next.Name }) {
+		next.Name += "Due"
+	}
+	p := &Param{Name: queue.ArgNext, GoType: f.GoType, Field: &next, Member: next.Name, Next: true}
+	if next.Null {
+		p.GoType = "*" + p.GoType
+	}
+	return p
 }
 
 // updatesReturn reports whether everything that settles jobs is an UPDATE that

@@ -85,6 +85,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readAttempts()
 	b.readClaims()
 	b.countFailures()
+	b.readCycle()
 	b.readOutcomes()
 	b.readNarrow()
 	b.readParams()

@@ -59,6 +59,9 @@ func (s *Spec) String() string {
 	if s.Attempts != nil {
 		line("attempts", "%s", s.Attempts.text())
 	}
+	if s.Cycle != nil {
+		line("cycle", "%s", s.Cycle.text())
+	}
 	if x := s.Backoff.Expr; x != nil {
 		line("backoff", "%s", x.text())
 	} else {

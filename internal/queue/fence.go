@@ -36,7 +36,7 @@ func (b *binding) readFence() {
 		s.Fence = Fence{Level: FenceToken, Columns: []*schema.Column{s.Token}}
 	case version != nil:
 		s.Fence = Fence{Level: FenceAttempt, Columns: []*schema.Column{version.column}}
-	case s.Attempts != nil && s.Attempts.OnClaim && (s.Attempts.Column.NotNull || !s.Attempts.NullMeansUnlimited):
+	case s.Attempts != nil && s.Attempts.OnClaim && s.Cycle == nil && (s.Attempts.Column.NotNull || !s.Attempts.NullMeansUnlimited):
 		s.Fence = Fence{Level: FenceAttempt, Columns: with(s.Attempts.Column)}
 		// Requeue takes the count back, and Redrive begins anew.
 		if k.claimed != nil && (k.timeout == nil || k.heartbeat != nil) {
@@ -53,6 +53,9 @@ func (b *binding) readFence() {
 		s.Fence = Fence{Level: FenceStatus, Columns: []*schema.Column{s.Worker}}
 	default:
 		s.Fence = Fence{Level: FenceStatus}
+	}
+	if a := s.Attempts; s.Cycle != nil && a != nil && a.OnClaim && s.Fence.Level < FenceAttempt {
+		b.note("the count in column %q begins anew with every round of a job, so it is no fence; qgen:token or qgen:version is one", a.Column.Name)
 	}
 	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.wholeSeconds(c[0]) {
 		b.note("the fence compares column %q, which counts whole seconds: two claims within one second look alike", c[0].Name)

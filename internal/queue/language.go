@@ -38,6 +38,7 @@ type takes int
 
 const (
 	noValue   takes = iota // a flag
+	mayValue               // a flag, or name=value
 	oneValue               // name=value
 	anyValues              // name=value|value
 	stateTest              // name=value|value, name~value|value, name:=value
@@ -85,7 +86,7 @@ var verbs = []*verb{
 		{name: "failed", takes: oneValue, only: []string{"delete", "keep"}},
 		{name: "id", takes: oneValue, only: []string{"row"}},
 		{name: "clock", takes: oneValue, only: clocks},
-		{name: "cycle", takes: noValue, later: "Leave it out and call Requeue with the wait until the next time."},
+		{name: "cycle", takes: mayValue}, lengthWords[0],
 		{name: "table", takes: oneValue},
 		{name: "emit", takes: oneValue, only: []string{"procedure"}},
 	}},
@@ -338,6 +339,8 @@ func (r *rule) check(v *verb, w *word, errs *source.ErrorList) {
 	case r.takes == noValue && w.op != flag:
 		errs.Errorf(w.pos, "%s takes no value", r.name).WithHint("Write qgen:%s %s.", v.name, r.name)
 		return
+	case r.takes == mayValue && w.op == flag:
+		return
 	case r.takes != noValue && w.op == flag:
 		errs.Errorf(w.pos, "%s needs a value", r.name).WithHint("Write %s=…, without spaces.", r.name)
 		return
@@ -345,7 +348,7 @@ func (r *rule) check(v *verb, w *word, errs *source.ErrorList) {
 		errs.Errorf(w.pos, "%s cannot be followed by %s", r.name, w.op).
 			WithHint("Write %s=…. The signs ~ (test only) and := (write only) belong to qgen:status.", r.name)
 		return
-	case r.takes == oneValue && len(w.values) > 1:
+	case (r.takes == oneValue || r.takes == mayValue) && len(w.values) > 1:
 		errs.Errorf(w.pos, "%s takes one value", r.name).WithHint("Keep one of %s. A | inside a value needs quotes: 'a|b'.", join(w.values))
 		return
 	}

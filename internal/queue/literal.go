@@ -217,7 +217,11 @@ func (b *binding) length(r *role, word string, arg bool) *distance {
 			WithHint("Name a column that holds a number, and say of what: %s=%s unit=s.", word, c.Name)
 		return nil
 	case unit == nil:
-		b.note("%s counts seconds, since no unit= is said at column %q", c.Name, r.column.Name)
+		if r.column == nil {
+			b.note("%s counts seconds, since no unit= is said beside %s", c.Name, w.pos.Text())
+		} else {
+			b.note("%s counts seconds, since no unit= is said at column %q", c.Name, r.column.Name)
+		}
 		return &distance{column: c, unit: time.Second}
 	}
 	return &distance{column: c, unit: units[unit.values[0].text]}

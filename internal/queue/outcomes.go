@@ -41,6 +41,7 @@ func (b *binding) readDone() {
 	value := b.queue.value("done")
 	marks := b.finished != nil && !b.finished.column.NotNull && !b.finished.has("also_failed")
 	switch {
+	case b.spec.Cycle != nil: // no row is finished
 	case b.config.DoneMove != nil && value != "":
 		b.errorf(b.config.DoneMove.Pos, "finished rows are moved, but the queue says %s", said.pos.Text()).
 			WithHint("Leave one of the two out.")

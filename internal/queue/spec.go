@@ -63,6 +63,7 @@ type Spec struct {
 	Lease    *Lease    // nil: a claim never expires
 	Attempts *Attempts // nil: failures are not counted
 	Backoff  Backoff
+	Cycle    *Cycle         // nil: a job that is done has ended
 	Token    *schema.Column // receives a fresh value per claim
 	Worker   *schema.Column
 	// Workers is an array to which every claim adds who makes it.

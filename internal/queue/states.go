@@ -234,7 +234,7 @@ func (b *binding) judgeStates() {
 			WithHint("Say which rows wait to be claimed: ready=<value>.")
 		return
 	}
-	if !b.spec.DoneDeletes && !b.keepsDone && b.spec.Log == nil && b.spec.Strategy != "offset" {
+	if !b.spec.DoneDeletes && !b.keepsDone && b.spec.Cycle == nil && b.spec.Log == nil && b.spec.Strategy != "offset" {
 		e := b.errorf(b.spec.Pos, "nothing says what becomes of a finished row")
 		switch {
 		case len(b.status) > 0:

@@ -23,6 +23,24 @@ var enters = map[TransitionName]StateName{
 	Fail: Failed, Recover: Ready, GiveUp: Failed, Redrive: Ready,
 }
 
+// enters tells the state in which a transition of this queue ends.
+func (b *binding) enters(name TransitionName) (StateName, bool) {
+	if name == Finish && b.spec.Cycle != nil {
+		return Ready, true
+	}
+	state, ok := enters[name]
+	return state, ok
+}
+
+// withNext adds to steps that make a row ready that which finishes a job, where that
+// does so as well.
+func (b *binding) withNext(steps ...TransitionName) []TransitionName {
+	if b.spec.Cycle != nil {
+		steps = append(steps, Finish)
+	}
+	return steps
+}
+
 // buildTransitions sets Spec.Transitions.
 func (b *binding) buildTransitions() {
 	for _, name := range TransitionNames {
@@ -143,7 +161,7 @@ func (b *binding) write(by *role, c *schema.Column, v Value, steps ...Transition
 func (b *binding) writeStatus() {
 	for _, s := range b.status {
 		for _, name := range TransitionNames {
-			state, ok := enters[name]
+			state, ok := b.enters(name)
 			if state == Failed && b.failedByLimit {
 				state = Ready
 			}
@@ -167,6 +185,8 @@ func (b *binding) staysReady(s *statusColumn, name TransitionName) bool {
 	switch name {
 	case Retry, Release, Recover:
 		return !says && !writes
+	case Finish:
+		return b.spec.Cycle != nil && !says && !writes
 	case Fail, GiveUp:
 		return b.failedByLimit && !says && !writes
 	case Redrive:
@@ -191,6 +211,13 @@ func (b *binding) writeClaims() {
 		b.write(k.due, k.due.column, failed, Retry)
 		b.write(k.due, k.due.column, delayed, Release)
 	}
+	if c := b.spec.Cycle; c != nil {
+		due := k.due
+		if k.visible {
+			due = k.lease
+		}
+		b.write(due, c.Due, c.Next, Finish)
+	}
 	if k.lease != nil && k.length != nil {
 		c := k.lease.column
 		b.write(k.lease, c, Value{Kind: Now, Shift: k.length.shift(false)}, Claim, Renew)
@@ -210,7 +237,7 @@ func (b *binding) writeClaims() {
 		}
 	}
 	// Rows that have failed are told by being free where nothing else tells.
-	leaving := []TransitionName{Retry, Release, Recover, Redrive, Enqueue}
+	leaving := b.withNext(Retry, Release, Recover, Redrive, Enqueue)
 	if b.failedByLimit {
 		leaving = append(leaving, Fail, GiveUp)
 	}
@@ -285,7 +312,7 @@ func (b *binding) writeCounters() {
 	default:
 		b.write(r, a.Column, add(1), Retry, Fail, Recover, GiveUp)
 	}
-	b.write(r, a.Column, full, Redrive)
+	b.write(r, a.Column, full, b.withNext(Redrive)...)
 	switch {
 	case a.Down && a.Max > 0 && a.MustStart():
 		b.write(r, a.Column, full, Enqueue)
@@ -325,7 +352,7 @@ func (b *binding) writeOutcomes() {
 	}
 	if r := b.one("error"); r != nil {
 		b.write(r, r.column, Value{Kind: Arg, Name: ArgError}, Retry, Fail)
-		b.clears(r, Release, Redrive)
+		b.clears(r, b.withNext(Release, Redrive)...)
 		if r.column.NotNull && !r.column.HasDefault && r.column.Type.Class == schema.Text && !r.column.Type.Array {
 			b.write(r, r.column, Value{Kind: Literal}, Enqueue) // no error yet
 		}
@@ -385,7 +412,8 @@ func (b *binding) resolve(name TransitionName) []Write {
 func (b *binding) judgeWrites() {
 	said := map[*word]bool{}
 	for _, name := range TransitionNames {
-		t, state := b.spec.Transitions[name], enters[name]
+		t := b.spec.Transitions[name]
+		state, _ := b.enters(name)
 		if t == nil || t.Delete || len(t.Tests) == 0 || state == Failed && b.failedByLimit || state == Running && !b.runs() {
 			continue
 		}

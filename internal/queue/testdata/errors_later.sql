@@ -1,4 +1,4 @@
--- qgen:queue later strategy=offset cycle table="D_MM{{.Channel}}"
+-- qgen:queue later
 CREATE TABLE later (
   id     bigint PRIMARY KEY, -- qgen:seq gaps settle=60s
   b      text, -- qgen:worker alive=workers

@@ -58,3 +58,8 @@ CREATE TABLE answers (
     state int NOT NULL DEFAULT 0, -- qgen:status ready=0 done=1 failed=2
     code  int -- qgen:on fail set arg:code
 );
+-- qgen:queue cycled cycle=1h
+CREATE TABLE cycled (
+    id     bigserial PRIMARY KEY,
+    run_at timestamptz NOT NULL -- qgen:due
+);

@@ -1,0 +1,265 @@
+-- Package addedq uses the table added as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> ready, due again
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- A job never ends: Complete makes it ready again, due after the time that the row adds to ran_at. Who wants one to end deletes its row.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "till" says which rows run (expired=claim)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* addedq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, ran_at, till, wait_s
+    FROM   added WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  (till <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) OR till IS NULL)
+    AND    (ran_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(wait_s) OR ran_at IS NULL)
+    ORDER  BY id
+)
+UPDATE picked
+SET    till = DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) + 300
+OUTPUT inserted.id, inserted.ran_at, inserted.till, inserted.wait_s;
+
+-- sql/complete.sql
+-- complete: running to ready, due when its next time comes
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* addedq.Complete */ added
+SET    ran_at = DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()),
+       till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN added WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = till_held
+AND    till IS NOT NULL;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* addedq.Fail */ added
+SET    ran_at = DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()),
+       till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN added WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = till_held
+AND    till IS NOT NULL;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* addedq.Requeue */ added
+SET    ran_at = DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()),
+       till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN added WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = till_held
+AND    till IS NOT NULL;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* addedq.Extend */ added
+SET    till = DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) + 300
+OUTPUT inserted.id, inserted.till
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held bigint '$[1]'
+       ) AS job
+       INNER LOOP JOIN added WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = till_held
+AND    till IS NOT NULL;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new RanAt, 2: new WaitS
+INSERT /* addedq.Enqueue */ INTO added
+       (ran_at, wait_s)
+OUTPUT inserted.id
+VALUES (@p1, coalesce(@p2, 60));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all RanAt WaitS
+SET /* addedq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO added
+       (ran_at, wait_s)
+OUTPUT inserted.id
+INTO   @kept
+SELECT ran_at_new, coalesce(wait_s_new, 60)
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           ran_at_new bigint '$[0]',
+           wait_s_new int '$[1]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* addedq.Stats */
+       count(CASE WHEN (till <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) OR till IS NULL) AND (ran_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(wait_s) OR ran_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN till IS NOT NULL AND till > DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS running,
+       count(CASE WHEN ran_at > DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS delayed,
+       count(CASE WHEN till IS NOT NULL AND till <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS expired,
+       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN (till <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) OR till IS NULL) AND (ran_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(wait_s) OR ran_at IS NULL) THEN ran_at END)) * 1.0 AS oldest_ready
+FROM   added;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* addedq.Peek */ TOP (@p1)
+       id, ran_at, wait_s
+FROM   added WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  (till <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) OR till IS NULL)
+AND    (ran_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(wait_s) OR ran_at IS NULL)
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* addedq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* addedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('ran_at', 'bigint'),
+                  ('till', 'bigint'),
+                  ('wait_s', 'int')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'added'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* addedq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('added')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('added')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* addedq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('PK__added')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('added')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__added serves already

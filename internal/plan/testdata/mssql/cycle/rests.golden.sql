@@ -1,0 +1,258 @@
+-- Package restsq uses the table rests as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> ready, due again
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- A job never ends: Complete makes it ready again, due when the caller says with each; with nil one is never due again. Who wants one to end deletes its row.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row that waits for its time looks like one that runs: both are hidden by column "run_at"
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* restsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, run_at, ver
+    FROM   rests WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  run_at <= SYSUTCDATETIME()
+    ORDER  BY id
+)
+UPDATE picked
+SET    run_at = DATEADD(minute, 5, SYSUTCDATETIME()),
+       ver = ver + 1
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.run_at, 126), inserted.ver;
+
+-- sql/complete.sql
+-- complete: running to ready, due when its next time comes
+-- fence: ver as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Ver Next
+UPDATE /* restsq.Complete */ rests
+SET    run_at = CONVERT(datetime2, run_at_held, 126),
+       ver = ver + 1
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           ver_held int '$[1]',
+           run_at_held varchar(27) '$[2]'
+       ) AS job
+       INNER LOOP JOIN rests WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  ver = ver_held;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: ver as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch_all ID Ver
+UPDATE /* restsq.Fail */ rests
+SET    run_at = DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSUTCDATETIME())),
+       ver = ver + 1
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           ver_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN rests WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  ver = ver_held;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: ver as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch_all ID Ver
+UPDATE /* restsq.Requeue */ rests
+SET    run_at = DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSUTCDATETIME())),
+       ver = ver + 1
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           ver_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN rests WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  ver = ver_held;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: ver as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Ver
+UPDATE /* restsq.Extend */ rests
+SET    run_at = DATEADD(minute, 5, SYSUTCDATETIME()),
+       ver = ver + 1
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.run_at, 126), inserted.ver
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           ver_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN rests WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  ver = ver_held;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new RunAt
+INSERT /* restsq.Enqueue */ INTO rests
+       (run_at, ver)
+OUTPUT inserted.id
+VALUES (CONVERT(datetime2, @p1, 126), 0);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all RunAt
+SET /* restsq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO rests
+       (run_at, ver)
+OUTPUT inserted.id
+INTO   @kept
+SELECT CONVERT(datetime2, run_at_new, 126), 0
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           run_at_new varchar(27) '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* restsq.Stats */
+       count(CASE WHEN run_at <= SYSUTCDATETIME() THEN 1 END) AS ready,
+       count(CASE WHEN run_at > SYSUTCDATETIME() THEN 1 END) AS running,
+       count(CASE WHEN run_at > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN run_at <= SYSUTCDATETIME() THEN run_at END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   rests;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* restsq.Peek */ TOP (@p1)
+       id, ver
+FROM   rests WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  run_at <= SYSUTCDATETIME()
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* restsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* restsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('run_at', 'datetime2'),
+                  ('ver', 'int')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'rests'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* restsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('rests')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('rests')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* restsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('PK__rests')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('rests')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__rests serves already

@@ -1,0 +1,243 @@
+-- Package restsq uses the table rests as a queue of jobs on YugabyteDB 2024.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> ready, due again
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- A job never ends: Complete makes it ready again, due when the caller says with each; with nil one is never due again. Who wants one to end deletes its row.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        YugabyteDB has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     YugabyteDB has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row that waits for its time looks like one that runs: both are hidden by column "run_at"
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: an index in queue order is one hot tablet: for many workers add a column for qgen:shard mod and give each worker its share; a hashed index would put the rows out of order
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* restsq.Claim */ rests
+SET    run_at = now() + interval '5 minutes',
+       ver = ver + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   rests
+           WHERE  run_at <= now()
+           ORDER  BY id
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, run_at, ver;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+UPDATE /* restsq.Claim */ rests
+SET    run_at = now() + interval '5 minutes',
+       ver = ver + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   rests
+           WHERE  run_at <= now()
+           ORDER  BY id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, run_at, ver;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+UPDATE /* restsq.Claim */ rests
+SET    run_at = now() + interval '5 minutes',
+       ver = ver + 1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   rests
+           WHERE  run_at <= now()
+           ORDER  BY id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, run_at, ver;
+
+-- sql/complete.sql
+-- complete: running to ready, due when its next time comes
+-- fence: ver as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Ver, 3: batch Next
+UPDATE /* restsq.Complete */ rests
+SET    run_at = run_at_held,
+       ver = ver + 1
+FROM   unnest($1::bigint[], $2::integer[], $3::timestamptz[]) AS job (id_held, ver_held, run_at_held)
+WHERE  id = id_held
+AND    CASE WHEN ver = ver_held THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: ver as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID, 3: batch Ver
+UPDATE /* restsq.Fail */ rests
+SET    run_at = now() + make_interval(secs => $1),
+       ver = ver + 1
+FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, ver_held)
+WHERE  id = id_held
+AND    CASE WHEN ver = ver_held THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: ver as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID, 3: batch Ver
+UPDATE /* restsq.Requeue */ rests
+SET    run_at = now() + make_interval(secs => $1),
+       ver = ver + 1
+FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, ver_held)
+WHERE  id = id_held
+AND    CASE WHEN ver = ver_held THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: ver as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Ver
+UPDATE /* restsq.Extend */ rests
+SET    run_at = now() + interval '5 minutes',
+       ver = ver + 1
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, ver_held)
+WHERE  id = id_held
+AND    CASE WHEN ver = ver_held THEN true END
+RETURNING id, run_at, ver;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new RunAt
+INSERT /* restsq.Enqueue */ INTO rests
+       (run_at, ver)
+VALUES ($1, 0)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch RunAt
+INSERT /* restsq.EnqueueMany */ INTO rests
+       (run_at, ver)
+SELECT run_at_new, 0
+FROM   unnest($1::timestamptz[]) WITH ORDINALITY AS job (run_at_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* restsq.Stats */
+       count(*) FILTER (WHERE run_at <= now()) AS ready,
+       count(*) FILTER (WHERE run_at > now()) AS running,
+       count(*) FILTER (WHERE run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE run_at <= now())) AS oldest_ready
+FROM   rests;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* restsq.Peek */
+       id, ver
+FROM   rests
+WHERE  run_at <= now()
+ORDER  BY id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* restsq.Verify */
+       'the server is ' || version() || ', the package needs YugabyteDB 2024.2'
+WHERE  CASE
+           WHEN version() NOT LIKE '%-YB-%' THEN true
+           ELSE split_part(split_part(version(), '-YB-', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), '-YB-', 2), '.', 2)::int < 202402
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* restsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('run_at', 'timestamptz'),
+               ('ver', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('rests')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* restsq.Verify */
+       'transactions run at ' || current_setting('yb_effective_transaction_isolation_level')
+       || '; set yb_enable_read_committed_isolation on every node'
+WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* restsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('rests_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('rests')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: rests_pkey serves already

@@ -1,0 +1,130 @@
+package queue
+
+// This file reads queues whose jobs never end: each is due again when it is done.
+
+import (
+	"fmt"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// Cycle says when a job that is done is due again.
+type Cycle struct {
+	Due  *schema.Column
+	Next Value // what Due gets; Given: the caller says it with each job
+	// Ends: a null in Due is never due, so that a job of which the caller says nothing
+	// is not done again.
+	Ends bool
+}
+
+// ArgNext is the name of the argument that says when a job is due again.
+const ArgNext = "next"
+
+// Asks reports whether a value is the caller's word for when a job is due again.
+func (c *Cycle) Asks(v Value) bool { return c != nil && v.Kind == Given && v.Name == ArgNext }
+
+// readCycle reads what is said of the next time of a job that is done.
+func (b *binding) readCycle() {
+	w, unit := b.queue.word("cycle"), b.queue.word("unit")
+	counts := w != nil && w.op == equals
+	if unit != nil && !counts {
+		b.errorf(unit.pos, "%s says of what cycle= is a number, which is not there", unit.pos.Text()).WithHint("Leave it out.")
+	}
+	if w == nil {
+		return
+	}
+	k := &b.claims
+	due := k.due
+	if k.visible {
+		due = k.lease
+	}
+	switch {
+	case b.spec.Strategy == "pop":
+		b.errorf(w.pos, "strategy=pop has removed the row when its job is done, so it cannot be due again").WithHint("Leave cycle out, or leave strategy=pop out.")
+		return
+	case b.spec.Log != nil:
+		b.errorf(w.pos, "rows of this queue are only added, so none is due again").WithHint("Leave cycle out.")
+		return
+	case due == nil:
+		b.errorf(w.pos, "a job of a cycle is due again when it is done, and no column says when a job is due").
+			WithHint("Mark one with qgen:due or qgen:visible.")
+		return
+	}
+	b.checkCycle(w)
+	c := &Cycle{Due: due.column, Ends: !due.column.NotNull && due.value("null") == "never"}
+	add := due.word("add")
+	switch {
+	case add != nil && counts:
+		b.errorf(w.pos, "%s and %s both say after what time a job is due again", w.pos.Text(), add.pos.Text()).
+			WithHint("Leave one of the two out: with cycle alone the column gets the present, to which %s is added.", add.pos.Text())
+		return
+	case add != nil:
+		c.Next = Value{Kind: Now}
+	case !counts:
+		c.Next = Value{Kind: Given, Name: ArgNext, Pos: w.pos}
+		b.givens[ArgNext] = due
+	default:
+		shift := b.period(w, unit)
+		if shift == nil {
+			return
+		}
+		c.Next = Value{Kind: Now, Shift: shift}
+	}
+	b.spec.Cycle = c
+	if a := b.spec.Attempts; a != nil && a.Down && a.Max == 0 && a.MaxOf == nil {
+		why, hint := b.countless()
+		b.errorf(b.one("attempts").pos, "the attempts of a job begin anew when it is done, and %s", why).WithHint("%s", hint)
+	}
+}
+
+// period reads the time from one run of a job to the next.
+func (b *binding) period(w, unit *word) *Shift {
+	l := w.values[0]
+	if l.quote != sql {
+		d := b.length(&role{annotation: b.queue}, "cycle", false)
+		if d == nil {
+			return nil
+		}
+		return d.shift(false)
+	}
+	text, ok := b.expression(l, false)
+	if !ok {
+		return nil
+	}
+	wait := &Wait{SQL: text, Pos: l.pos}
+	if unit != nil {
+		wait.Unit = units[unit.values[0].text]
+	}
+	return &Shift{Wait: wait}
+}
+
+// checkCycle complains about words that end a job.
+func (b *binding) checkCycle(w *word) {
+	ends := func(pos source.Pos, what string) {
+		b.errorf(pos, "%s says what becomes of a finished row, but with %s no job ends", what, w.pos.Text()).
+			WithHint("A job that is done is ready again. Leave one of the two out.")
+	}
+	if said := b.queue.word("done"); said != nil {
+		ends(said.pos, said.pos.Text())
+	}
+	for _, s := range b.status {
+		if said := s.word(string(Done)); said != nil {
+			ends(said.pos, said.pos.Text())
+		}
+	}
+	if m := b.config.DoneMove; m != nil {
+		ends(m.Pos, "done: {move: …}")
+	}
+	for _, o := range b.config.Outcomes {
+		if o.To.Value == string(Done) {
+			b.errorf(o.To.Pos, "outcome %q leads to done, but with %s no job ends", o.Name.Value, w.pos.Text()).
+				WithHint("Write to: ready, and set what tells when the job is due; or to: failed.")
+		}
+	}
+}
+
+// text says when a job is due again.
+func (c *Cycle) text() string {
+	return fmt.Sprintf("a job that is done is due again: %s := %s", c.Due.Name, quote(c.Next, c.Due))
+}
