@@ -38,7 +38,7 @@ func TestMirth(t *testing.T) {
 		mirth(t, b, func(number int, tx *sql.Tx) channel[mirthmy.Job] { return open(number).WithTx(tx) }, func(j mirthmy.Job) string {
 			return message(j.MessageID, j.ID, j.Content)
 		})
-	}, "mirth/mysql.sql")
+	}, "mirth/mysql.sql", "mirth/mysql_adopted.sql")
 }
 
 // message is a job by its key and its content.
@@ -132,6 +132,9 @@ func mirth[J any](t *testing.T, b base, in func(number int, tx *sql.Tx) channel[
 			} else {
 				b.run(t, "CREATE TABLE "+other+" LIKE "+table)
 			}
+		}
+		if b.engine == "mysql" { // whose claims name an index, of each table its own
+			b.run(t, "ALTER TABLE D_MM12 RENAME INDEX D_MM7_messages_ready TO D_MM12_messages_ready")
 		}
 		b.run(t, "INSERT INTO D_MM12 (MESSAGE_ID, ID, SERVER_ID, STATUS, SEND_ATTEMPTS, ERROR_CODE, CHAIN_ID, ORDER_ID) VALUES (5, 1, 'a', 'Q', 0, 0, 1, 1)",
 			"INSERT INTO D_MC12 (METADATA_ID, MESSAGE_ID, CONTENT_TYPE, CONTENT, IS_ENCRYPTED) VALUES (1, 5, 4, 'twelve', false)")

@@ -3,6 +3,4 @@
 -- A template: for each table write what its name has in the place of {{.Channel}}.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE D_MM{{.Channel}} ADD INDEX D_MM{{.Channel}}_messages_ready (STATUS, ID, SERVER_ID, MESSAGE_ID), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- The index D_MM{{.Channel}}_messages_ready of the schema serves as well.
