@@ -1,4 +1,4 @@
--- Package countedq uses the table COUNTED as a queue of jobs on Oracle 19 and later.
+-- Package talliedq uses the table TALLIED as a queue of jobs on Oracle 19 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates COUNTED_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates TALLIED_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -38,10 +38,10 @@
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (STATE, ID)
 -- arguments: 1: limit, 2: cursor
-DECLARE /* countedq.Claim */
+DECLARE /* talliedq.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(COUNTED COUNTED_READY) */ ROWIDTOCHAR(ROWID)
-        FROM   COUNTED
+        SELECT /*+ INDEX(TALLIED TALLIED_READY) */ ROWIDTOCHAR(ROWID)
+        FROM   TALLIED
         WHERE  STATE = 'N'
         AND    RUN_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5)
         AND    TRIES > 0
@@ -53,12 +53,12 @@ BEGIN
     FETCH candidate BULK COLLECT INTO picked LIMIT :1;
     CLOSE candidate;
     FORALL i IN 1 .. picked.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'A'
         WHERE  ROWID = CHARTOROWID(picked(i));
     OPEN :2 FOR
         SELECT ID, TRIES, RUN_AT, WAIT_M
-        FROM   COUNTED
+        FROM   TALLIED
         WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
 END;
 
@@ -67,12 +67,12 @@ END;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch ID, 2: counts
-DECLARE /* countedq.Complete */
+DECLARE /* talliedq.Complete */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'D'
         WHERE  ID = ID_HELD(i)
         AND    STATE = 'A';
@@ -87,15 +87,15 @@ END;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch ID, 2: counts
-DECLARE /* countedq.Fail */
+DECLARE /* talliedq.Fail */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'N',
                TRIES = TRIES - 1,
-               RUN_AT = FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 + ((COUNTED.wait_m * (3 - TRIES + 1)) * 60))
+               RUN_AT = FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 + ((TALLIED.wait_m * (3 - TRIES + 1)) * 60))
         WHERE  ID = ID_HELD(i)
         AND    STATE = 'A';
     FOR i IN 1 .. ID_HELD.COUNT LOOP
@@ -109,12 +109,12 @@ END;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch ID, 2: counts
-DECLARE /* countedq.Fail */
+DECLARE /* talliedq.Fail */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'E',
                TRIES = 0
         WHERE  ID = ID_HELD(i)
@@ -130,12 +130,12 @@ END;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch ID, 2: delay, 3: counts
-DECLARE /* countedq.Requeue */
+DECLARE /* talliedq.Requeue */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'N',
                RUN_AT = CASE WHEN :2 > 0.0 THEN FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 + :2) ELSE RUN_AT END
         WHERE  ID = ID_HELD(i)
@@ -151,12 +151,12 @@ END;
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
-UPDATE /* countedq.Redrive */ COUNTED
+UPDATE /* talliedq.Redrive */ TALLIED
 SET    STATE = 'N',
        TRIES = 3
 WHERE  ROWID IN (
            SELECT ROWID
-           FROM   COUNTED
+           FROM   TALLIED
            WHERE  STATE = 'E'
            AND    ROWNUM <= :1)
 AND    STATE = 'E';
@@ -166,10 +166,10 @@ AND    STATE = 'E';
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
-DELETE /* countedq.Purge */ FROM COUNTED
+DELETE /* talliedq.Purge */ FROM TALLIED
 WHERE  ROWID IN (
            SELECT ROWID
-           FROM   COUNTED
+           FROM   TALLIED
            WHERE  STATE = 'D'
            AND    ROWNUM <= :1)
 AND    STATE = 'D';
@@ -179,10 +179,10 @@ AND    STATE = 'D';
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
-DELETE /* countedq.Purge */ FROM COUNTED
+DELETE /* talliedq.Purge */ FROM TALLIED
 WHERE  ROWID IN (
            SELECT ROWID
-           FROM   COUNTED
+           FROM   TALLIED
            WHERE  STATE = 'E'
            AND    ROWNUM <= :1)
 AND    STATE = 'E';
@@ -191,7 +191,7 @@ AND    STATE = 'E';
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
 -- arguments: 1: new RunAt, 2: new WaitM, 3: new_key
-INSERT /* countedq.Enqueue */ INTO COUNTED
+INSERT /* talliedq.Enqueue */ INTO TALLIED
        (RUN_AT, WAIT_M)
 VALUES (:1, coalesce(:2, 1))
 /* the new key */ RETURNING ID INTO :3;
@@ -200,25 +200,25 @@ VALUES (:1, coalesce(:2, 1))
 -- stats: counts rows by state
 -- locks: none
 -- index: none; it reads the whole table
-SELECT /* countedq.Stats */
+SELECT /* talliedq.Stats */
        count(CASE WHEN STATE = 'N' AND RUN_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) AND TRIES > 0 THEN 1 END) AS READY,
        count(CASE WHEN STATE = 'A' THEN 1 END) AS RUNNING,
        count(CASE WHEN STATE = 'D' THEN 1 END) AS DONE,
        count(CASE WHEN STATE = 'E' THEN 1 END) AS FAILED,
        count(CASE WHEN STATE = 'N' AND TRIES > 0 AND RUN_AT > FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) THEN 1 END) AS DELAYED,
        FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(CASE WHEN STATE = 'N' AND RUN_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) AND TRIES > 0 THEN RUN_AT END) AS OLDEST_READY
-FROM   COUNTED;
+FROM   TALLIED;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: (STATE, ID)
 -- arguments: 1: limit
-SELECT /* countedq.Peek */
+SELECT /* talliedq.Peek */
        *
 FROM   (
            SELECT ID, TRIES, RUN_AT, WAIT_M
-           FROM   COUNTED
+           FROM   TALLIED
            WHERE  STATE = 'N'
            AND    RUN_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5)
            AND    TRIES > 0
@@ -229,7 +229,7 @@ WHERE  ROWNUM <= :1;
 -- sql/verify_version.sql
 -- verify: version
 -- locks: none
-SELECT /* countedq.Verify */
+SELECT /* talliedq.Verify */
        'the server is Oracle ' || have.version || ', the package needs 19'
 FROM   PRODUCT_COMPONENT_VERSION have
 WHERE  have.product LIKE 'Oracle%'
@@ -238,7 +238,7 @@ AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(
 -- sql/verify_columns.sql
 -- verify: columns
 -- locks: none
-SELECT /* countedq.Verify */
+SELECT /* talliedq.Verify */
        'column ' || want.name || CASE
            WHEN have.column_name IS NULL THEN ' is missing'
            ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
@@ -252,7 +252,7 @@ FROM   (
        ) want
 LEFT   JOIN ALL_TAB_COLUMNS have
        ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
-       AND have.table_name = 'COUNTED'
+       AND have.table_name = 'TALLIED'
        AND have.column_name = want.name
 WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
@@ -260,17 +260,17 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none
-SELECT /* countedq.Verify */
+SELECT /* talliedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'COUNTED_READY' AS name FROM DUAL
+           SELECT 'TALLIED_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   ALL_INDEXES have
            WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
-           AND    have.table_name = 'COUNTED'
+           AND    have.table_name = 'TALLIED'
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX COUNTED_READY ON COUNTED (STATE, ID) ONLINE;
+CREATE INDEX TALLIED_READY ON TALLIED (STATE, ID) ONLINE;
