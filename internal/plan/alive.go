@@ -3,6 +3,8 @@ package plan
 // This file tells dead workers.
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/queue"
@@ -12,19 +14,13 @@ import (
 // none has no worker that could be dead.
 func (s *scope) dead(t queue.Test) string {
 	var texts []string
-	var null, named []queue.Value
-	for _, v := range t.Values {
-		if v.Kind == queue.Null {
-			null = append(null, v)
-		} else {
-			named = append(named, v)
-		}
-	}
+	isNull := func(v queue.Value) bool { return v.Kind == queue.Null }
+	isNamed := func(v queue.Value) bool { return !isNull(v) }
 	written := s.spec.Liveness.Listed && (s.batches("lists") || s.batches("forall")) // which says so itself
-	if len(null) > 0 && !written {
+	if slices.ContainsFunc(t.Values, isNull) && !written {
 		texts = append(texts, s.column(t.Column)+" IS NOT NULL")
 	}
-	if len(named) > 0 {
+	if slices.ContainsFunc(t.Values, isNamed) {
 		texts = append(texts, s.in(queue.Test{Column: t.Column, Op: queue.NotIn, Values: t.Values}, s.column(t.Column)))
 	}
 	if s.spec.Liveness.Listed {
@@ -39,19 +35,16 @@ func (s *scope) dead(t queue.Test) string {
 // called as the column says.
 func (s *scope) notSeen(t queue.Test) string {
 	l := s.spec.Liveness
-	row := s.row() + "."
-	if s.prefix != "" {
-		row = s.prefix
-	}
 	name := s.alias("worker_row")
 	if strings.EqualFold(l.Table, name) {
 		name += "2"
 	}
-	in := s.inner(name + ".")
-	where := []string{name + "." + s.d.Ident(l.ID) + " = " + row + s.d.Ident(t.Column.Name)}
+	where := []string{name + "." + s.d.Ident(l.ID) + " = " + cmp.Or(s.prefix, s.qualified()) + s.d.Ident(t.Column.Name)}
 	if l.Seen != nil {
 		s.roles[l.Seen.Column] = l.Seen // how it keeps time
-		where = append(where, in.column(l.Seen.Column)+" > "+in.clock(l.Seen.Column, &queue.Shift{Minus: true, Fixed: l.Timeout}))
+		s.over(s.builder, name+".", func() {
+			where = append(where, s.column(l.Seen.Column)+" > "+s.clock(l.Seen.Column, &queue.Shift{Minus: true, Fixed: l.Timeout}))
+		})
 	}
 	if l.SQL != "" {
 		where = append(where, s.raw(l.SQL))
@@ -59,21 +52,13 @@ func (s *scope) notSeen(t queue.Test) string {
 	return "NOT EXISTS (SELECT 1 FROM " + s.d.Qualified(l.Schema, l.Table) + " " + name + " WHERE " + strings.Join(where, " AND ") + ")"
 }
 
-// inner returns the scope with another prefix for columns.
-func (s *scope) inner(prefix string) *scope {
-	in := *s
-	in.prefix = prefix
-	return &in
-}
-
 // aliveParam returns the argument of Recover that lists the workers that are alive.
 func (b *builder) aliveParam() *Param {
-	const name = "alive"
-	if b.arguments[" "+name] == nil {
+	if b.alive == nil {
 		f := *b.fields[b.spec.Liveness.Column]
 		f.Null = false
-		b.arguments[" "+name] = &Param{Name: name, GoType: "[]" + f.GoType, Field: &f, List: true, JSON: b.batches("json"),
+		b.alive = &Param{Name: "alive", GoType: "[]" + f.GoType, Field: &f, List: true, JSON: b.batches("json"),
 			Doc: "the workers that are alive; where it is empty nothing happens, for whoever asks is alive"}
 	}
-	return b.arguments[" "+name]
+	return b.alive
 }

@@ -315,12 +315,9 @@ func (b *builder) checkWorkArguments(errs *source.ErrorList) {
 	if !b.pkg.WorkLoop {
 		return
 	}
-	calls := map[queue.TransitionName]string{
-		queue.Retry: "Fail", queue.Fail: "Fail", queue.Release: "Requeue", queue.Renew: "Extend", queue.Recover: "Recover", queue.GiveUp: "Recover",
-	}
-	for _, name := range queue.TransitionNames {
-		t, method := b.spec.Transitions[name], calls[name]
-		if t == nil || method == "" {
+	for _, name := range []queue.TransitionName{queue.Retry, queue.Release, queue.Fail, queue.Renew, queue.Recover, queue.GiveUp} {
+		t, method := b.spec.Transitions[name], operations[name]
+		if t == nil {
 			continue
 		}
 		for _, w := range t.Writes {

@@ -97,6 +97,10 @@ func (b *builder) locksAndCrash() {
 }
 
 func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
+	if o := b.spec.Outcome(name); o != nil {
+		b.docOutcome(s, o)
+		return
+	}
 	gone := ""
 	if t := b.spec.Transitions[name]; t != nil && t.Delete && b.rows == nil && movesTo(t) == nil {
 		gone = " Their rows are deleted."
@@ -317,8 +321,8 @@ func (b *builder) buildDoc() {
 	if b.cluster {
 		p.Doc = append(p.Doc, b.clusterRules())
 	}
-	if text := b.besideOld(); text != "" {
-		p.Doc = append(p.Doc, text)
+	if c := p.Coexistence; c != nil && c.Warning != "" {
+		p.Doc = append(p.Doc, c.Warning)
 	}
 	if text := b.besideTables(); text != "" {
 		p.Doc = append(p.Doc, text)

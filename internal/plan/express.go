@@ -33,6 +33,7 @@ type builder struct {
 	result    *Field // what Complete is given, once it is known
 	// arguments are those that the user names, by those names.
 	arguments map[string]*Param
+	alive     *Param // the workers that are, as Recover is told
 	rowID     *Field // the physical identity of a row, where it is used
 	// rowToken: a fresh value per row is what names a row without a key.
 	rowToken *Field
@@ -253,7 +254,7 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	case queue.Arg:
 		return s.argument(c, v)
 	case queue.Given:
-		return s.write(c, s.arg(Arg{Kind: ArgGiven, Param: s.arguments[v.Name]}))
+		return s.write(c, s.arg(Arg{Kind: ArgGiven, Param: s.argumentOf(c, v.Name)}))
 	}
 	s.fail(fmt.Errorf("no text for a value of kind %q", v.Kind))
 	return "NULL"

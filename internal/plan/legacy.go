@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
 	"github.com/qgen-dev/qgen/internal/source"
 )
@@ -314,16 +315,7 @@ func (r *legacyReader) columnOf(n schema.RowName, called string, must bool) *sch
 		}
 	}
 	if c == nil && must {
-		var names []string
-		for _, c := range r.spec.Table.Columns {
-			names = append(names, c.Name)
-		}
-		e := r.errs.Errorf(r.at(n.Off, n.Len), "table %q has no column %q", r.pkg.Table, n.Name)
-		if near := source.Nearest(n.Name, names); near != "" {
-			e.WithHint("Did you mean %s?", near)
-		} else {
-			e.WithHint("Its columns are %s.", strings.Join(names, ", "))
-		}
+		queue.NoColumn(r.spec.Table, n.Name, r.at(n.Off, n.Len), "", r.errs)
 	}
 	return c
 }

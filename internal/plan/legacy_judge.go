@@ -16,6 +16,7 @@ import (
 type Coexistence struct {
 	Verdict Verdict
 	Facts   []CoexistenceFact
+	Warning string // for the comment of the package; "" where they exclude each other
 }
 
 // CoexistenceFact is one thing that is known of both, or what would mend it.
@@ -61,9 +62,28 @@ func (b *builder) coexist() {
 	add("rows of the old one", b.seesOld())
 	add("rows of a claim", b.seenByOld())
 	if c.Verdict != Excluded {
-		add("what to do", strings.TrimSpace(later.mend+" "+earlier.mend))
+		mend := strings.TrimSpace(later.mend + " " + earlier.mend)
+		add("what to do", mend)
+		c.warn(later, earlier, mend)
 	}
 	b.pkg.Coexistence = c
+}
+
+// warn says in the comment of the package that a job may be done twice, and what to do.
+func (c *Coexistence) warn(later, earlier direction, mend string) {
+	c.Warning = "Beside the old program of legacy_claim a job may be done twice."
+	if c.Verdict == CannotTell {
+		c.Warning = "Whether a job may be done twice beside the old program of legacy_claim cannot be told."
+	}
+	if later.verdict != Excluded {
+		c.Warning += " After a claim: " + plainText(later.text) + "."
+	}
+	if earlier.verdict != Excluded {
+		c.Warning += " After it has taken a row: " + plainText(earlier.text) + "."
+	}
+	if mend != "" {
+		c.Warning += " " + plainText(mend)
+	}
 }
 
 // provided says what the old program has to do besides.
@@ -115,14 +135,14 @@ func (b *builder) oldIsLater() direction {
 	held, which := b.behind(queue.Claim).asks(o.held)
 	switch held {
 	case never:
-		return direction{verdict: Excluded, text: "a claim writes " + b.marksOf(which) + ", and the old program asks " + b.underLock() + " for " + said(which) + twice(which)}
+		return direction{verdict: Excluded, text: "a claim writes " + b.marksOf(which) + ", and the old program asks " + b.underLock() + " for " + which.text + twice(which)}
 	case unknown:
-		return direction{CannotTell, "a claim writes " + b.marksOf(which) + ", and of " + said(which) + " nothing tells whether such a row meets it", b.addTest()}
+		return direction{CannotTell, "a claim writes " + b.marksOf(which) + ", and of " + which.text + " nothing tells whether such a row meets it", b.addTest()}
 	}
 	seen, which := b.behind(queue.Claim).asks(o.seen)
 	switch {
 	case seen == never && o.writer != nil:
-		return direction{Shared, "it asks for " + said(which) + " without a lock that lasts until its " + strings.ToUpper(o.writer.Verb) + ", which does not compare that again, so it takes a row that was claimed in between", b.addTest()}
+		return direction{Shared, "it asks for " + which.text + " without a lock that lasts until its " + strings.ToUpper(o.writer.Verb) + ", which does not compare that again, so it takes a row that was claimed in between", b.addTest()}
 	case len(o.held) == 0:
 		return direction{Shared, "its " + strings.ToUpper(o.writer.Verb) + " asks for nothing, so it takes rows that are claimed", b.addTest()}
 	}
@@ -167,13 +187,13 @@ func (b *builder) afterHold() direction {
 		if t == nil || t.Delete {
 			continue
 		}
-		method := map[queue.TransitionName]string{queue.Finish: "Complete", queue.Fail: "Fail"}[name]
+		method := operations[name]
 		answer, which := b.behind(name).asks(o.held)
 		switch answer {
 		case may:
 			return direction{Shared, "it " + waits + ", and then takes the row all the same: nothing that it asks for under the lock is false once " + method + " has written the row", b.addTest()}
 		case unknown:
-			return direction{CannotTell, "it " + waits + ", and of " + said(which) + " nothing tells whether a row meets it that " + method + " has written", b.addTest()}
+			return direction{CannotTell, "it " + waits + ", and of " + which.text + " nothing tells whether a row meets it that " + method + " has written", b.addTest()}
 		}
 	}
 	return direction{verdict: Excluded, text: "a claim keeps the lock of the row until the job is settled; the old program " + waits + ", and then the row is gone or does not meet what it asks for"}
@@ -351,8 +371,6 @@ func (b *builder) oldMarks() string {
 	return strings.Join(list, ", ")
 }
 
-func said(t *oldTest) string { return t.text }
-
 func saidAll(tests []*oldTest) string {
 	var list []string
 	for _, t := range tests {
@@ -460,33 +478,9 @@ func (b *builder) seenByOld() string {
 	answer, which := b.behind(queue.Claim).asks(slices.Concat(o.seen, o.held))
 	switch answer {
 	case never:
-		return "do not look free to it: " + said(which) + " is false of them" + whileTime(which)
+		return "do not look free to it: " + which.text + " is false of them" + whileTime(which)
 	case unknown:
-		return "cannot tell: of " + said(which) + " nothing tells whether they meet it"
+		return "cannot tell: of " + which.text + " nothing tells whether they meet it"
 	}
 	return "look free to it"
-}
-
-// besideOld is what the package comment says of an old program that may take rows that
-// are claimed.
-func (b *builder) besideOld() string {
-	c := b.pkg.Coexistence
-	if c == nil || c.Verdict == Excluded {
-		return ""
-	}
-	text := "Beside the old program of legacy_claim a job may be done twice."
-	if c.Verdict == CannotTell {
-		text = "Whether a job may be done twice beside the old program of legacy_claim cannot be told."
-	}
-	for _, f := range c.Facts {
-		switch f.What {
-		case "after a claim", "after the old one":
-			if !strings.HasPrefix(f.Text, string(Excluded)+":") {
-				text += " " + map[string]string{"after a claim": "After a claim", "after the old one": "After it has taken a row"}[f.What] + ": " + strings.TrimPrefix(strings.TrimPrefix(f.Text, string(Shared)+": "), string(CannotTell)+": ") + "."
-			}
-		case "what to do":
-			text += " " + f.Text
-		}
-	}
-	return text
 }

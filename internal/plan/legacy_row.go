@@ -22,6 +22,14 @@ const (
 	may                  // some do
 )
 
+// meetsIf is may where a condition holds, else never.
+func meetsIf(holds bool) meets {
+	if holds {
+		return may
+	}
+	return never
+}
+
 // A content is what a column holds.
 type content struct {
 	kind contentKind
@@ -118,22 +126,26 @@ func (b *builder) behindOld() row {
 		return r
 	}
 	for _, s := range b.old.writer.sets {
-		c := content{kind: isHidden}
-		switch s.value.Kind {
-		case schema.RowLiteral:
-			c = content{isConstant, s.value.Text}
-		case schema.RowNull:
-			c.kind = isNull
-		case schema.RowNow:
-			c.kind = isNow
-		case schema.RowEarlier:
-			c.kind = isPast
-		case schema.RowLater:
-			c.kind = isFuture
-		}
-		r[s.column] = []content{c}
+		r[s.column] = []content{contentOfOld(s.value)}
 	}
 	return r
+}
+
+// contentOfOld is what the old program writes, or compares with.
+func contentOfOld(v schema.RowValue) content {
+	switch v.Kind {
+	case schema.RowLiteral:
+		return content{isConstant, v.Text}
+	case schema.RowNull:
+		return content{kind: isNull}
+	case schema.RowNow:
+		return content{kind: isNow}
+	case schema.RowEarlier:
+		return content{kind: isPast}
+	case schema.RowLater:
+		return content{kind: isFuture}
+	}
+	return content{kind: isHidden}
 }
 
 // tellReady lists the columns by which ready rows are told.
@@ -196,20 +208,7 @@ func (r row) ask(t *oldTest) meets {
 func (c content) ask(t *oldTest) meets {
 	var operands []content
 	for _, v := range t.values {
-		o := content{kind: isHidden}
-		switch v.Kind {
-		case schema.RowLiteral:
-			o = content{isConstant, v.Text}
-		case schema.RowNull:
-			o.kind = isNull
-		case schema.RowNow:
-			o.kind = isNow
-		case schema.RowEarlier:
-			o.kind = isPast
-		case schema.RowLater:
-			o.kind = isFuture
-		}
-		operands = append(operands, o)
+		operands = append(operands, contentOfOld(v))
 	}
 	op := map[string]queue.Op{
 		"in": queue.In, "not in": queue.NotIn, "null": queue.IsNull, "not null": queue.NotNull,
@@ -263,13 +262,12 @@ func (r row) tests(tests []queue.Test) meets {
 // compare reports whether a column that holds c can meet a comparison. In those of the
 // queue a null among the operands is a value as others are.
 func (c content) compare(op queue.Op, operands []content, column *schema.Column, nulls bool) meets {
-	yes := map[bool]meets{true: may, false: never}
 	switch op {
 	case queue.IsNull, queue.NotNull:
 		if c.kind == isAnything || c.kind == isHidden {
 			return unknown
 		}
-		return yes[(c.kind == isNull) == (op == queue.IsNull)]
+		return meetsIf((c.kind == isNull) == (op == queue.IsNull))
 	}
 	if c.kind == isNull && !nulls {
 		return never
@@ -304,10 +302,7 @@ func (c content) equal(o content, column *schema.Column) meets {
 		if c.kind == isHidden || o.kind == isHidden {
 			return unknown
 		}
-		if c.kind == o.kind {
-			return may
-		}
-		return never
+		return meetsIf(c.kind == o.kind)
 	case c.kind == isNumber:
 		return may
 	case c.kind == isFresh && o.kind == isConstant:
@@ -339,12 +334,12 @@ func sameConstant(x, y string, column *schema.Column) meets {
 	case schema.Int, schema.Decimal, schema.Float:
 		if y == "true" || y == "false" {
 			zero, err := strconv.ParseFloat(x, 64)
-			return map[bool]meets{true: may, false: never}[(err == nil && zero == 0) == (y == "false")]
+			return meetsIf((err == nil && zero == 0) == (y == "false"))
 		}
 		a, err := strconv.ParseFloat(x, 64)
 		b, wrong := strconv.ParseFloat(y, 64)
 		if err == nil && wrong == nil {
-			return map[bool]meets{true: may, false: never}[a == b]
+			return meetsIf(a == b)
 		}
 	default:
 		x, y = strings.TrimRight(x, " "), strings.TrimRight(y, " ")
@@ -372,18 +367,18 @@ func (c content) order(op queue.Op, o content) meets {
 			return unknown
 		}
 		met := map[queue.Op]bool{queue.Less: a < b, queue.LessEqual: a <= b, queue.Greater: a > b, queue.GreatEqual: a >= b}[op]
-		return map[bool]meets{true: may, false: never}[met]
+		return meetsIf(met)
 	case c.kind < isNow || o.kind < isNow:
 		return unknown
 	}
 	place := map[contentKind]int{isPast: -1, isNow: 0, isFuture: 1}
 	switch d := place[c.kind] - place[o.kind]; {
 	case d < 0:
-		return map[bool]meets{true: may, false: never}[less]
+		return meetsIf(less)
 	case d > 0:
-		return map[bool]meets{true: never, false: may}[less]
+		return meetsIf(!less)
 	case c.kind == isNow:
-		return map[bool]meets{true: may, false: never}[less]
+		return meetsIf(less)
 	}
 	return unknown
 }

@@ -48,7 +48,6 @@ func (b *builder) buildSettles() {
 		}
 		op := strings.ReplaceAll(snake(o.Name), "_", " ")
 		p.Outcomes = append(p.Outcomes, &Outcome{Settle: s, Method: method, Op: op, To: o.To})
-		b.docOutcome(s, o)
 	}
 	if !p.Hold {
 		p.Extend = b.settle(queue.Renew, "extend", "Extend", "running stays running, its lease begins anew")
@@ -134,9 +133,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		b.reserve()
 		st.With = b.companions(name, file, op, held)
 	}
-	if b.spec.Outcome(name) == nil {
-		b.docSettle(st, name)
-	}
+	b.docSettle(st, name)
 	return st
 }
 
@@ -164,14 +161,7 @@ func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
 			params = append(params, b.nextTime(f))
 			continue
 		}
-		p := b.arguments[w.Value.Name]
-		if p == nil {
-			p = &Param{Name: argument(w.Value.Name), GoType: f.GoType, Field: f, Doc: "what is written to " + plainText(f.Column)}
-			if f.Null && f.GoType != "[]byte" && f.GoType != "json.RawMessage" {
-				p.GoType = "*" + p.GoType
-			}
-			b.arguments[w.Value.Name] = p
-		}
+		p := b.argumentOf(w.Column, w.Value.Name)
 		if perJob {
 			p.Member = exported(w.Value.Name)
 			if methods[p.Member] || p.Member == "Job" || p.Member == "Result" {
@@ -181,6 +171,20 @@ func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
 		params = append(params, p)
 	}
 	return params
+}
+
+// argumentOf returns the argument of the user's that is written to a column; there is
+// one of each name.
+func (b *builder) argumentOf(c *schema.Column, name string) *Param {
+	p, f := b.arguments[name], b.fields[c]
+	if p == nil {
+		p = &Param{Name: argument(name), GoType: f.GoType, Field: f, Doc: "what is written to " + plainText(f.Column)}
+		if f.Null && f.GoType != "[]byte" && f.GoType != "json.RawMessage" {
+			p.GoType = "*" + p.GoType
+		}
+		b.arguments[name] = p
+	}
+	return p
 }
 
 // nextTime plans the argument that says when a job is due again. The column may be
@@ -326,7 +330,6 @@ func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves 
 // sweepIf is sweep where further conditions hold.
 func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, moves string, further func(*scope) []string) *Statement {
 	s, v := b.newScope(), b.base(op)
-	b.givens(t, false)
 	v.Where = append(s.tests(slices.Concat(t.Tests, more)), further(s)...)
 	s.limit(&v, 0)
 	suffix := s.pick(&v)

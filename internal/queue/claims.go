@@ -34,6 +34,14 @@ type claims struct {
 	mark *role
 }
 
+// dueRole is what says when a job may be claimed: due, or visible.
+func (k *claims) dueRole() *role {
+	if k.visible {
+		return k.lease
+	}
+	return k.due
+}
+
 // readClaims reads due, lease, claimed, visible, heartbeat, worker and token.
 func (b *binding) readClaims() {
 	k := &b.claims

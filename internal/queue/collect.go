@@ -61,7 +61,7 @@ func collect(t *schema.Table, q *config.Queue, fold func(string) string, errs *s
 	}
 	for _, entry := range q.Columns {
 		if columnOf(t, entry.Name.Value, fold) == nil {
-			noColumn(t, entry.Name.Value, entry.Name.Pos, "", errs)
+			NoColumn(t, entry.Name.Value, entry.Name.Pos, "", errs)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b *role) int {
@@ -98,9 +98,9 @@ func columnOf(t *schema.Table, name string, fold func(string) string) *schema.Co
 	return t.Column(fold(name))
 }
 
-// noColumn complains about a name that no column of the table has. otherwise says what
+// NoColumn complains about a name that no column of the table has. otherwise says what
 // could stand there besides a column.
-func noColumn(t *schema.Table, name string, pos source.Pos, otherwise string, errs *source.ErrorList) {
+func NoColumn(t *schema.Table, name string, pos source.Pos, otherwise string, errs *source.ErrorList) {
 	var names []string
 	for _, c := range t.Columns {
 		names = append(names, c.Name)
@@ -113,7 +113,7 @@ func noColumn(t *schema.Table, name string, pos source.Pos, otherwise string, er
 func (b *binding) columnNamed(t *schema.Table, name string, pos source.Pos) *schema.Column {
 	c := columnOf(t, name, b.fold)
 	if c == nil {
-		noColumn(t, name, pos, "", b.errs)
+		NoColumn(t, name, pos, "", b.errs)
 	}
 	return c
 }

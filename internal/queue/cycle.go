@@ -34,11 +34,7 @@ func (b *binding) readCycle() {
 	if w == nil {
 		return
 	}
-	k := &b.claims
-	due := k.due
-	if k.visible {
-		due = k.lease
-	}
+	due := b.claims.dueRole()
 	switch {
 	case b.spec.Strategy == "pop":
 		b.errorf(w.pos, "strategy=pop has removed the row when its job is done, so it cannot be due again").WithHint("Leave cycle out, or leave strategy=pop out.")

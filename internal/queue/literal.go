@@ -130,7 +130,7 @@ func (b *binding) referredOr(l literal, otherwise string) *schema.Column {
 			return c
 		}
 	}
-	noColumn(b.table, l.text, l.pos, otherwise, b.errs)
+	NoColumn(b.table, l.text, l.pos, otherwise, b.errs)
 	return nil
 }
 

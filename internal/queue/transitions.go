@@ -212,11 +212,7 @@ func (b *binding) writeClaims() {
 		b.write(k.due, k.due.column, delayed, Release)
 	}
 	if c := b.spec.Cycle; c != nil {
-		due := k.due
-		if k.visible {
-			due = k.lease
-		}
-		b.write(due, c.Due, c.Next, Finish)
+		b.write(k.dueRole(), c.Due, c.Next, Finish)
 	}
 	if k.lease != nil && k.length != nil {
 		c := k.lease.column
