@@ -88,7 +88,7 @@ func queueKeys(p *parser, q *Queue) []key {
 		}},
 		{name: "clock", read: func(name string, v *yaml.Node) { q.Clock = p.word(v, name, clocks) }},
 		{name: "ready_if", read: into(&q.ReadyIf, p.str)},
-		{name: "ready_if_by", read: func(name string, v *yaml.Node) { q.ReadyBy = p.byEngine(v, name) }},
+		{name: "ready_if_by", read: into(&q.ReadyBy, p.byEngine)},
 		{name: "recover_if", read: into(&q.Recover, p.str)},
 		{name: "legacy_claim", read: func(name string, v *yaml.Node) { q.Legacy = p.strs(v, name, "SQL statements") }},
 		{name: "backoff", read: func(name string, v *yaml.Node) {
@@ -173,16 +173,13 @@ func queueKeys(p *parser, q *Queue) []key {
 
 // workersKeys are the keys of workers.
 func workersKeys(p *parser, w *Workers) []key {
-	str := func(to *String) func(string, *yaml.Node) {
-		return func(name string, v *yaml.Node) { *to = p.str(v, name) }
-	}
 	return []key{
-		{name: "table", required: "Name the table in which the workers are: table: processes.", read: str(&w.Table)},
-		{name: "id", required: "Name its column that says which worker it is: id: id.", read: str(&w.ID)},
-		{name: "seen", read: str(&w.Seen)},
-		{name: "as", read: str(&w.As)},
-		{name: "timeout", read: func(name string, v *yaml.Node) { w.Timeout = p.length(v, name) }},
-		{name: "alive", read: str(&w.Alive)},
+		{name: "table", required: "Name the table in which the workers are: table: processes.", read: into(&w.Table, p.str)},
+		{name: "id", required: "Name its column that says which worker it is: id: id.", read: into(&w.ID, p.str)},
+		{name: "seen", read: into(&w.Seen, p.str)},
+		{name: "as", read: into(&w.As, p.str)},
+		{name: "timeout", read: into(&w.Timeout, p.length)},
+		{name: "alive", read: into(&w.Alive, p.str)},
 	}
 }
 
@@ -192,7 +189,7 @@ func outcomeKeys(p *parser, o *Outcome) []key {
 		{name: "to", required: "Say in which state the job is then: to: ready, done or failed.", read: func(name string, v *yaml.Node) {
 			o.To = p.word(v, name, outcomeEnds)
 		}},
-		{name: "set", read: func(name string, v *yaml.Node) { o.Set = p.values(v, name) }},
+		{name: "set", read: into(&o.Set, p.values)},
 	}
 }
 

@@ -360,11 +360,15 @@ func empty(name string) *code.Statement { return code.Len(code.Id(name)).Op("=="
 
 // ifNoLimit begins an operation over up to limit rows, which returns none and an error:
 //
-//	if limit <= 0 {
+//	if limit <= 0 || <or> {
 //		return <none>, nil
 //	}
-func ifNoLimit(none *code.Statement) *code.Statement {
-	return code.If(code.Id("limit").Op("<=").Lit(0)).Block(code.Return(none, code.Nil()))
+func ifNoLimit(none *code.Statement, or ...*code.Statement) *code.Statement {
+	nothing := code.Id("limit").Op("<=").Lit(0)
+	for _, test := range or {
+		nothing.Op("||").Add(test)
+	}
+	return code.If(nothing).Block(code.Return(none, code.Nil()))
 }
 
 // upToMost is limit = min(limit, mostJobs).

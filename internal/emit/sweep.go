@@ -48,11 +48,11 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 	}
 	decl(f, docOf(doc, s.Statements()...),
 		code.Func().Add(queueReceiver()).Id(name).Params(params...).Params(code.Id("n").Int(), code.Err().Error()).BlockFunc(func(g *code.Group) {
-			nothing := code.Id("limit").Op("<=").Lit(0)
+			var nobody []*code.Statement
 			if s.Alive != nil {
-				nothing.Op("||").Len(code.Id(s.Alive.Name)).Op("==").Lit(0)
+				nobody = append(nobody, empty(s.Alive.Name))
 			}
-			g.If(nothing).Block(code.Return(code.Lit(0), code.Nil()))
+			g.Add(ifNoLimit(code.Lit(0), nobody...))
 			if s.Alive != nil && s.Alive.JSON {
 				list := &plan.Statement{Name: op, Args: []plan.Arg{{Kind: plan.ArgParam, Param: s.Alive}}}
 				before, _ := w.arguments(list, source{}, op, code.Lit(0))
