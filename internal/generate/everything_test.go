@@ -22,15 +22,7 @@ import (
 // every table of the tests of queue and plan, through every driver of its
 // server, with the worker loop and the conformance test, all in one go vet.
 func TestEverythingCompiles(t *testing.T) {
-	root, err := os.MkdirTemp(".", "_everything") //nolint:usetesting // the packages must lie within this module to find its drivers
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(root); err != nil {
-			t.Error(err)
-		}
-	})
+	root := inModule(t, "_everything")
 	var folders []string
 	for _, q := range everyQueue(t) {
 		d, _ := dialect.Lookup(q.Engine.Value)
@@ -53,17 +45,9 @@ func TestEverythingCompiles(t *testing.T) {
 							t.Errorf("%s, table %s, %s: %v", q.Schema[0].Value, p.Table, filepath.Base(f.Path), err)
 						}
 					}
-					if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
-						t.Fatal(err)
-					}
-					if err := os.WriteFile(f.Path, f.Data, 0o644); err != nil {
-						t.Fatal(err)
-					}
+					write(t, f.Path, f.Data)
 				}
-				note := fmt.Sprintf("// %s, table %s, %s\npackage %s\n", q.Schema[0].Value, p.Table, driver, p.Name)
-				if err := os.WriteFile(filepath.Join(p.Out, "note.go"), []byte(note), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				write(t, filepath.Join(p.Out, "note.go"), fmt.Appendf(nil, "// %s, table %s, %s\npackage %s\n", q.Schema[0].Value, p.Table, driver, p.Name))
 				folders = append(folders, "./"+p.Out)
 			}
 		}
@@ -76,6 +60,33 @@ func TestEverythingCompiles(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	t.Logf("%d packages", len(folders))
+}
+
+// inModule makes a folder for packages, which must lie within this module to find its
+// drivers; it goes away with the test.
+func inModule(t *testing.T, name string) string {
+	t.Helper()
+	root, err := os.MkdirTemp(".", name) //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(root); err != nil {
+			t.Error(err)
+		}
+	})
+	return root
+}
+
+// write writes a file of a package, and the folders above it.
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // everyQueue returns an entry for each annotated table of the tests of queue

@@ -18,23 +18,7 @@ func TestRun(t *testing.T) {
 	if err != nil || len(cases) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
-	root, err := os.MkdirTemp(".", "_run") //nolint:usetesting // the packages must lie within this module to find the driver
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(root); err != nil {
-			t.Error(err)
-		}
-	})
-	write := func(path string, data []byte) {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	root := inModule(t, "_run")
 	read := func(path string) []byte {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -62,15 +46,15 @@ func TestRun(t *testing.T) {
 				}
 				for _, f := range files {
 					if !strings.HasSuffix(f.Path, "_test.go") { // the conformance test wants a database of its own
-						write(f.Path, f.Data)
+						write(t, f.Path, f.Data)
 					}
 				}
 			}
 			if errs.Len() > 0 {
 				t.Fatal(errs.Detail())
 			}
-			write(filepath.Join(out, "table.sql"), read(ddl))
-			write(filepath.Join(out, "run_test.go"), read(test))
+			write(t, filepath.Join(out, "table.sql"), read(ddl))
+			write(t, filepath.Join(out, "run_test.go"), read(test))
 			args = append(args, "./"+out)
 		}
 		if tests, _ := filepath.Glob(filepath.Join(dir, "*_test.go")); len(tests) != found {
