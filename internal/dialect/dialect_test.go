@@ -118,3 +118,19 @@ func TestVersion(t *testing.T) {
 		t.Error("versions compare wrongly")
 	}
 }
+
+// The releases of MySQL behind 9.7 are called by year and month, and can what it can.
+func TestCalendarVersions(t *testing.T) {
+	d, ok := Lookup("mysql")
+	if !ok || len(d.Capabilities) == 0 {
+		t.Fatal("MySQL can do nothing")
+	}
+	for c := range d.Capabilities {
+		if last, calendar := d.Can(c, Version{9, 7}), d.Can(c, Version{26, 10}); last != calendar {
+			t.Errorf("%s: 9.7 %t, 26.10 %t", c, last, calendar)
+		}
+	}
+	if !d.Can(SkipLocked, Version{26, 7}) {
+		t.Error("26.7 does not pass over locked rows")
+	}
+}
