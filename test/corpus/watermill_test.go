@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/qgen-dev/qgen/test/corpus/gen/watermillmy"
 	"github.com/qgen-dev/qgen/test/corpus/gen/watermillpg"
@@ -32,12 +33,34 @@ func watermillPG(t *testing.T, b base) {
 		t.Helper()
 		b.run(t, "TRUNCATE watermill_x", "TRUNCATE watermill_x_offset")
 	}
+	// oldest waits until no transaction of the server, of another database neither, is older
+	// than one: only then claims see the rows that were added before it.
+	oldest := func(t *testing.T, transaction string) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+			var is bool
+			good(t, b.QueryRow("SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::text::xid8", transaction).Scan(&is))
+			if is {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatal("a transaction has been open for a minute")
+			}
+		}
+	}
+	settled := func(t *testing.T) {
+		t.Helper()
+		var next string
+		good(t, b.QueryRow("SELECT pg_snapshot_xmax(pg_current_snapshot())::text").Scan(&next))
+		oldest(t, next)
+	}
 
 	t.Run("life", func(t *testing.T) {
 		anew(t)
 		for _, uuid := range []string{"a", "b", "c"} {
 			add(t, q, uuid)
 		}
+		settled(t)
 		jobs := claim(t, "mail", 2, "a", "b")
 		if string(jobs[0].Payload) != `{"of": "a"}` {
 			t.Errorf("the payload is %s", jobs[0].Payload)
@@ -54,6 +77,7 @@ func watermillPG(t *testing.T, b base) {
 	t.Run("crash", func(t *testing.T) {
 		anew(t)
 		add(t, q, "a")
+		settled(t)
 		late := claim(t, "mail", 9, "a")
 		b.run(t, "UPDATE watermill_x_offset SET lease_till = '2024-01-02'")
 		mine := claim(t, "mail", 9, "a")
@@ -68,11 +92,15 @@ func watermillPG(t *testing.T, b base) {
 		good(t, err)
 		defer func() { _ = tx.Rollback() }()
 		add(t, q.WithTx(tx), "early")
+		var number string
+		good(t, tx.QueryRow("SELECT pg_current_xact_id()::text").Scan(&number))
 		add(t, q, "late")
+		oldest(t, number) // so that nothing but this transaction holds the claim back
 		// The number of the row that cannot be seen yet is the lower one: whoever read the
 		// other now would never come back for it.
 		claim(t, "mail", 9)
 		good(t, tx.Commit())
+		settled(t)
 		claim(t, "mail", 9, "early", "late")
 	})
 }
