@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -181,11 +182,7 @@ func (s *scope) raw(text string) string {
 	if s.prefix != "" {
 		row = strings.TrimSuffix(s.prefix, ".")
 	}
-	now := func(kind string) string {
-		c, _ := s.d.Clock(kind, s.version)
-		return c.Now
-	}
-	macros := map[string]string{"row": row, "now": cmp.Or(now("timestamptz"), now("epoch")), "time": "CURRENT_TIME", "today": "CURRENT_DATE", "failures": s.failures()}
+	macros := map[string]string{"row": row, "time": s.onClock("time"), "today": s.onClock("today"), "failures": s.failures()}
 	var out strings.Builder
 	for text != "" {
 		at := strings.IndexAny(text, "'\"`{")
@@ -202,6 +199,8 @@ func (s *scope) raw(text string) string {
 		switch name, isArg := strings.CutPrefix(inner, "arg:"); {
 		case open != '{':
 			out.WriteString(string(open) + inner + string(open)) // braces in quotes are the user's own
+		case inner == "now":
+			out.WriteString(s.nowBeside(row, out.String(), rest))
 		case !isArg:
 			out.WriteString(macros[inner])
 		default:
@@ -213,6 +212,47 @@ func (s *scope) raw(text string) string {
 		}
 	}
 	return "(" + out.String() + text + ")"
+}
+
+// A macro that is compared with a column: what stands before it, and behind it.
+var (
+	columnForm     = "(?:([^\\s.()]+)\\.)?([\\pL_][\\pL\\pN_$#]*|\"[^\"]+\"|`[^`]+`|\\[[^\\]]+\\])"
+	comparedBefore = regexp.MustCompile("(?is)(?:^|\\(|\\b(?:and|or|not|when)\\s)\\s*" + columnForm + "\\s*(?:<=|>=|<>|!=|=|<|>)\\s*$")
+	comparedBehind = regexp.MustCompile("(?is)^\\s*(?:<=|>=|<>|!=|=|<|>)\\s*" + columnForm + "\\s*(?:$|\\)|(?:and|or|then)\\b)")
+)
+
+// nowBeside returns the present as the column keeps it with which it is compared in an
+// expression, and as a time with zone, or a number of seconds, where that is none.
+func (s *scope) nowBeside(row, before, behind string) string {
+	for _, m := range [][]string{comparedBefore.FindStringSubmatch(before), comparedBehind.FindStringSubmatch(behind)} {
+		if m == nil || m[1] != "" && m[1] != row && m[1] != "{row}" {
+			continue
+		}
+		if c := s.named(m[2]); c != nil && s.clockKind(c) != "" {
+			return s.clock(c, nil)
+		}
+	}
+	for _, kind := range []string{"timestamptz", "epoch"} {
+		if c, ok := s.d.Clock(kind, s.version); ok {
+			return c.Now
+		}
+	}
+	return "NULL"
+}
+
+// named returns the column of the queue's table that is written so in an expression.
+func (s *scope) named(written string) *schema.Column {
+	for _, c := range s.spec.Table.Columns {
+		if written == s.d.Ident(c.Name) || strings.EqualFold(written, c.Name) || strings.Trim(written, "\"`[]") == c.Name {
+			return c
+		}
+	}
+	return nil
+}
+
+// onClock returns what a macro stands for on the clock of the queue.
+func (s *scope) onClock(macro string) string {
+	return s.d.Fragments[macro+"_"+s.spec.Clock].At(s.version)
 }
 
 // claimParam returns the free argument of Claim with that name.
@@ -465,12 +505,12 @@ func (b *builder) layout(c *schema.Column) (string, bool) {
 
 // clockKind names how a column keeps time, "" when it does not.
 func (b *builder) clockKind(c *schema.Column) string {
-	as, local := "", ""
+	as, local, shown := "", "", b.spec.Clock
 	if role := b.roles[c]; role != nil {
-		as = role.As
-		if role.Clock == "local" {
-			local = ":local"
-		}
+		as, shown = role.As, cmp.Or(role.Clock, shown)
+	}
+	if shown == "local" {
+		local = ":local"
 	}
 	zone := cmp.Or(local, ":utc")
 	switch {

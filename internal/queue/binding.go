@@ -28,7 +28,6 @@ type binding struct {
 	queue   *annotation        // the words of the queue
 	roles   map[string][]*role // by verb, in table order
 	columns map[*schema.Column]*Column
-	clock   string // of times without zone, where the column does not say
 	timed   map[*schema.Column]bool
 
 	status   []*statusColumn
@@ -214,9 +213,9 @@ func (b *binding) readQueue() {
 	if b.config.MinFence.IsSet() {
 		b.spec.MinFence, b.spec.MinPos = fenceLevels[b.config.MinFence.Value], b.config.MinFence.Pos
 	}
-	b.clock = b.queue.value("clock")
+	b.spec.Clock = b.queue.value("clock")
 	if b.config.Clock.IsSet() {
-		b.clock = b.config.Clock.Value
+		b.spec.Clock = b.config.Clock.Value
 	}
 }
 

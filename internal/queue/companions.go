@@ -495,7 +495,7 @@ func (b *binding) present(c *Companion, column *Column, s config.String) bool {
 	case c.Known == nil, class == schema.Date, class == schema.Timestamp && column.Type.Zone:
 		return true
 	case class == schema.Timestamp && !column.Type.Loose:
-		column.Clock = b.clock
+		column.Clock = b.spec.Clock
 		if column.Clock == "" && len(clocks) == 1 {
 			column.Clock = clocks[0]
 		}
@@ -506,7 +506,7 @@ func (b *binding) present(c *Companion, column *Column, s config.String) bool {
 		}
 		return true
 	case len(forms) == 1 && keepsTime(class) && (class == schema.Text || class == schema.Bytes || class == schema.Timestamp) == strings.HasPrefix(forms[0], textTime):
-		column.As, column.Clock = forms[0], cmp.Or(b.clock, strings.Join(clocks, ""))
+		column.As, column.Clock = forms[0], cmp.Or(b.spec.Clock, strings.Join(clocks, ""))
 		return true
 	}
 	b.errorf(s.Pos, "nothing tells how column %q of %s, which is %s, keeps time", column.Name, c.QualifiedName(), orWord(column.Type.Raw, "without type")).

@@ -175,6 +175,10 @@ func (b *binding) macro(l literal, offset, length int, args bool) string {
 	pos := l.at(offset, length)
 	name := strings.TrimSpace(l.text[offset+1 : offset+length-1])
 	if slices.Contains(macros, name) {
+		if b.spec.Clock == "" && (name == "time" || name == "today") {
+			b.errorf(pos, "nothing says whose clock {%s} shows", name).
+				WithHint("Add clock: utc or clock: local to the queue in qgen.yaml, or clock= behind qgen:queue. Local is the time zone of the database session.")
+		}
 		return "{" + name + "}"
 	}
 	if name == failures && b.waiting {

@@ -82,7 +82,7 @@ func (b *binding) readLeaseTable(l *config.LeaseTable) {
 		if c == nil {
 			return nil
 		}
-		s.Times[c] = SideTime{As: t.As.Value, Clock: orWord(t.Clock.Value, b.clock)}
+		s.Times[c] = SideTime{As: t.As.Value, Clock: orWord(t.Clock.Value, b.spec.Clock)}
 		if c.Type.Class == schema.Int && !t.As.IsSet() {
 			b.errorf(t.Pos, "column %q is %s, and nothing says how it counts time", c.Name, c.Type.Raw).
 				WithHint("Say as: epoch for seconds since 1970, epoch_ms or epoch_us.")

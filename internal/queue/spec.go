@@ -44,7 +44,10 @@ type Spec struct {
 	Log        *Log      // rows are only added, and read behind a mark; nil where they are written
 	Columns    []*Column // every column of the table, in table order
 
-	Fence     Fence
+	Fence Fence
+	// Clock is what times without zone show where their column does not say: "utc",
+	// "local" or "".
+	Clock     string
 	MinFence  FenceLevel // generation fails below it
 	MinPos    source.Pos
 	Strategy  string // forced, "" = chosen

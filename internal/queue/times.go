@@ -183,10 +183,10 @@ func (b *binding) readClock(r *role, c *Column) bool {
 		c.Clock = "utc"
 		return true
 	case c.As == "" && c.Type.Class == schema.Date:
-		c.Clock = orWord(r.value("clock"), b.clock)
+		c.Clock = orWord(r.value("clock"), b.spec.Clock)
 		return true
 	}
-	c.Clock = orWord(r.value("clock"), b.clock)
+	c.Clock = orWord(r.value("clock"), b.spec.Clock)
 	if c.Clock == "" {
 		b.errorf(r.pos, "times of column %q have no zone, and nothing says whose clock they show", c.Name).
 			WithHint("Add clock=utc or clock=local here, or clock: utc to the queue in qgen.yaml. Local is the time zone of the database session.")

@@ -34,6 +34,7 @@ CREATE TABLE expressions (
 );
 -- qgen:queue done=delete
 -- qgen:where "a = {arg:x} or b = {arg:y a/b} or c = {arg:z int} or d = {arg:z text}"
+-- qgen:where "a < {now} and b <= {time} or c = {today}"
 CREATE TABLE arguments (
   id bigint PRIMARY KEY,
   z  text -- qgen:topic

@@ -1,5 +1,5 @@
 -- qgen:queue sms
--- qgen:where "SendAfter <= CAST(SYSDATETIME() AS time(0)) AND SendBefore >= CAST(SYSDATETIME() AS time(0)) AND SendDays & {arg:day int} <> 0"
+-- qgen:where "SendAfter <= {time} AND SendBefore >= {time} AND SendDays & {arg:day int} <> 0"
 CREATE TABLE [outbox] (
   [UpdatedInDB] datetime NOT NULL DEFAULT CURRENT_TIMESTAMP, -- qgen:ignore -- the trigger writes it
   [InsertIntoDB] datetime NOT NULL DEFAULT CURRENT_TIMESTAMP, -- qgen:enqueued; order 2

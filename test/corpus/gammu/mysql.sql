@@ -1,6 +1,6 @@
 -- Tables of MyISAM, as Gammu makes them: a claim is one UPDATE, and what is written to two tables can be torn by a crash.
 -- qgen:queue sms
--- qgen:where "SendAfter <= CURTIME() AND SendBefore >= CURTIME() AND SendDays & {arg:day int} <> 0"
+-- qgen:where "SendAfter <= {time} AND SendBefore >= {time} AND SendDays & {arg:day int} <> 0"
 CREATE TABLE `outbox` (
   `UpdatedInDB` timestamp NOT NULL default CURRENT_TIMESTAMP on update CURRENT_TIMESTAMP, -- qgen:ignore
   `InsertIntoDB` timestamp NOT NULL default CURRENT_TIMESTAMP, -- qgen:enqueued; order 2

@@ -1,7 +1,7 @@
 CREATE SEQUENCE outbox_seq START WITH 1 INCREMENT BY 1;
 
 -- qgen:queue sms
--- qgen:where "SendAfter <= to_char(SYSDATE, 'HH24:MI:SS') AND SendBefore >= to_char(SYSDATE, 'HH24:MI:SS') AND bitand(SendDays, {arg:day int}) <> 0"
+-- qgen:where "SendAfter <= {time} AND SendBefore >= {time} AND bitand(SendDays, {arg:day int}) <> 0"
 CREATE TABLE outbox (
   UpdatedInDB TIMESTAMP(0) DEFAULT LOCALTIMESTAMP NOT NULL, -- qgen:ignore -- the trigger writes it
   InsertIntoDB TIMESTAMP(0) DEFAULT LOCALTIMESTAMP NOT NULL, -- qgen:enqueued; order 2

@@ -8,7 +8,7 @@ CREATE OR REPLACE FUNCTION update_timestamp() RETURNS trigger AS $$
 $$ LANGUAGE plpgsql;
 
 -- qgen:queue sms
--- qgen:where """SendAfter"" <= localtime AND ""SendBefore"" >= localtime AND ""SendDays"" & {arg:day int} <> 0"
+-- qgen:where """SendAfter"" <= {time} AND ""SendBefore"" >= {time} AND ""SendDays"" & {arg:day int} <> 0"
 CREATE TABLE outbox (
   "UpdatedInDB" timestamp(0) WITHOUT time zone NOT NULL DEFAULT LOCALTIMESTAMP(0), -- qgen:ignore -- the trigger writes it
   "InsertIntoDB" timestamp(0) WITHOUT time zone NOT NULL DEFAULT LOCALTIMESTAMP(0), -- qgen:enqueued; order 2

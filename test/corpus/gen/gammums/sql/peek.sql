@@ -13,6 +13,6 @@ FROM   outbox WITH (READPAST, READCOMMITTEDLOCK)
 WHERE  (SendingTimeOut <= GETDATE() OR SendingTimeOut IS NULL)
 AND    SendingDateTime <= GETDATE()
 AND    (Retries < 5 OR Retries IS NULL)
-AND    (SendAfter <= CAST(SYSDATETIME() AS time(0)) AND SendBefore >= CAST(SYSDATETIME() AS time(0)) AND SendDays & @p2 <> 0)
+AND    (SendAfter <= CAST(SYSDATETIME() AS time) AND SendBefore >= CAST(SYSDATETIME() AS time) AND SendDays & @p2 <> 0)
 AND    (@p3 IS NULL OR SenderID = @p3 OR (SenderID IS NULL OR SenderID = ''))
 ORDER  BY Priority DESC, InsertIntoDB, ID

@@ -13,7 +13,7 @@ FROM   outbox
 WHERE  (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL)
 AND    SendingDateTime <= NOW(6)
 AND    (Retries < 5 OR Retries IS NULL)
-AND    (SendAfter <= CURTIME() AND SendBefore >= CURTIME() AND SendDays & ? <> 0)
+AND    (SendAfter <= CURRENT_TIME AND SendBefore >= CURRENT_TIME AND SendDays & ? <> 0)
 AND    (? IS NULL OR SenderID = ? OR (SenderID IS NULL OR SenderID = ''))
 ORDER  BY Priority DESC, InsertIntoDB, ID
 LIMIT  ?

@@ -14,7 +14,7 @@ FROM   (
            WHERE  (SENDINGTIMEOUT <= CAST(SYSTIMESTAMP AS TIMESTAMP) OR SENDINGTIMEOUT IS NULL)
            AND    SENDINGDATETIME <= CAST(SYSTIMESTAMP AS TIMESTAMP)
            AND    (RETRIES < 5 OR RETRIES IS NULL)
-           AND    (SendAfter <= to_char(SYSDATE, 'HH24:MI:SS') AND SendBefore >= to_char(SYSDATE, 'HH24:MI:SS') AND bitand(SendDays, :1) <> 0)
+           AND    (SendAfter <= TO_CHAR(SYSDATE, 'HH24:MI:SS') AND SendBefore >= TO_CHAR(SYSDATE, 'HH24:MI:SS') AND bitand(SendDays, :1) <> 0)
            AND    (:2 IS NULL OR SENDERID = :3 OR SENDERID IS NULL)
            ORDER  BY PRIORITY DESC, INSERTINTODB, ID
        )

@@ -1,0 +1,218 @@
+-- Package utcq uses the table calls as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates calls_utc_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: there is no Enqueue: column "opens" is ignored, and a new row needs a value in it
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* utcq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, number, state, made
+    FROM   calls WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'N'
+    AND    (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60)
+    ORDER  BY id
+)
+UPDATE picked
+SET    state = 'R'
+OUTPUT inserted.id, inserted.number, inserted.made;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* utcq.Complete */ calls
+SET    state = 'D'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN calls WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  state = 'R';
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* utcq.Fail */ calls
+SET    state = 'N'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN calls WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  state = 'R';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* utcq.Requeue */ calls
+SET    state = 'N'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN calls WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  state = 'R';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* utcq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   calls WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'D'
+    AND    made <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(@p2)
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* utcq.Stats */
+       count(CASE WHEN state = 'N' AND (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'R' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state = 'N' AND (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60) THEN made END)) * 1.0 AS oldest_ready
+FROM   calls;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* utcq.Peek */ TOP (@p1)
+       id, number, made
+FROM   calls WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+AND    (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60)
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* utcq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* utcq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('number', 'varchar'),
+                  ('state', 'char'),
+                  ('made', 'bigint')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'calls'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* utcq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('calls')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('calls')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* utcq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('calls_utc_ready')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('calls')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX calls_utc_ready ON calls (id)
+WHERE  state = 'N';

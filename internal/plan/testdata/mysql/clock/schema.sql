@@ -1,0 +1,15 @@
+-- Numbers are called at times of the day, in UTC or as the session has it.
+-- What {now} is depends on the column with which it is compared.
+
+-- qgen:queue calls
+-- qgen:where "opens <= {time} AND {time} < closes AND day = {today} AND (called < {now} OR called IS NULL) AND made < {now} - 60"
+CREATE TABLE calls (
+    id     bigint AUTO_INCREMENT PRIMARY KEY,
+    number varchar(40) NOT NULL,
+    state  char(1) NOT NULL DEFAULT 'N',      -- qgen:status ready=N running=R done=D
+    opens  time NOT NULL,                     -- qgen:ignore
+    closes time NOT NULL,                     -- qgen:ignore
+    day    date NOT NULL,                     -- qgen:ignore
+    called datetime(6) NULL,                  -- qgen:ignore -- has no role, and no zone
+    made   bigint NOT NULL                    -- qgen:enqueued as=epoch
+);

@@ -1,0 +1,251 @@
+-- Package utcq uses the table calls as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates calls_utc_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: there is no Enqueue: column "opens" is ignored, and a new row needs a value in it
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* utcq.Claim */
+       id
+FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+AND    (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60)
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* utcq.Claim */ calls FORCE INDEX (PRIMARY)
+SET    state = 'R'
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* utcq.Claim */
+       id, number, made
+FROM   calls FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* utcq.Complete */
+       id
+FROM   calls FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'R'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* utcq.Complete */ calls FORCE INDEX (PRIMARY)
+SET    state = 'D'
+WHERE  (id = ?)
+AND    state = 'R';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* utcq.Fail */
+       id
+FROM   calls FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'R'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* utcq.Fail */ calls FORCE INDEX (PRIMARY)
+SET    state = 'N'
+WHERE  (id = ?)
+AND    state = 'R';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* utcq.Requeue */
+       id
+FROM   calls FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'R'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* utcq.Requeue */ calls FORCE INDEX (PRIMARY)
+SET    state = 'N'
+WHERE  (id = ?)
+AND    state = 'R';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* utcq.Purge */ calls
+FROM   (
+           SELECT id
+           FROM   calls
+           WHERE  state = 'D'
+           AND    made <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - ?)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN calls ON calls.id = picked.id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* utcq.Stats */
+       count(CASE WHEN state = 'N' AND (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'R' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN made END) AS SIGNED) AS oldest_ready
+FROM   calls;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* utcq.Peek */
+       id, number, made
+FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+AND    (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60)
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* utcq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* utcq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'number', 'varchar' UNION ALL
+           SELECT 'state', 'char' UNION ALL
+           SELECT 'made', 'bigint'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'calls'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* utcq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'calls'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* utcq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'calls_utc_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'calls'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE calls ADD INDEX calls_utc_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

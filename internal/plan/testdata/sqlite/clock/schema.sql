@@ -1,0 +1,14 @@
+-- Numbers are called at times of the day, in UTC or as the session has it.
+-- What {now} is depends on the column with which it is compared.
+
+-- qgen:queue calls
+-- qgen:where "opens <= {time} AND {time} < closes AND day = {today} AND made < {now} - 60"
+CREATE TABLE calls (
+    id     INTEGER PRIMARY KEY,
+    number TEXT NOT NULL,
+    state  TEXT NOT NULL DEFAULT 'N', -- qgen:status ready=N running=R done=D
+    opens  TEXT NOT NULL,             -- qgen:ignore
+    closes TEXT NOT NULL,             -- qgen:ignore
+    day    TEXT NOT NULL,             -- qgen:ignore
+    made   INTEGER NOT NULL           -- qgen:enqueued as=epoch
+);
