@@ -51,18 +51,7 @@ func explain(w io.Writer, p *plan.Package) {
 	e.table(rows)
 
 	e.head("Strategy")
-	rows = nil
-	for _, r := range p.Reasons {
-		if r.Chosen {
-			rows = append(rows, []string{r.Strategy, "chosen", r.Why})
-		}
-	}
-	for _, r := range p.Reasons {
-		if !r.Chosen {
-			rows = append(rows, []string{r.Strategy, "passed over", r.Why})
-		}
-	}
-	e.table(rows)
+	e.table(strategyRows(p.Reasons))
 
 	e.head("What holds")
 	e.table([][]string{
@@ -99,6 +88,29 @@ func explain(w io.Writer, p *plan.Package) {
 			e.text(n)
 		}
 	}
+}
+
+// strategyRows tells which strategy is taken, and then why the others are not: those
+// with one reason together.
+func strategyRows(reasons []plan.Reason) [][]string {
+	var rows [][]string
+	var whys []string
+	names := map[string][]string{}
+	for _, r := range reasons {
+		switch {
+		case r.Chosen:
+			rows = append(rows, []string{"chosen", r.Strategy + ": " + r.Why})
+		case names[r.Why] == nil:
+			whys = append(whys, r.Why)
+			fallthrough
+		default:
+			names[r.Why] = append(names[r.Why], r.Strategy)
+		}
+	}
+	for _, why := range whys {
+		rows = append(rows, []string{"passed over", strings.Join(names[why], ", ") + ": " + why})
+	}
+	return rows
 }
 
 // explainer lays out sections.
