@@ -77,6 +77,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		b.buildPeek()
 	}
 	b.buildEnqueue()
+	b.noteCollisions()
 	b.buildIndexes()
 	b.buildVerify(q, errs)
 	if b.d.HotHead != "" && b.spec.Shard == nil {

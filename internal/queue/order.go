@@ -66,6 +66,11 @@ func (b *binding) readOrder() {
 	for _, t := range terms {
 		b.spec.Order = append(b.spec.Order, t.OrderTerm)
 	}
+	for _, t := range b.spec.Order {
+		if t.Column != nil && t.Column.OnUpdate {
+			b.note("the order is by column %q, which the database writes at every change of a row: a job that is given back has lost its place", t.Column.Name)
+		}
+	}
 	b.breakTies()
 }
 

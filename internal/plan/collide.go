@@ -1,0 +1,106 @@
+package plan
+
+// This file tells which unique indexes keep jobs from being claimed together.
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// noteCollisions notes every unique index in which a claim may put two rows that are alike:
+// the server then refuses the claim of both, again and again.
+func (b *builder) noteCollisions() {
+	claim := b.spec.Transitions[queue.Claim]
+	if claim == nil || !b.writesClaim() || b.side != nil || b.pkg.Strategy == "pop" {
+		return
+	}
+	for _, ix := range b.spec.Table.Indexes {
+		alike := b.collides(ix, claim)
+		if len(alike) == 0 || b.groupedBy(alike) {
+			continue
+		}
+		var names []string
+		for _, c := range alike {
+			names = append(names, plainText(c.Name))
+		}
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf(
+			"the unique index %s lets one row run of those that are alike in %s, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them",
+			plainText(ix.Name), strings.Join(names, ", ")))
+	}
+}
+
+// collides returns the columns in which claimed rows must differ by an index into which
+// the claim puts them, nil where it puts none into it that could be alike.
+func (b *builder) collides(ix *schema.Index, claim *queue.Transition) []*schema.Column {
+	if !ix.Unique {
+		return nil
+	}
+	ready, running := b.normalTests(b.spec.States[queue.Ready]), b.normalTests(b.spec.States[queue.Running])
+	enters := false
+	for _, part := range b.conditions(ix) {
+		switch {
+		case slices.Contains(ready, part):
+		case slices.Contains(running, part):
+			enters = true
+		default:
+			return nil // rows that the claim does not put there, as far as can be told
+		}
+	}
+	var alike, all []*schema.Column
+	for _, k := range ix.Columns {
+		if k.Column == nil {
+			return nil
+		}
+		all = append(all, k.Column)
+		w := slices.IndexFunc(claim.Writes, func(w queue.Write) bool { return w.Column == k.Column })
+		switch {
+		case w < 0:
+			alike = append(alike, k.Column)
+		case claim.Writes[w].Value.Kind == queue.Literal:
+			enters = true // rows that differed in it do so no more
+		default:
+			return nil
+		}
+	}
+	if !enters || b.rowsDiffer(all) {
+		return nil
+	}
+	return alike
+}
+
+// normalTests returns the tests of a state as predicates of indexes are compared.
+func (b *builder) normalTests(state *queue.State) []string {
+	if state == nil {
+		return nil
+	}
+	var texts []string
+	for _, text := range b.newScope().tests(state.Tests) {
+		texts = append(texts, normal(text))
+	}
+	return texts
+}
+
+// rowsDiffer reports whether rows differ in some of the columns whatever is claimed.
+func (b *builder) rowsDiffer(columns []*schema.Column) bool {
+	t := b.spec.Table
+	claim := b.spec.Transitions[queue.Claim]
+	all := func(key []*schema.Column) bool {
+		return !slices.ContainsFunc(key, func(c *schema.Column) bool {
+			return !slices.Contains(columns, c) || slices.ContainsFunc(claim.Writes, func(w queue.Write) bool { return w.Column == c })
+		})
+	}
+	if t.PrimaryKey != nil && all(t.PrimaryKey.Columns) {
+		return true
+	}
+	return slices.ContainsFunc(t.Uniques, func(k *schema.Key) bool { return all(k.Columns) })
+}
+
+// groupedBy reports whether one row runs at a time of those that are alike in columns.
+func (b *builder) groupedBy(columns []*schema.Column) bool {
+	g := b.spec.Group
+	return g != nil && g.Limit == 1 && !slices.ContainsFunc(g.Columns, func(c *schema.Column) bool { return !slices.Contains(columns, c) })
+}

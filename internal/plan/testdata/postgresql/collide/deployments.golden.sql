@@ -1,0 +1,242 @@
+-- Package deploymentsq uses the table deployments as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- Of the jobs that are alike in site, one runs at once; a claim locks a number made of each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates deployments_ready and deployments_line.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  the running rows of a group are counted behind locks, in a statement of their own
+--   advisory     the running rows of a group are counted behind locks, in a statement of their own
+--   guarded      the running rows of a group are counted behind locks, in a statement of their own
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows and their groups, which claim.sql then takes
+-- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked
+-- index: (id NULLS FIRST) WHERE state = 'waiting'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* deploymentsq.Claim */ candidate AS MATERIALIZED (
+    SELECT *
+    FROM   deployments
+    WHERE  state = 'waiting'
+    AND    (SELECT 1
+               FROM   deployments AS other
+               WHERE  other.site = deployments.site
+               AND    other.state = 'active'
+               LIMIT  1) IS NULL
+    AND    (SELECT 1
+               FROM   deployments AS other
+               WHERE  other.site = deployments.site
+               AND    other.state = 'waiting'
+               AND    other.id < deployments.id
+               LIMIT  1) IS NULL
+    ORDER  BY id NULLS FIRST
+    LIMIT  $1
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+SELECT candidate.id
+FROM   candidate
+WHERE  pg_try_advisory_xact_lock('deployments'::regclass::oid::int, hashtext(candidate.site::text));
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room
+-- locks: the rows it takes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* deploymentsq.Claim */ deployments
+SET    state = 'active'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN (SELECT count(*)
+               FROM   deployments AS other
+               WHERE  other.site = deployments.site
+               AND    other.state = 'active') = 0
+            AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
+RETURNING id, site;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* deploymentsq.Complete */ deployments
+SET    state = 'done'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'active' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* deploymentsq.Fail */ deployments
+SET    state = 'waiting'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'active' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* deploymentsq.Requeue */ deployments
+SET    state = 'waiting'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'active' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* deploymentsq.Purge */ FROM deployments
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   deployments
+           WHERE  state = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Site
+INSERT /* deploymentsq.Enqueue */ INTO deployments
+       (site)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Site
+INSERT /* deploymentsq.EnqueueMany */ INTO deployments
+       (site)
+SELECT site_new
+FROM   unnest($1::text[]) WITH ORDINALITY AS job (site_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* deploymentsq.Stats */
+       count(*) FILTER (WHERE state = 'waiting') AS ready,
+       count(*) FILTER (WHERE state = 'active') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done
+FROM   deployments;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'waiting'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* deploymentsq.Peek */
+       id, site
+FROM   deployments
+WHERE  state = 'waiting'
+AND    (SELECT 1
+               FROM   deployments AS other
+               WHERE  other.site = deployments.site
+               AND    other.state = 'active'
+               LIMIT  1) IS NULL
+AND    (SELECT 1
+               FROM   deployments AS other
+               WHERE  other.site = deployments.site
+               AND    other.state = 'waiting'
+               AND    other.id < deployments.id
+               LIMIT  1) IS NULL
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* deploymentsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* deploymentsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('site', 'text'),
+               ('state', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('deployments')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* deploymentsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* deploymentsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('deployments_ready'),
+               ('deployments_active'),
+               ('deployments_line')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('deployments')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY deployments_ready ON deployments (id NULLS FIRST)
+WHERE  state = 'waiting';
+
+-- serves Claim: the running rows of a group: deployments_active serves already
+
+-- serves Claim: who is before a row in its group
+CREATE INDEX CONCURRENTLY deployments_line ON deployments (site, id)
+WHERE  state = 'waiting';
