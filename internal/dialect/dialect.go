@@ -119,6 +119,8 @@ type Dialect struct {
 	// ByteLengths: a text column holds so many bytes, not characters.
 	ByteLengths bool `yaml:"byte_lengths"`
 	EmptyIsNull bool `yaml:"empty_is_null"` // '' is NULL
+	// ZeroDate is how a date begins that is none, "" where there is no such.
+	ZeroDate string `yaml:"zero_date"`
 	// MostText is how many bytes of a text a statement that settles jobs takes, 0 for
 	// any number.
 	MostText int `yaml:"most_text"`

@@ -620,19 +620,38 @@ func (w *writer) scanText(scan *scanning, f *plan.Field, target *code.Statement,
 //		}
 //		return time.Time{}, fmt.Errorf("%v is no text", value)
 //	}
+//
+// and where there are dates that are none, before the others
+//
+//		case []byte:
+//			return parseTime(string(v), layout, zone)
+//		case string:
+//			if strings.HasPrefix(v, "0000-00-00") {
+//				return time.Time{}, nil
+//			}
+//			return time.ParseInLocation(layout, v, zone)
 func (w *writer) parseTimeFunc(f *code.File) {
 	parse := func(text *code.Statement) *code.Statement {
 		return code.Return(code.Qual("time", "ParseInLocation").Call(code.Id("layout"), text, code.Id("zone")))
 	}
-	decl(f, []string{"parseTime reads a time that is kept as text; some drivers have parsed it already."},
+	none := code.Qual("time", "Time").Values()
+	doc := "parseTime reads a time that is kept as text; some drivers have parsed it already."
+	ofBytes, ofText := parse(code.String().Call(code.Id("v"))), []*code.Statement{parse(code.Id("v"))}
+	if w.ZeroDate != "" {
+		doc += " A zero date is the zero time."
+		ofBytes = code.Return(code.Id("parseTime").Call(code.String().Call(code.Id("v")), code.Id("layout"), code.Id("zone")))
+		ofText = []*code.Statement{code.If(code.Qual("strings", "HasPrefix").Call(code.Id("v"), code.Lit(w.ZeroDate))).Block(
+			code.Return(none.Clone(), code.Nil())), ofText[0]}
+	}
+	decl(f, []string{doc},
 		code.Func().Id("parseTime").Params(code.Id("value").Any(), code.Id("layout").String(), code.Id("zone").Op("*").Qual("time", "Location")).
 			Params(code.Qual("time", "Time"), code.Error()).Block(
 			code.Switch(code.Id("v").Op(":=").Id("value").Assert(code.Type())).Block(
 				code.Case(code.Qual("time", "Time")).Block(code.Return(code.Id("v"), code.Nil())),
-				code.Case(code.Index().Byte()).Block(parse(code.String().Call(code.Id("v")))),
-				code.Case(code.String()).Block(parse(code.Id("v"))),
+				code.Case(code.Index().Byte()).Block(ofBytes),
+				code.Case(code.String()).Block(ofText...),
 			),
-			code.Return(code.Qual("time", "Time").Values(), code.Qual("fmt", "Errorf").Call(code.Lit("%v is no text"), code.Id("value"))),
+			code.Return(none, code.Qual("fmt", "Errorf").Call(code.Lit("%v is no text"), code.Id("value"))),
 		))
 }
 

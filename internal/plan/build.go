@@ -182,6 +182,7 @@ func (b *builder) most() {
 	if p.MostTaken > 0 {
 		p.Most = cmp.Or(p.Most, b.d.MostRows)
 	}
+	p.ZeroDate = b.d.ZeroDate
 	p.Slices, p.ByteLengths = b.batches("forall"), b.d.ByteLengths
 	if before, _, ok := strings.Cut(cmp.Or(b.d.ListPlaceholder, b.d.Placeholder), "{n}"); ok {
 		p.Slot, p.Numbered = b.slot(), before

@@ -73,6 +73,8 @@ type Package struct {
 	// any number; WhyMost is the reason as a clause.
 	Most, MostTaken int
 	WhyMost         string
+	// ZeroDate is how the text of a time begins that is none, "" where there is no such.
+	ZeroDate string
 	// ByteLengths: the longest text of an error is so many bytes, not characters.
 	ByteLengths bool
 	// Slices: arrays travel as the driver's slices, which have nulls of their own types.

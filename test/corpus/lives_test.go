@@ -37,6 +37,7 @@ import (
 //	                             a foreign key frees the request of a deleted master    TestBuildbot/deleted master
 //	Watermill messages           a row is added before, and committed after others      TestWatermill/late commit
 //	                             keys of 16 bytes                                       TestWatermill/bytes
+//	Action Scheduler             dates that are none, times for always and never        TestActionScheduler
 
 // onServers runs a test on each server of an engine, with tables of its own.
 func onServers(t *testing.T, engine string, prove func(t *testing.T, b base), files ...string) {

@@ -53,14 +53,18 @@ func expand(text string, args []any) (string, []any) {
 	return text, flat
 }
 
-// parseTime reads a time that is kept as text; some drivers have parsed it already.
+// parseTime reads a time that is kept as text; some drivers have parsed it already. A zero date
+// is the zero time.
 func parseTime(value any, layout string, zone *time.Location) (time.Time, error) {
 	switch v := value.(type) {
 	case time.Time:
 		return v, nil
 	case []byte:
-		return time.ParseInLocation(layout, string(v), zone)
+		return parseTime(string(v), layout, zone)
 	case string:
+		if strings.HasPrefix(v, "0000-00-00") {
+			return time.Time{}, nil
+		}
 		return time.ParseInLocation(layout, v, zone)
 	}
 	return time.Time{}, fmt.Errorf("%v is no text", value)
