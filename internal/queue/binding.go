@@ -362,6 +362,11 @@ func (b *binding) findKey() {
 			return
 		}
 	}
+	if b.table.KeyInText.IsValid() {
+		b.errorf(b.table.KeyInText, "the script makes a statement of this text that may give %q its key, and what it becomes cannot be read", b.table.QualifiedName()).
+			WithHint("Give a dump of the database as schema. Or mark the columns that name a row with qgen:id.")
+		return
+	}
 	if b.table.NoRowIdentity {
 		b.errorf(b.table.Pos, "nothing names a row of %q", b.table.QualifiedName()).
 			WithHint("It has no primary key and no unique key without nulls. Mark the columns that name a row with qgen:id.")

@@ -5,6 +5,7 @@ package schema
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -43,6 +44,7 @@ type drafts struct {
 	anchors []*anchor           // of the script that is being read
 	loose   []Comment
 	unread  []Unread
+	inTexts []keyText
 	lexis   lexis
 	fold    func(string) string // of unquoted names
 	exact   bool                // names that differ in case alone are two names
@@ -306,6 +308,38 @@ func (t *draft) renameIndex(from, to string, pos source.Pos) bool {
 	return found
 }
 
+// keyText is a statement that runs another, made of texts, which speaks of keys.
+type keyText struct {
+	pos source.Pos // of the text
+	sql string     // the whole statement
+}
+
+// changesKey finds in a text a statement that may give a table a key.
+var (
+	changesTable = regexp.MustCompile(`(?i)\balter\s+table\b|\bcreate\s+unique\b`)
+	speaksOfKey  = regexp.MustCompile(`(?i)\bprimary\s+key\b|\bunique\b`)
+)
+
+// noteTexts remembers the statements of a script that run statements which are texts. What
+// makes a table or fills one says of it what it says.
+func (d *drafts) noteTexts(s *script) {
+	for _, st := range s.statements {
+		if st.is(0, "alter", "comment", "insert") || st.is(0, "create") && !st.is(1, "function", "procedure", "or") {
+			continue
+		}
+		for i, t := range st.tokens {
+			if t.kind != text || !changesTable.MatchString(s.textOf(t)) {
+				continue
+			}
+			sql := s.src[st.off():st.tokens[len(st.tokens)-1].end]
+			if speaksOfKey.MatchString(sql) {
+				d.inTexts = append(d.inTexts, keyText{st.pos(i), sql})
+			}
+			break
+		}
+	}
+}
+
 // finish writes what is known of each table into its catalog entry.
 func (d *drafts) finish(files []*source.File) *Catalog {
 	catalog := &Catalog{Loose: d.loose, Unread: d.unread}
@@ -340,6 +374,10 @@ func (d *drafts) finish(files []*source.File) *Catalog {
 		}
 		if annotated {
 			d.errs.Add(t.Gaps...)
+		}
+		named := regexp.MustCompile(`(?i)(?:^|[^\pL\pN_$])` + regexp.QuoteMeta(t.Name) + `(?:$|[^\pL\pN_$])`)
+		if i := slices.IndexFunc(d.inTexts, func(k keyText) bool { return named.MatchString(k.sql) }); i >= 0 {
+			t.KeyInText = d.inTexts[i].pos
 		}
 		catalog.Tables = append(catalog.Tables, t.Table)
 	}

@@ -44,7 +44,9 @@ func readPostgreSQL(files []*source.File, errs *source.ErrorList) *Catalog {
 	}
 	for _, f := range files {
 		p.path = nil
-		p.readScript(scan(f, postgresqlLexis))
+		text := scan(f, postgresqlLexis)
+		p.readScript(text)
+		p.noteTexts(text)
 	}
 	p.showAgain()
 	p.resolveTypes()

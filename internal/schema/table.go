@@ -98,6 +98,9 @@ type Table struct {
 	// Gaps is what the files leave unknown of the table, such as the columns of
 	// CREATE TABLE AS. For a table with annotations Read has reported them.
 	Gaps []*source.Error
+	// KeyInText is where a text that the script runs as a statement speaks of keys of this
+	// table; invalid where none does. Such keys are not read.
+	KeyInText source.Pos
 }
 
 // Column returns the column of that stored name, nil when there is none.

@@ -151,6 +151,7 @@ func readTolerant(g *grammar, files []*source.File, errs *source.ErrorList) *Cat
 		for _, st := range script.statements {
 			r.read(st)
 		}
+		r.noteTexts(script)
 		r.loose = append(r.loose, attach(script, r.anchors)...)
 	}
 	return r.conclude(files)

@@ -26,3 +26,11 @@ CREATE TABLE dbo.nameless (
     data   nvarchar(100)
 )
 GO
+GO
+CREATE TABLE made (
+  id bigint NOT NULL,
+  state varchar(10) NOT NULL -- qgen:status ready=new running=busy done=done
+)
+DECLARE @sql nvarchar(max)
+SET @sql = N'ALTER TABLE ' + N'made' + N' ADD CONSTRAINT pk_' + CAST(@@SPID AS nvarchar) + N' PRIMARY KEY (id)'
+EXEC (@sql)

@@ -19,3 +19,13 @@ CREATE TABLE heap (
     line   VARCHAR2(100),
     status NUMBER(2) DEFAULT 0 NOT NULL -- qgen:status ready=0 done=8
 ) PARTITION BY LIST (status) (PARTITION p_start VALUES (0), PARTITION p_other VALUES (DEFAULT)) ENABLE ROW MOVEMENT;
+CREATE TABLE made (
+  id NUMBER(19) NOT NULL,
+  state varchar2(10) NOT NULL -- qgen:status ready=new running=busy done=done
+) ORGANIZATION HEAP;
+DECLARE
+  n VARCHAR2(30) := 'MADE_PK';
+BEGIN
+  EXECUTE IMMEDIATE 'ALTER TABLE made ADD CONSTRAINT ' || n || ' PRIMARY KEY (id)';
+END;
+/
