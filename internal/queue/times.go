@@ -55,7 +55,14 @@ func (b *binding) time(r *role) bool {
 		ok = b.readClock(r, c)
 	}
 	b.timed[r.column] = ok
-	if clock != nil && ok && c.Clock == "" {
+	switch {
+	case clock == nil || !ok || c.Clock != "":
+	case strings.HasPrefix(c.As, epoch) && clock.values[0].text == "local":
+		b.errorf(clock.pos, "column %q counts from 1970 in UTC, which is the same on every clock", c.Name).
+			WithHint("Leave clock= out. If a program counts from 1970 on its own clock, the numbers say another time than as=%s: write the condition with qgen:where.", c.As)
+		b.timed[r.column] = false
+		return false
+	default:
 		b.note("clock= at column %q is not needed: its times know their zone", c.Name)
 	}
 	return ok

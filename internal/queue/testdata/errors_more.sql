@@ -14,6 +14,7 @@ CREATE TABLE layouts (
   id bigint PRIMARY KEY,
   a  text, -- qgen:due as=text:'2006-02-01'
   b  text, -- qgen:enqueued as=text:'15:04'
+  d  bigint, -- qgen:finished as=epoch clock=local
   c  text DEFAULT CURRENT_TIMESTAMP -- qgen:expires
 );
 -- qgen:queue qgen:where "a = 1" -- an annotation may follow another without a semicolon
