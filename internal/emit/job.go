@@ -623,13 +623,13 @@ func (w *writer) scanText(scan *scanning, f *plan.Field, target *code.Statement,
 //
 // and where there are dates that are none, before the others
 //
-//		case []byte:
-//			return parseTime(string(v), layout, zone)
-//		case string:
-//			if strings.HasPrefix(v, "0000-00-00") {
-//				return time.Time{}, nil
-//			}
-//			return time.ParseInLocation(layout, v, zone)
+//	case []byte:
+//		return parseTime(string(v), layout, zone)
+//	case string:
+//		if strings.HasPrefix(v, "0000-00-00") {
+//			return time.Time{}, nil
+//		}
+//		return time.ParseInLocation(layout, v, zone)
 func (w *writer) parseTimeFunc(f *code.File) {
 	parse := func(text *code.Statement) *code.Statement {
 		return code.Return(code.Qual("time", "ParseInLocation").Call(code.Id("layout"), text, code.Id("zone")))

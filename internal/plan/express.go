@@ -610,7 +610,7 @@ func wholes(d time.Duration) (n int64, unit string) {
 	for _, u := range []struct {
 		name string
 		size time.Duration
-	}{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
+	}{{"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}, {"millisecond", time.Millisecond}} {
 		if d%u.size == 0 {
 			return int64(d / u.size), u.name
 		}

@@ -52,7 +52,7 @@ func (h Held) left(passed int) *string {
 // are no rows. The rows come in the order of id. A group that is new begins with the first row
 // of the table.
 //
-// A row is taken when it was added 400000 microseconds ago, and not before any in front of it. A
+// A row is taken when it was added 400 milliseconds ago, and not before any in front of it. A
 // row whose transaction takes longer may appear behind the mark, and is then never read: no
 // transaction that adds rows may take longer than half of that, from its beginning to its end.
 //

@@ -4,7 +4,7 @@
 -- index: (id)
 -- isolation: read committed
 SELECT /* logms2019.Claim */ TOP (@p1)
-       CASE WHEN created_at <= DATEADD(microsecond, -400000, SYSUTCDATETIME()) THEN 1 ELSE 0 END,
+       CASE WHEN created_at <= DATEADD(millisecond, -400, SYSUTCDATETIME()) THEN 1 ELSE 0 END,
        id, n, CONVERT(varchar(27), created_at, 126)
 FROM   jobs
 WHERE  id > @p2
