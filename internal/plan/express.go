@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -184,6 +183,7 @@ func (s *scope) raw(text string) string {
 	}
 	macros := map[string]string{"row": row, "time": s.onClock("time"), "today": s.onClock("today"), "failures": s.failures()}
 	var out strings.Builder
+	whole := text
 	for text != "" {
 		at := strings.IndexAny(text, "'\"`{")
 		if at < 0 {
@@ -200,7 +200,7 @@ func (s *scope) raw(text string) string {
 		case open != '{':
 			out.WriteString(string(open) + inner + string(open)) // braces in quotes are the user's own
 		case inner == "now":
-			out.WriteString(s.nowBeside(row, out.String(), rest))
+			out.WriteString(s.present(whole, len(whole)-len(rest)-len("{now}")))
 		case !isArg:
 			out.WriteString(macros[inner])
 		default:
@@ -212,42 +212,6 @@ func (s *scope) raw(text string) string {
 		}
 	}
 	return "(" + out.String() + text + ")"
-}
-
-// A macro that is compared with a column: what stands before it, and behind it.
-var (
-	columnForm     = "(?:([^\\s.()]+)\\.)?([\\pL_][\\pL\\pN_$#]*|\"[^\"]+\"|`[^`]+`|\\[[^\\]]+\\])"
-	comparedBefore = regexp.MustCompile("(?is)(?:^|\\(|\\b(?:and|or|not|when)\\s)\\s*" + columnForm + "\\s*(?:<=|>=|<>|!=|=|<|>)\\s*$")
-	comparedBehind = regexp.MustCompile("(?is)^\\s*(?:<=|>=|<>|!=|=|<|>)\\s*" + columnForm + "\\s*(?:$|\\)|(?:and|or|then)\\b)")
-)
-
-// nowBeside returns the present as the column keeps it with which it is compared in an
-// expression, and as a time with zone, or a number of seconds, where that is none.
-func (s *scope) nowBeside(row, before, behind string) string {
-	for _, m := range [][]string{comparedBefore.FindStringSubmatch(before), comparedBehind.FindStringSubmatch(behind)} {
-		if m == nil || m[1] != "" && m[1] != row && m[1] != "{row}" {
-			continue
-		}
-		if c := s.named(m[2]); c != nil && s.clockKind(c) != "" {
-			return s.clock(c, nil)
-		}
-	}
-	for _, kind := range []string{"timestamptz", "epoch"} {
-		if c, ok := s.d.Clock(kind, s.version); ok {
-			return c.Now
-		}
-	}
-	return "NULL"
-}
-
-// named returns the column of the queue's table that is written so in an expression.
-func (s *scope) named(written string) *schema.Column {
-	for _, c := range s.spec.Table.Columns {
-		if written == s.d.Ident(c.Name) || strings.EqualFold(written, c.Name) || strings.Trim(written, "\"`[]") == c.Name {
-			return c
-		}
-	}
-	return nil
 }
 
 // onClock returns what a macro stands for on the clock of the queue.

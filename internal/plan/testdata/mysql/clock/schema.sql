@@ -13,3 +13,21 @@ CREATE TABLE calls (
     called datetime(6) NULL,                  -- qgen:ignore -- has no role, and no zone
     made   bigint NOT NULL                    -- qgen:enqueued as=epoch
 );
+
+-- qgen:queue tasks
+-- qgen:where "ttl = 0 OR made + ttl > {now}"
+-- qgen:where "{now} - made > 5"
+-- qgen:where "made < ({now} - (ttl * 2))"
+-- qgen:where "FROM_UNIXTIME(made) < {now}"
+-- qgen:where "UNIX_TIMESTAMP({now}) - made > 5"
+-- qgen:where "TIMESTAMPDIFF(SECOND, started, {now}) > 30"
+-- qgen:where "DATE_SUB({now}, INTERVAL 5 MINUTE) > tasks.started"
+-- qgen:where "{row}.started IS NULL OR (`started` < ({now}))"
+-- qgen:where "NOT EXISTS (SELECT 1 FROM calls AS c WHERE c.made > {now})"
+CREATE TABLE tasks (
+    id      bigint AUTO_INCREMENT PRIMARY KEY,
+    status  int NOT NULL DEFAULT 1, -- qgen:status ready=1 running=2 done=3
+    made    int NOT NULL,           -- qgen:enqueued as=epoch
+    ttl     int NOT NULL,
+    started datetime                -- qgen:ignore
+);
