@@ -70,6 +70,7 @@ type Queue struct {
 	Words   String            // queue: "strategy=hold done=delete"
 	Columns []ColumnWords     // columns: {NAME: ["status ready=Q", …]}, in file order
 	Clock   String            // utc or local, of columns without a zone
+	Times   []Time            // times, in file order
 	ReadyIf String            // extra predicate
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
@@ -100,6 +101,15 @@ type Queue struct {
 type ColumnWords struct {
 	Name  String
 	Words []String
+}
+
+// Time says how a column keeps time, for what a comment cannot say.
+type Time struct {
+	Pos    source.Pos
+	Column String
+	As     String
+	Clock  String
+	Width  Number // digits of a number that is kept as text
 }
 
 // Param is a part of the names of tables.

@@ -182,6 +182,7 @@ func TestSchemaNamesTheSameKeys(t *testing.T) {
 	}{
 		{"the file", configKeys(p, &Config{}), nil},
 		{"a queue", queueKeys(p, &Queue{}), []string{"definitions", "queue"}},
+		{"a time", timeKeys(p, &Time{}), []string{"definitions", "queue", "properties", "times", "additionalProperties"}},
 		{"backoff", backoffKeys(p, &Backoff{}), []string{"definitions", "queue", "properties", "backoff"}},
 		{"a companion", companionKeys(p, &Companion{}), []string{"definitions", "companion"}},
 		{"done and failed", endKeys(p, new(*Move)), []string{"definitions", "end"}},

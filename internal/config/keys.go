@@ -27,7 +27,7 @@ var (
 	outcomeEnds = []string{"ready", "done", "failed"}
 	codecs      = []string{"json"}
 	timeUnits   = []string{"us", "ms", "s", "m", "h", "d"}
-	laterQueue  = []string{"states", "accept", "stages", "times"}
+	laterQueue  = []string{"states", "accept", "stages"}
 	laterGen    = []string{"sqlc", "review", "indexes"}
 )
 
@@ -87,6 +87,7 @@ func queueKeys(p *parser, q *Queue) []key {
 			}
 		}},
 		{name: "clock", read: func(name string, v *yaml.Node) { q.Clock = p.word(v, name, clocks) }},
+		{name: "times", read: into(&q.Times, p.times)},
 		{name: "ready_if", read: into(&q.ReadyIf, p.str)},
 		{name: "ready_if_by", read: into(&q.ReadyBy, p.byEngine)},
 		{name: "recover_if", read: into(&q.Recover, p.str)},
@@ -171,6 +172,34 @@ func queueKeys(p *parser, q *Queue) []key {
 	}, later(laterQueue)...)
 }
 
+// times reads how columns keep time.
+func (p *parser) times(n *yaml.Node, name string) []Time {
+	var list []Time
+	entries, _ := p.entries(n, name)
+	for _, e := range entries {
+		t := Time{Pos: p.at(e.value), Column: p.keyName(e)}
+		of := join(name, e.name)
+		before := p.errs.Len()
+		p.mapping(e.value, of, timeKeys(p, &t))
+		if p.errs.Len() == before && !t.As.IsSet() && !t.Clock.IsSet() && !t.Width.IsSet() {
+			p.errs.Errorf(t.Pos, "%s says nothing", of).WithHint("Say how the column keeps time: as: epoch, or whose clock it shows: clock: utc.")
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// timeKeys are the keys of an entry of times.
+func timeKeys(p *parser, t *Time) []key {
+	return []key{
+		{name: "as", read: into(&t.As, p.str)},
+		{name: "clock", read: func(name string, v *yaml.Node) { t.Clock = p.word(v, name, clocks) }},
+		{name: "width", read: func(name string, v *yaml.Node) {
+			t.Width = p.integer(v, name, 1, 255, "how many digits the numbers have")
+		}},
+	}
+}
+
 // workersKeys are the keys of workers.
 func workersKeys(p *parser, w *Workers) []key {
 	return []key{
@@ -218,11 +247,7 @@ func groupKeys(p *parser, g *Group) []key {
 	return []key{
 		{name: "column", read: func(name string, v *yaml.Node) { g.Columns = p.strs(v, name, "columns") }},
 		{name: "limit", read: func(name string, v *yaml.Node) {
-			g.Limit = p.float(v, name, 1, math.MaxInt16)
-			if n := g.Limit; n.IsSet() && n.Value != math.Trunc(n.Value) {
-				p.errs.Errorf(n.Pos, "%s is %v, which is not a whole number", name, n.Value).
-					WithHint("Write how many rows of one group may run at once.")
-			}
+			g.Limit = p.integer(v, name, 1, math.MaxInt16, "how many rows of one group may run at once")
 		}},
 		{name: "fifo", read: into(&g.Fifo, p.flag)},
 		{name: "when", read: into(&g.When, p.str)},

@@ -274,6 +274,15 @@ func (p *parser) float(n *yaml.Node, name string, low, high float64) Number {
 	return Number{Value: v, Pos: p.at(n)}
 }
 
+// integer reads a whole number from low to high; what says of what it is the number.
+func (p *parser) integer(n *yaml.Node, name string, low, high float64, what string) Number {
+	v := p.float(n, name, low, high)
+	if v.IsSet() && v.Value != math.Trunc(v.Value) {
+		p.errs.Errorf(v.Pos, "%s is %v, which is not a whole number", name, v.Value).WithHint("Write %s.", what)
+	}
+	return v
+}
+
 var (
 	lengthText  = regexp.MustCompile(`^([0-9]+)(ms|s|m|h|d)$`)
 	lengthUnits = map[string]time.Duration{

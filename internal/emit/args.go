@@ -158,13 +158,14 @@ func (w *writer) plain(f *plan.Field) bool {
 
 // convert is a value of the field, not null, as its column keeps it.
 func (w *writer) convert(f *plan.Field, value *code.Statement) *code.Statement {
+	if method := sinceEpoch[f.Codec]; method != "" {
+		number := value.Dot(method).Call()
+		if f.TimeIsText() {
+			return code.Id("inDigits").Call(number, code.Lit(f.Width))
+		}
+		return number
+	}
 	switch f.Codec {
-	case plan.Epoch:
-		return value.Dot("Unix").Call()
-	case plan.EpochMS:
-		return value.Dot("UnixMilli").Call()
-	case plan.EpochUS:
-		return value.Dot("UnixMicro").Call()
 	case plan.TextTime:
 		return value.Dot(zoneMethod(f)).Call().Dot("Format").Call(code.Lit(f.Layout))
 	case plan.WallTime:
@@ -176,11 +177,16 @@ func (w *writer) convert(f *plan.Field, value *code.Statement) *code.Statement {
 	return value
 }
 
+// sinceEpoch are the methods that tell a time as a number.
+var sinceEpoch = map[plan.Codec]string{plan.Epoch: "Unix", plan.EpochMS: "UnixMilli", plan.EpochUS: "UnixMicro"}
+
 // convertFunc is convert as a function.
 func (w *writer) convertFunc(f *plan.Field) *code.Statement {
-	method := map[plan.Codec]string{plan.Epoch: "Unix", plan.EpochMS: "UnixMilli", plan.EpochUS: "UnixMicro", plan.WallTime: zoneMethod(f)}[f.Codec]
-	if method != "" {
-		return code.Qual("time", "Time").Dot(method)
+	switch {
+	case f.TimeIsNumber():
+		return code.Qual("time", "Time").Dot(sinceEpoch[f.Codec])
+	case f.Codec == plan.WallTime:
+		return code.Qual("time", "Time").Dot(zoneMethod(f))
 	}
 	return code.Func().Params(code.Id("t").Qual("time", "Time")).String().Add(inline(code.Return(w.convert(f, code.Id("t")))))
 }
@@ -196,9 +202,9 @@ func zoneMethod(f *plan.Field) string {
 // sentName is the name of the Go type of what value and convert return.
 func (w *writer) sentName(f *plan.Field) string {
 	switch {
-	case w.hasNumberCodec(f):
+	case f.TimeIsNumber():
 		return "int64"
-	case f.Codec == plan.TextTime:
+	case f.TimeIsText():
 		return "string"
 	}
 	return f.GoType
@@ -283,11 +289,6 @@ func (w *writer) slot(f *plan.Field, field *code.Statement) (typ, value *code.St
 		return code.String(), code.Id("orZero").Call(w.value(f, field, false))
 	}
 	return code.String(), as("string", w.convert(f, field))
-}
-
-// hasNumberCodec reports whether a time travels as a number.
-func (w *writer) hasNumberCodec(f *plan.Field) bool {
-	return f.Codec.IsNumber()
 }
 
 // element is a value within a text array: nil when it is null.

@@ -782,6 +782,10 @@ func times(name string, driver plan.Driver) *plan.Package {
 		}
 		return f
 	}
+	digits := func(f *plan.Field, width int) *plan.Field {
+		f.Width = width
+		return f
+	}
 	id := at("id", "timestamp", "ID", false, plan.WallTime, true)
 	fields := []*plan.Field{
 		id,
@@ -793,12 +797,15 @@ func times(name string, driver plan.Driver) *plan.Package {
 		at("us", "bigint", "Us", true, plan.EpochUS, false),
 		at("txt", "text", "Txt", false, plan.TextTime, false),
 		at("txt_null", "text", "TxtNull", true, plan.TextTime, true),
+		digits(at("dig", "text", "Dig", false, plan.Epoch, true), 11),
+		digits(at("dig_ms", "text", "DigMs", false, plan.EpochMS, true), 14),
+		digits(at("dig_null", "text", "DigNull", true, plan.EpochUS, true), 17),
 	}
 	states := &plan.Field{Column: "state", SQLType: "text", Name: "State", Param: "state", JSON: "state", GoType: "string", Null: true, New: true, Cast: "text"}
 	fields = append(fields, states)
 	p.Fields, p.Key = fields, []*plan.Field{id}
 	p.Status = &plan.StatusType{Name: "Status", Field: states, GoType: "string", Consts: []plan.StatusConst{{Name: "StatusRunning", Value: `"running"`}}}
-	columns := "id, wall_local, wall_null, zoned, sec, ms, us, txt, txt_null, state"
+	columns := "id, wall_local, wall_null, zoned, sec, ms, us, txt, txt_null, dig, dig_ms, dig_null, state"
 	p.Claim = &plan.Claim{
 		Doc: doc("Claim takes up to limit rows."), Flow: plan.OneStatement, LeaseArg: true,
 		Statement: stmt("claim", `

@@ -179,7 +179,7 @@ func (w *writer) isFence(f *plan.Field) bool {
 // mayNotRead reports whether a column may hold what its field cannot: a text
 // that is no time, or anything in a database that lets a column hold any type.
 func (w *writer) mayNotRead() bool {
-	return !w.isPgx() || slices.ContainsFunc(w.jobFields(), func(f *plan.Field) bool { return f.Codec == plan.TextTime })
+	return !w.isPgx() || slices.ContainsFunc(w.jobFields(), (*plan.Field).TimeIsText)
 }
 
 // keyMethod emits
@@ -485,7 +485,7 @@ func (w *writer) keyScan(f *code.File, name string, rows []*plan.Field) {
 			scan.after = append(scan.after, target.Op("=").String().Call(code.Id(raw)))
 			continue
 		}
-		if k.Codec == plan.TextTime {
+		if k.TimeIsText() {
 			w.scanText(&scan, k, target, code.Return(code.Id("key"), code.Err()))
 		} else {
 			w.scanField(&scan, k, target)
@@ -538,6 +538,11 @@ func (w *writer) scanField(scan *scanning, f *plan.Field, target *code.Statement
 			target.Clone().Op("=").Op("&").Id("at"),
 		))
 	}
+	if f.TimeIsText() {
+		w.scanText(scan, f, target, code.Id("j").Dot("Err").Op("=").Qual("errors", "Join").Call(code.Id("j").Dot("Err"),
+			code.Qual("fmt", "Errorf").Call(code.Lit(strings.ReplaceAll("column "+oneLine(f.Column), "%", "%%")+": %w"), code.Err())))
+		return
+	}
 	switch f.Codec {
 	case plan.Epoch:
 		through(code.Int64(), func(v *code.Statement) *code.Statement {
@@ -555,9 +560,6 @@ func (w *writer) scanField(scan *scanning, f *plan.Field, target *code.Statement
 		through(code.Qual("time", "Time"), func(v *code.Statement) *code.Statement {
 			return code.Id("wallClock").Call(v, zone(f))
 		})
-	case plan.TextTime:
-		w.scanText(scan, f, target, code.Id("j").Dot("Err").Op("=").Qual("errors", "Join").Call(code.Id("j").Dot("Err"),
-			code.Qual("fmt", "Errorf").Call(code.Lit(strings.ReplaceAll("column "+oneLine(f.Column), "%", "%%")+": %w"), code.Err())))
 	default:
 		dest := code.Op("&").Add(target.Clone())
 		switch {
@@ -596,6 +598,9 @@ func (w *writer) scanText(scan *scanning, f *plan.Field, target *code.Statement,
 	scan.vars = append(scan.vars, code.Var().Id(raw).Any())
 	scan.dest = append(scan.dest, code.Op("&").Id(raw))
 	parse := code.Id("parseTime").Call(code.Id(raw), code.Lit(f.Layout), zone(f))
+	if unit := map[plan.Codec]string{plan.Epoch: "Second", plan.EpochMS: "Millisecond", plan.EpochUS: "Microsecond"}[f.Codec]; unit != "" {
+		parse = code.Id("parseDigits").Call(code.Id(raw), code.Qual("time", unit))
+	}
 	if !f.Null {
 		scan.after = append(scan.after,
 			code.If(code.List(code.Id("at"), code.Err()).Op(":=").Add(parse), code.Err().Op("!=").Nil()).Block(note).
@@ -652,6 +657,61 @@ func (w *writer) parseTimeFunc(f *code.File) {
 				code.Case(code.String()).Block(ofText...),
 			),
 			code.Return(none, code.Qual("fmt", "Errorf").Call(code.Lit("%v is no text"), code.Id("value"))),
+		))
+}
+
+// parseDigitsFunc emits
+//
+//	func parseDigits(value any, unit time.Duration) (time.Time, error) {
+//		text, ok := value.(string)
+//		if raw, is := value.([]byte); is {
+//			text, ok = string(raw), true
+//		}
+//		if !ok {
+//			return time.Time{}, fmt.Errorf("%v is no text", value)
+//		}
+//		n, err := strconv.ParseInt(strings.TrimRight(text, " "), 10, 64)
+//		if err != nil {
+//			return time.Time{}, err
+//		}
+//		second := int64(time.Second / unit)
+//		return time.Unix(n/second, n%second*int64(unit)).UTC(), nil
+//	}
+func (w *writer) parseDigitsFunc(f *code.File) {
+	none := code.Qual("time", "Time").Values()
+	decl(f, []string{"parseDigits reads a time that is kept as a text of digits, the number of units since 1970."},
+		code.Func().Id("parseDigits").Params(code.Id("value").Any(), code.Id("unit").Qual("time", "Duration")).
+			Params(code.Qual("time", "Time"), code.Error()).Block(
+			code.List(code.Id("text"), code.Id("ok")).Op(":=").Id("value").Assert(code.String()),
+			code.If(code.List(code.Id("raw"), code.Id("is")).Op(":=").Id("value").Assert(code.Index().Byte()), code.Id("is")).Block(
+				code.List(code.Id("text"), code.Id("ok")).Op("=").List(code.String().Call(code.Id("raw")), code.True())),
+			code.If(code.Op("!").Id("ok")).Block(
+				code.Return(none.Clone(), code.Qual("fmt", "Errorf").Call(code.Lit("%v is no text"), code.Id("value")))),
+			code.List(code.Id("n"), code.Err()).Op(":=").Qual("strconv", "ParseInt").Call(
+				code.Qual("strings", "TrimRight").Call(code.Id("text"), code.Lit(" ")), code.Lit(10), code.Lit(64)),
+			ifErr(none.Clone()),
+			code.Id("second").Op(":=").Int64().Call(code.Qual("time", "Second").Op("/").Id("unit")),
+			code.Return(code.Qual("time", "Unix").Call(code.Id("n").Op("/").Id("second"),
+				code.Id("n").Op("%").Id("second").Op("*").Int64().Call(code.Id("unit"))).Dot("UTC").Call(), code.Nil()),
+		))
+}
+
+// inDigitsFunc emits
+//
+//	func inDigits(n int64, width int) string {
+//		text := fmt.Sprintf("%0*d", width, max(n, 0))
+//		if len(text) > width {
+//			return strings.Repeat("9", width)
+//		}
+//		return text
+//	}
+func (w *writer) inDigitsFunc(f *code.File) {
+	decl(f, []string{"inDigits writes a number as text that sorts like it; one that does not fit becomes the nearest that does."},
+		code.Func().Id("inDigits").Params(code.Id("n").Int64(), code.Id("width").Int()).String().Block(
+			code.Id("text").Op(":=").Qual("fmt", "Sprintf").Call(code.Lit("%0*d"), code.Id("width"), code.Id("max").Call(code.Id("n"), code.Lit(0))),
+			code.If(code.Len(code.Id("text")).Op(">").Id("width")).Block(
+				code.Return(code.Qual("strings", "Repeat").Call(code.Lit("9"), code.Id("width")))),
+			code.Return(code.Id("text")),
 		))
 }
 

@@ -75,7 +75,7 @@ func (w *writer) markType(f *code.File) {
 func (w *writer) scanMarks(scan *scanning, target, result *code.Statement) {
 	for _, m := range w.Offset.Mark {
 		to := target.Clone().Dot(m.Name)
-		if m.Codec == plan.TextTime {
+		if m.TimeIsText() {
 			w.scanText(scan, m, to, code.Return(result.Clone(), code.Err()))
 		} else {
 			w.scanField(scan, m, to)

@@ -83,6 +83,8 @@ func (w *writer) parts() []part {
 		{"nullFloat64", "args.go", w.nullFloat64Func},
 		{"ifSet", "args.go", w.ifSetFunc},
 		{"parseTime", "args.go", w.parseTimeFunc},
+		{"parseDigits", "args.go", w.parseDigitsFunc},
+		{"inDigits", "args.go", w.inDigitsFunc},
 		{"wallClock", "args.go", w.wallClockFunc},
 		{"compareNull", "args.go", w.compareNullFunc},
 		{"compareBool", "args.go", w.compareBoolFunc},

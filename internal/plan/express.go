@@ -461,10 +461,19 @@ func (s *scope) literal(c *schema.Column, text string) string {
 // layout returns the Go layout in which a column of texts keeps time, false for any
 // other column.
 func (b *builder) layout(c *schema.Column) (string, bool) {
-	if role := b.roles[c]; role != nil {
+	if role := b.roles[c]; role != nil && role.Width == 0 {
 		return strings.CutPrefix(role.As, "text:")
 	}
 	return "", false
+}
+
+// width returns how many digits the numbers have that a column of texts keeps as times,
+// 0 for any other column.
+func (b *builder) width(c *schema.Column) int {
+	if role := b.roles[c]; role != nil {
+		return role.Width
+	}
+	return 0
 }
 
 // clockKind names how a column keeps time, "" when it does not.
@@ -478,6 +487,8 @@ func (b *builder) clockKind(c *schema.Column) string {
 	}
 	zone := cmp.Or(local, ":utc")
 	switch {
+	case b.width(c) > 0:
+		return strings.TrimPrefix(as, "text:")
 	case strings.HasPrefix(as, "text:"):
 		return "text" + local
 	case as != "":
@@ -496,6 +507,32 @@ func (b *builder) clockKind(c *schema.Column) string {
 
 // clock returns the present, shifted, as a column keeps it.
 func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
+	text := s.clockNumber(c, shift)
+	width := s.width(c)
+	if width == 0 {
+		return text
+	}
+	form := "digits" // what the present and a constant make fits
+	if shift != nil && (shift.Column != nil || shift.Arg != "" || shift.Wait != nil) {
+		form = "digits_within"
+	}
+	text = dialect.Fill(s.d.Fragments[form].At(s.version), "value", text, "width", strconv.Itoa(width), "last", last(width))
+	if s.d.Types[c.Type.Name].Cast != "" {
+		return s.d.Cast(text, s.castType(c.Type)) // a text would have the column converted
+	}
+	return text
+}
+
+// last is the largest number of so many digits that servers count with.
+func last(width int) string {
+	if width > 18 {
+		return strconv.Itoa(math.MaxInt64)
+	}
+	return strings.Repeat("9", width)
+}
+
+// clockNumber is clock less the writing of a number as text.
+func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 	kind := s.clockKind(c)
 	clock, ok := s.d.Clock(kind, s.version)
 	if !ok {
@@ -600,9 +637,17 @@ func (s *scope) age(a, b *schema.Column, expr func(string) string) string {
 	case b == nil:
 		to = dialect.Fill(clock.Now, "format", format)
 	case s.clockKind(b) == kind:
-		to = s.column(b)
+		to = s.number(b, s.column(b))
 	default:
 		return ""
 	}
-	return dialect.Fill(form, "a", expr(s.column(a)), "b", to, "format", format)
+	return dialect.Fill(form, "a", s.number(a, expr(s.column(a))), "b", to, "format", format)
+}
+
+// number returns a value of a column as a number, where it is one that is kept as text.
+func (s *scope) number(c *schema.Column, value string) string {
+	if s.width(c) == 0 {
+		return value
+	}
+	return dialect.Fill(s.d.Fragments["number_of"].At(s.version), "value", value)
 }

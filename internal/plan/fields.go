@@ -132,6 +132,8 @@ func (b *builder) field(c *queue.Column) *Field {
 		Digits: c.Type.Class == schema.Decimal && rule.Go == "string",
 	}
 	switch {
+	case c.Width > 0:
+		f.GoType, f.Codec, f.Width = "time.Time", Codec(strings.TrimPrefix(c.As, "text:")), c.Width
 	case strings.HasPrefix(c.As, "text:"):
 		f.GoType, f.Codec, f.Layout = "time.Time", TextTime, strings.TrimPrefix(c.As, "text:")
 	case c.As != "":

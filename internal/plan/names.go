@@ -102,7 +102,7 @@ var taken = map[string]bool{
 	"exec": true, "collect": true, "column": true, "statement": true, "lost": true, "unknown": true,
 	"pause": true, "backoff": true, "lowest": true, "t": true, "a": true, "b": true, "j": true,
 	"d": true, "v": true, "k": true, "f": true, "r": true, "s": true, "at": true, "now": true,
-	"retry": true, "transact": true, "settle": true, "beginner": true, "statements": true,
+	"retry": true, "transact": true, "settle": true, "beginner": true, "statements": true, "inDigits": true,
 	// packages that emitted files import
 	"context": true, "errors": true, "fmt": true, "time": true, "sql": true, "slog": true, "json": true,
 	"slices": true, "cmp": true, "strings": true, "strconv": true, "sync": true, "rand": true,

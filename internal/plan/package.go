@@ -128,8 +128,14 @@ const (
 	WallTime  Codec = "wall"     // time.Time in a column without zone: its clock reads UTC or local, by UTC
 )
 
-// IsNumber reports whether a time travels as a number.
-func (c Codec) IsNumber() bool { return c == Epoch || c == EpochMS || c == EpochUS }
+// counts reports whether a time is a number since 1970.
+func (c Codec) counts() bool { return c == Epoch || c == EpochMS || c == EpochUS }
+
+// TimeIsNumber reports whether a time travels as a number.
+func (f *Field) TimeIsNumber() bool { return f.Codec.counts() && f.Width == 0 }
+
+// TimeIsText reports whether a time travels as a text.
+func (f *Field) TimeIsText() bool { return f.Codec == TextTime || f.Codec.counts() && f.Width > 0 }
 
 // Field is a field of Job, and the column behind it.
 type Field struct {
@@ -142,6 +148,7 @@ type Field struct {
 	Null    bool   // the field is a pointer (slices stay as they are, nil is null)
 	Codec   Codec
 	Layout  string // of TextTime
+	Width   int    // of Epoch, EpochMS and EpochUS: the number travels as text of so many digits
 	UTC     bool   // of TextTime and WallTime: read and written as UTC, else local
 	Doc     string // sentence for the field, "" when the name says it
 	Element bool   // an element of the column's array

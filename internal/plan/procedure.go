@@ -77,7 +77,7 @@ func (s *scope) parameterType(a Arg) string {
 		return form("seconds")
 	case a.Kind == ArgLimit || a.Kind == ArgShardIdx || a.Kind == ArgShardCnt:
 		return form("count")
-	case a.Kind == ArgLow || field != nil && field.Codec.IsNumber():
+	case a.Kind == ArgLow || field != nil && field.TimeIsNumber():
 		return form("number")
 	case a.Kind == ArgNewSet || a.Kind == ArgParamNil:
 		return form("truth")

@@ -94,7 +94,7 @@ func (b *binding) readWorkerTable(l *Liveness) bool {
 			l.Seen, l.Timeout = &Column{Column: c}, from.Timeout.Value
 			r := &role{annotation: &annotation{verb: "workers", pos: from.Seen.Pos, yaml: true}, column: c}
 			if from.As.IsSet() {
-				r.words = []*word{{name: "as", op: equals, pos: from.As.Pos, values: []literal{{text: from.As.Value, pos: from.As.Pos}}}}
+				r.words = []*word{{name: "as", op: equals, pos: from.As.Pos, values: []literal{asLiteral(from.As)}}}
 			}
 			if b.readAs(r, l.Seen) {
 				b.readClock(r, l.Seen)

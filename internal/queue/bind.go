@@ -49,7 +49,6 @@ var meanwhile = map[string]string{
 	"states": "Mark the state in a column with qgen:status.",
 	"accept": "Claim the job and give it back with Requeue.",
 	"stages": "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
-	"times":  "Say as= at the role of the column.",
 }
 
 // find returns the table of the entry; nil after a complaint.

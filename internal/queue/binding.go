@@ -29,6 +29,7 @@ type binding struct {
 	roles   map[string][]*role // by verb, in table order
 	columns map[*schema.Column]*Column
 	timed   map[*schema.Column]bool
+	kept    map[*schema.Column]*keeping // times in qgen.yaml
 
 	status   []*statusColumn
 	claims   claims
@@ -67,6 +68,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 		roles:   map[string][]*role{},
 		columns: map[*schema.Column]*Column{},
 		timed:   map[*schema.Column]bool{},
+		kept:    map[*schema.Column]*keeping{},
 		core:    map[StateName][]condition{},
 		drafts:  map[TransitionName][]*draft{},
 		dueAt:   -1,
@@ -92,6 +94,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readPayload()
 	b.readPayloadFrom()
 	b.readBackoff()
+	b.readOtherTimes()
 	sound := !damaged && errs.Len() == before
 	b.buildStates(sound)
 	b.buildTransitions()

@@ -472,7 +472,12 @@ func alike(from, to schema.Type) bool {
 // present makes sure that it is known how a column of another table keeps time: as
 // the times of the queue do, where its type does not say it.
 func (b *binding) present(c *Companion, column *Column, s config.String) bool {
-	var clocks, forms []string
+	type form struct {
+		as    string
+		width int
+	}
+	var clocks []string
+	var forms []form
 	for _, own := range b.spec.Columns {
 		if own.Column == column.Column {
 			*column = *own // the table of the queue itself
@@ -483,13 +488,12 @@ func (b *binding) present(c *Companion, column *Column, s config.String) bool {
 		if own.Clock != "" {
 			clocks = append(clocks, own.Clock)
 		}
-		if own.As != "" {
-			forms = append(forms, own.As)
+		if f := (form{own.As, own.Width}); own.As != "" && !slices.Contains(forms, f) {
+			forms = append(forms, f)
 		}
 	}
 	slices.Sort(clocks)
-	slices.Sort(forms)
-	clocks, forms = slices.Compact(clocks), slices.Compact(forms)
+	clocks = slices.Compact(clocks)
 	class := column.Type.Class
 	switch {
 	case c.Known == nil, class == schema.Date, class == schema.Timestamp && column.Type.Zone:
@@ -505,8 +509,9 @@ func (b *binding) present(c *Companion, column *Column, s config.String) bool {
 			return false
 		}
 		return true
-	case len(forms) == 1 && keepsTime(class) && (class == schema.Text || class == schema.Bytes || class == schema.Timestamp) == strings.HasPrefix(forms[0], textTime):
-		column.As, column.Clock = forms[0], cmp.Or(b.spec.Clock, strings.Join(clocks, ""))
+	case len(forms) == 1 && keepsTime(class) && (class == schema.Text || class == schema.Bytes || class == schema.Timestamp) == strings.HasPrefix(forms[0].as, textTime) &&
+		(forms[0].width == 0 || column.Type.KeepsDigits() && (column.Type.Length == 0 || column.Type.Length >= forms[0].width)):
+		column.As, column.Width, column.Clock = forms[0].as, forms[0].width, cmp.Or(b.spec.Clock, strings.Join(clocks, ""))
 		return true
 	}
 	b.errorf(s.Pos, "nothing tells how column %q of %s, which is %s, keeps time", column.Name, c.QualifiedName(), orWord(column.Type.Raw, "without type")).

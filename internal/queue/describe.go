@@ -310,6 +310,9 @@ func (c *Column) text() string {
 	if c.As != "" {
 		parts = append(parts, "kept as "+c.As)
 	}
+	if c.Width > 0 {
+		parts = append(parts, fmt.Sprintf("%d digits", c.Width))
+	}
 	if c.Clock != "" {
 		parts = append(parts, "clock "+c.Clock)
 	}

@@ -68,6 +68,8 @@ func (b *binding) wholeSeconds(c *schema.Column) bool {
 	as := b.columns[c].As
 	layout, isText := strings.CutPrefix(as, textTime)
 	switch {
+	case digits[layout] > 0:
+		return layout == epoch
 	case isText:
 		return !strings.ContainsAny(layout, ".,")
 	case as != "":

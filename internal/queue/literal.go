@@ -45,6 +45,11 @@ func (b *binding) literal(c *schema.Column, l literal) (Value, bool) {
 		}
 		return Value{}, false
 	}
+	if column := b.columns[c]; column != nil && column.Width > 0 && isDigits(text) && len(text) > column.Width {
+		b.errorf(l.pos, "%q has %d digits, but times of column %q have %d", text, len(text), c.Name, column.Width).
+			WithHint("It would not sort as they do. Write as many digits, with zeros in front.")
+		return Value{}, false
+	}
 	return Value{Kind: Literal, Text: text, Pos: l.pos}, true
 }
 

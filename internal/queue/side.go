@@ -45,7 +45,10 @@ type SideColumns struct {
 }
 
 // SideTime is how a column of a side table keeps time, as Column says it.
-type SideTime struct{ As, Clock string }
+type SideTime struct {
+	As, Clock string
+	Width     int
+}
 
 // readSide reads side_table and lease_table.
 func (b *binding) readSide() {
@@ -82,7 +85,11 @@ func (b *binding) readLeaseTable(l *config.LeaseTable) {
 		if c == nil {
 			return nil
 		}
-		s.Times[c] = SideTime{As: t.As.Value, Clock: orWord(t.Clock.Value, b.spec.Clock)}
+		kept := &Column{Column: c}
+		if t.As.IsSet() && !b.checkAs(kept, &word{pos: t.As.Pos, values: []literal{asLiteral(t.As)}}) {
+			return nil
+		}
+		s.Times[c] = SideTime{As: kept.As, Clock: orWord(t.Clock.Value, b.spec.Clock), Width: kept.Width}
 		if c.Type.Class == schema.Int && !t.As.IsSet() {
 			b.errorf(t.Pos, "column %q is %s, and nothing says how it counts time", c.Name, c.Type.Raw).
 				WithHint("Say as: epoch for seconds since 1970, epoch_ms or epoch_us.")
@@ -163,7 +170,7 @@ func (s *Spec) Beside(side *Side) *Spec {
 		Backoff: s.Backoff, Token: k.Token, Worker: k.Worker, Started: k.Claimed, DoneDeletes: !side.Keep, Due: k.Until,
 	}
 	for _, c := range side.Table.Columns {
-		t.Columns = append(t.Columns, &Column{Column: c, As: side.Times[c].As, Clock: side.Times[c].Clock})
+		t.Columns = append(t.Columns, &Column{Column: c, As: side.Times[c].As, Clock: side.Times[c].Clock, Width: side.Times[c].Width})
 	}
 	if k.Error != nil {
 		t.Error = &ErrorColumn{Column: k.Error, Max: k.Error.Type.Length}

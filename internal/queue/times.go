@@ -4,8 +4,10 @@ package queue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/schema"
 )
 
@@ -14,8 +16,12 @@ const (
 	epoch      = "epoch"    // seconds since 1970
 	epochMilli = "epoch_ms" // milliseconds
 	epochMicro = "epoch_us" // microseconds
-	textTime   = "text:"    // followed by a Go layout
+	textTime   = "text:"    // followed by a Go layout, or by one of the others
 )
+
+// digits is how many digits the numbers of a unit have from 2001 on, until that number
+// overflows on 20 November 2286.
+var digits = map[string]int{epoch: 10, epochMilli: 13, epochMicro: 16}
 
 // The layouts of the defaults that fill text columns.
 const (
@@ -26,8 +32,24 @@ const (
 // timeRoles are the verbs that keep times.
 var timeRoles = []string{"due", "lease", "claimed", "visible", "heartbeat", "enqueued", "finished", "expires"}
 
+// keeping is what times in qgen.yaml says of a column.
+type keeping struct {
+	*role
+	width config.Number
+}
+
 // readTimes finds out for every column with a time how it keeps it.
 func (b *binding) readTimes() {
+	for _, t := range b.config.Times {
+		c := b.columnNamed(b.table, t.Column.Value, t.Column.Pos)
+		switch {
+		case c == nil:
+		case b.kept[c] != nil:
+			b.errorf(t.Column.Pos, "times says twice how column %q keeps time", c.Name).WithHint("Keep one of them.")
+		default:
+			b.kept[c] = newKeeping(c, t)
+		}
+	}
 	for _, verb := range timeRoles {
 		for _, r := range b.roles[verb] {
 			b.time(r)
@@ -38,26 +60,91 @@ func (b *binding) readTimes() {
 	}
 }
 
+// newKeeping returns an entry of times as the words of a role.
+func newKeeping(c *schema.Column, t config.Time) *keeping {
+	a := &annotation{verb: "times", pos: t.Column.Pos, yaml: true}
+	for _, w := range []struct {
+		name string
+		said config.String
+	}{{"as", t.As}, {"clock", t.Clock}} {
+		if w.said.IsSet() {
+			a.words = append(a.words, &word{name: w.name, op: equals, pos: w.said.Pos, values: []literal{asLiteral(w.said)}})
+		}
+	}
+	return &keeping{role: &role{annotation: a, column: c}, width: t.Width}
+}
+
+// readOtherTimes reads of times what belongs to columns whose roles keep none.
+func (b *binding) readOtherTimes() {
+	for _, c := range b.table.Columns {
+		k, column := b.kept[c], b.columns[c]
+		if k == nil {
+			continue
+		}
+		if i := slices.IndexFunc(column.Roles, func(r Role) bool { return slices.Contains(timeless, r.Verb) }); i >= 0 {
+			b.errorf(k.pos, "column %q is qgen:%s, which keeps no time", c.Name, column.Roles[i].Verb).WithHint("Leave it out of times.")
+			continue
+		}
+		if ok := b.time(k.role); ok && k.width.IsSet() && column.Width == 0 {
+			b.errorf(k.width.Pos, "column %q keeps no numbers as text, so they have no width", c.Name).
+				WithHint(`Leave width out, or say as: "text:epoch".`)
+		}
+	}
+}
+
+// timeless are the verbs whose columns hold something else than times.
+var timeless = []string{"attempts", "max_attempts", "version", "worker", "token", "shard", "result", "error", "ignore"}
+
+// said returns the word of a role about how its column keeps time, or that of times in
+// qgen.yaml, which wins.
+func (b *binding) said(r *role, name string) *word {
+	if k := b.kept[r.column]; k != nil && k.has(name) {
+		return k.word(name)
+	}
+	return r.word(name)
+}
+
+// agrees reports whether a role says of its column what is known by something else. A
+// comment gives way to times in qgen.yaml.
+func (b *binding) agrees(r *role, c *Column) bool {
+	as, k := r.word("as"), b.kept[r.column]
+	byTimes := k != nil && k.has("as")
+	switch {
+	case as == nil || c.As == "" || as.values[0].text == c.As:
+	case byTimes && !r.yaml:
+		b.note("qgen.yaml says that column %q keeps time as %s; %s at %s is not used", c.Name, c.As, as.pos.Text(), as.pos)
+	case byTimes:
+		b.errorf(as.pos, "column %q keeps time as %s by times", c.Name, c.As).WithHint("Say as= once.")
+		return false
+	default:
+		b.errorf(as.pos, "column %q keeps time as %s by another role", c.Name, c.As).WithHint("Say as= once.")
+		return false
+	}
+	if clock := r.word("clock"); clock != nil && k != nil && k.has("clock") && clock.values[0].text != k.value("clock") {
+		b.note("qgen.yaml says clock: %s of column %q; %s at %s is not used", k.value("clock"), c.Name, clock.pos.Text(), clock.pos)
+	}
+	return true
+}
+
 // time makes sure that a role's column keeps times and that it is known how.
 // It reports whether the column can be used.
 func (b *binding) time(r *role) bool {
 	c := b.columns[r.column]
-	as, clock := r.word("as"), r.word("clock")
+	clock := b.said(r, "clock")
 	if done, ok := b.timed[r.column]; ok {
-		if as != nil && c.As != "" && as.values[0].text != c.As {
-			b.errorf(as.pos, "column %q keeps time as %s by another role", c.Name, c.As).WithHint("Say as= once.")
-			return false
-		}
-		return done
+		return done && b.agrees(r, c)
 	}
 	ok := b.readAs(r, c)
 	if ok {
 		ok = b.readClock(r, c)
 	}
 	b.timed[r.column] = ok
+	if ok = ok && b.agrees(r, c); ok {
+		b.ends(c)
+	}
 	switch {
 	case clock == nil || !ok || c.Clock != "":
-	case strings.HasPrefix(c.As, epoch) && clock.values[0].text == "local":
+	case strings.HasPrefix(strings.TrimPrefix(c.As, textTime), epoch) && clock.values[0].text == "local":
 		b.errorf(clock.pos, "column %q counts from 1970 in UTC, which is the same on every clock", c.Name).
 			WithHint("Leave clock= out. If a program counts from 1970 on its own clock, the numbers say another time than as=%s: write the condition with qgen:where.", c.As)
 		b.timed[r.column] = false
@@ -70,7 +157,7 @@ func (b *binding) time(r *role) bool {
 
 // readAs sets Column.As.
 func (b *binding) readAs(r *role, c *Column) bool {
-	as := r.word("as")
+	as := b.said(r, "as")
 	coarse := c.Type.Class == schema.Date && (r.verb == "lease" || r.verb == "claimed" || r.verb == "visible" || r.verb == "heartbeat")
 	switch {
 	case c.Type.Array || coarse || !keepsTime(c.Type.Class):
@@ -106,9 +193,8 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 	layout, isText := strings.CutPrefix(l.text, textTime)
 	numeric := c.Type.Class == schema.Int || c.Type.Class == schema.Decimal
 	switch {
-	case isText && layout == epoch:
-		refuse(b.errs, l.pos, l.text, "Keep the seconds in a column of numbers, with as=epoch.")
-		return false
+	case isText && digits[layout] > 0:
+		return b.checkDigits(c, l, layout)
 	case isText:
 		if numeric {
 			b.errorf(l.pos, "column %q is %s, which holds no text", c.Name, c.Type.Raw).
@@ -127,8 +213,12 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 		}
 	case l.text == epoch || l.text == epochMilli || l.text == epochMicro:
 		if c.Type.Class == schema.Text || c.Type.Class == schema.Bytes {
-			b.errorf(l.pos, "column %q is %s, whose numbers do not sort", c.Name, c.Type.Raw).
-				WithHint("Say in which form the column holds times: as=text:'%s'.", layoutISO)
+			e := b.errorf(l.pos, "column %q is %s, whose numbers do not sort", c.Name, c.Type.Raw)
+			if c.Type.KeepsDigits() {
+				e.WithHint("Say in which form the column holds times: as=text:'%s', or as=text:%s for a number with zeros in front.", layoutISO, l.text)
+			} else {
+				e.WithHint("Say in which form the column holds times: as=text:'%s'.", layoutISO)
+			}
 			return false
 		}
 		need := map[string]int{epoch: 32, epochMilli: 64, epochMicro: 64}[l.text]
@@ -144,6 +234,46 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 	}
 	c.As = l.text
 	return true
+}
+
+// checkDigits sets Column.As and Column.Width of numbers that are kept as text, if the
+// column can hold them.
+func (b *binding) checkDigits(c *Column, l literal, unit string) bool {
+	need, pos := digits[unit], l.pos
+	width := need + 1
+	if fixed := c.Type.Name == "char" || c.Type.Name == "nchar" || c.Type.Name == "bpchar"; fixed && c.Type.Length > 0 {
+		width = c.Type.Length
+	}
+	if k := b.kept[c.Column]; k != nil && k.width.IsSet() {
+		width, pos = int(k.width.Value), k.width.Pos
+	}
+	switch {
+	case c.Type.Class == schema.Int || c.Type.Class == schema.Decimal:
+		b.errorf(l.pos, "column %q is %s, which holds no text", c.Name, c.Type.Raw).WithHint("Say as=%s.", unit)
+	case !c.Type.KeepsDigits():
+		b.errorf(l.pos, "column %q is %s, which does not keep zeros in front of a number", c.Name, orWord(c.Type.Raw, "without type")).
+			WithHint("It needs a column of text.")
+	case c.Type.Length > 0 && c.Type.Length < need:
+		b.errorf(pos, "column %q is %s, which is too short for %s", c.Name, c.Type.Raw, l.text).
+			WithHint("%s has %d digits until the year 2286.", unit, need)
+	case width < need:
+		b.errorf(pos, "%d digits are too few for column %q: %s has %d until the year 2286", width, c.Name, unit, need).
+			WithHint("Texts of another length do not sort as times. Write width: %d, or %d for times after that year.", need, need+1)
+	case c.Type.Length > 0 && c.Type.Length < width:
+		b.errorf(pos, "numbers of %d digits do not fit into column %q, which is %s", width, c.Name, c.Type.Raw).
+			WithHint("Say how many they have in qgen.yaml: times: {%s: {as: %q, width: %d}}.", c.Name, l.text, c.Type.Length)
+	default:
+		c.As, c.Width = l.text, width
+		return true
+	}
+	return false
+}
+
+// ends notes when the numbers of a column outgrow their digits.
+func (b *binding) ends(c *Column) {
+	if unit := strings.TrimPrefix(c.As, textTime); c.Width > 0 && c.Width == digits[unit] {
+		b.note("times of column %q have %d digits, which last until 20 November 2286", c.Name, c.Width)
+	}
 }
 
 // inferAs sets Column.As to what the default of the column shows.
@@ -184,22 +314,30 @@ func layoutOf(raw string) string {
 // readClock sets Column.Clock.
 func (b *binding) readClock(r *role, c *Column) bool {
 	switch {
-	case c.As == "" && c.Type.Class == schema.Timestamp && c.Type.Zone, strings.HasPrefix(c.As, epoch), c.Clock != "":
+	case c.As == "" && c.Type.Class == schema.Timestamp && c.Type.Zone, strings.HasPrefix(c.As, epoch), c.Width > 0, c.Clock != "":
 		return true
 	case strings.HasPrefix(c.As, textTime) && strings.HasSuffix(c.As, "Z"):
 		c.Clock = "utc"
 		return true
 	case c.As == "" && c.Type.Class == schema.Date:
-		c.Clock = orWord(r.value("clock"), b.spec.Clock)
+		c.Clock = b.clockOf(r)
 		return true
 	}
-	c.Clock = orWord(r.value("clock"), b.spec.Clock)
+	c.Clock = b.clockOf(r)
 	if c.Clock == "" {
 		b.errorf(r.pos, "times of column %q have no zone, and nothing says whose clock they show", c.Name).
 			WithHint("Add clock=utc or clock=local here, or clock: utc to the queue in qgen.yaml. Local is the time zone of the database session.")
 		return false
 	}
 	return true
+}
+
+// clockOf returns whose clock the times of a role show, "" when nothing says it.
+func (b *binding) clockOf(r *role) string {
+	if w := b.said(r, "clock"); w != nil {
+		return w.values[0].text
+	}
+	return b.spec.Clock
 }
 
 // sorts returns why times in a Go layout do not sort as text, "" when they do.

@@ -195,6 +195,16 @@ type Type struct {
 	bare bool // Oracle's NUMBER without digits, which holds whole numbers and others
 }
 
+// KeepsDigits reports whether a column keeps a text of digits as it came, with the
+// zeros in front. SQLite makes a number of it, unless the type is one of texts.
+func (t Type) KeepsDigits() bool {
+	if !t.Loose {
+		return t.Class == Text && !t.Enum
+	}
+	contains := func(part string) bool { return strings.Contains(t.Name, part) }
+	return t.Name == "" || !contains("int") && slices.ContainsFunc([]string{"char", "clob", "text", "blob"}, contains)
+}
+
 // Key is a primary key or a unique constraint.
 type Key struct {
 	Name    string

@@ -577,9 +577,10 @@ func TestTimes(t *testing.T) {
 		ID: at("2026-03-01T10:00:00.123456+02:00"), WallLocal: at("2026-03-01T10:00:00Z"), WallNull: ref("2026-03-01T12:00:00.5Z"),
 		Zoned: ref("2026-03-01T12:00:00.25+01:00"), Sec: at("2026-03-01T10:00:01Z"), Ms: ref("2026-03-01T10:00:01.007Z"), Us: ref("2026-03-01T10:00:01.000009Z"),
 		Txt: at("2026-03-01T10:00:02Z"), TxtNull: ref("2026-03-01T10:00:03+03:00"),
+		Dig: at("2001-09-09T01:46:39Z"), DigMs: at("2026-03-01T10:00:02.034+01:00"), DigNull: ref("2026-03-01T10:00:02.000005Z"),
 	}
 	bare := full
-	bare.ID, bare.WallNull, bare.Zoned, bare.Ms, bare.Us, bare.TxtNull = full.ID.Add(time.Hour), nil, nil, nil, nil, nil
+	bare.ID, bare.WallNull, bare.Zoned, bare.Ms, bare.Us, bare.TxtNull, bare.DigNull = full.ID.Add(time.Hour), nil, nil, nil, nil, nil, nil
 	text, err := json.Marshal([]times.NewJob{full, bare})
 	check(t, err)
 	var news []timespgx.NewJob
@@ -596,9 +597,10 @@ func TestTimes(t *testing.T) {
 	} {
 		check(t, add())
 		var raw string
-		check(t, db.QueryRow("SELECT concat_ws('|', wall_local, wall_null, sec, ms, us, txt, txt_null) FROM times ORDER BY id DESC LIMIT 1").Scan(&raw))
+		check(t, db.QueryRow("SELECT concat_ws('|', wall_local, wall_null, sec, ms, us, txt, txt_null, dig, dig_ms) FROM times ORDER BY id DESC LIMIT 1").Scan(&raw))
 		equal(t, strings.HasPrefix(raw, "2026-03-01 15:30:00|"), true)
 		equal(t, strings.Contains(raw, "|20260301153002"), true)
+		equal(t, strings.HasSuffix(raw, "|00999999999|01772355602034"), true)
 		var n int
 		check(t, db.QueryRow("SELECT count(*) FROM times").Scan(&n))
 		if n < 2 {
@@ -623,12 +625,27 @@ func TestTimes(t *testing.T) {
 		}
 	}
 
+	// What a text of digits cannot hold becomes the nearest that it can.
+	far := full
+	far.Dig, far.DigMs, far.DigNull = at("1969-12-31T23:59:59Z"), at("9999-12-31T23:59:59Z"), ref("1969-12-31T23:59:59Z")
+	far.ID = full.ID.Add(2 * time.Hour)
+	_, err = q.Enqueue(ctx, far)
+	check(t, err)
+	var raw string
+	check(t, db.QueryRow("SELECT concat_ws('|', dig, dig_ms, dig_null) FROM times WHERE sec IS NOT NULL ORDER BY id DESC LIMIT 1").Scan(&raw))
+	equal(t, raw, "00000000000|99999999999999|00000000000000000")
+	_, err = db.Exec("DELETE FROM times WHERE dig = '00000000000'")
+	check(t, err)
+
 	_, err = q.Enqueue(ctx, full)
 	check(t, err)
-	_, err = db.Exec("UPDATE times SET txt = 'noon', txt_null = 'night'")
+	_, err = db.Exec("UPDATE times SET txt = 'noon', txt_null = 'night', dig = 'soon', dig_null = ''")
 	check(t, err)
 	odd, err := q.Claim(ctx, 0, 1)
 	check(t, err)
+	if text := fmt.Sprint(odd[0].Err); !strings.Contains(text, "dig: ") || !strings.Contains(text, "dig_null: ") || odd[0].DigNull != nil || !odd[0].DigMs.Equal(full.DigMs) {
+		t.Errorf("%+v", odd[0])
+	}
 	if odd[0].Err == nil || !strings.Contains(odd[0].Err.Error(), "txt: ") || !strings.Contains(odd[0].Err.Error(), "txt_null: ") || odd[0].TxtNull != nil || !odd[0].Sec.Equal(full.Sec) {
 		t.Errorf("%+v", odd[0])
 	}

@@ -3,7 +3,6 @@ CREATE TABLE later (
   id     bigint PRIMARY KEY, -- qgen:seq gaps settle=60s
   b      text, -- qgen:worker alive=workers
   c      text, -- qgen:token from=companion
-  e      text, -- qgen:enqueued as=text:epoch
   f      timestamptz, -- qgen:lease length=g
   g      interval
 );

@@ -8,5 +8,8 @@ CREATE TABLE times (
     us         bigint,
     txt        text NOT NULL,
     txt_null   text,
+    dig        text NOT NULL,
+    dig_ms     char(14) NOT NULL,
+    dig_null   varchar(17),
     state      text
 );

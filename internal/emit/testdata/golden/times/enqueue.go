@@ -39,6 +39,9 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 			ifSet(job.Us, time.Time.UnixMicro),
 			job.Txt.Local().Format("20060102150405"),
 			ifSet(job.TxtNull, func(t time.Time) string { return t.UTC().Format("20060102150405") }),
+			inDigits(job.Dig.Unix(), 11),
+			inDigits(job.DigMs.UnixMilli(), 14),
+			ifSet(job.DigNull, func(t time.Time) string { return inDigits(t.UnixMicro(), 17) }),
 			(*string)(job.State),
 		)
 		return err
@@ -78,6 +81,11 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 				textArray(chunk, func(j NewJob) any { return j.Txt.Local().Format("20060102150405") }),
 				textArray(chunk, func(j NewJob) any {
 					return orNull(ifSet(j.TxtNull, func(t time.Time) string { return t.UTC().Format("20060102150405") }))
+				}),
+				textArray(chunk, func(j NewJob) any { return inDigits(j.Dig.Unix(), 11) }),
+				textArray(chunk, func(j NewJob) any { return inDigits(j.DigMs.UnixMilli(), 14) }),
+				textArray(chunk, func(j NewJob) any {
+					return orNull(ifSet(j.DigNull, func(t time.Time) string { return inDigits(t.UnixMicro(), 17) }))
 				}),
 				textArray(chunk, func(j NewJob) any { return orNull((*string)(j.State)) }),
 			)

@@ -4,6 +4,8 @@ package timespgx
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -36,6 +38,33 @@ func parseTime(value any, layout string, zone *time.Location) (time.Time, error)
 		return time.ParseInLocation(layout, v, zone)
 	}
 	return time.Time{}, fmt.Errorf("%v is no text", value)
+}
+
+// parseDigits reads a time that is kept as a text of digits, the number of units since 1970.
+func parseDigits(value any, unit time.Duration) (time.Time, error) {
+	text, ok := value.(string)
+	if raw, is := value.([]byte); is {
+		text, ok = string(raw), true
+	}
+	if !ok {
+		return time.Time{}, fmt.Errorf("%v is no text", value)
+	}
+	n, err := strconv.ParseInt(strings.TrimRight(text, " "), 10, 64)
+	if err != nil {
+		return time.Time{}, err
+	}
+	second := int64(time.Second / unit)
+	return time.Unix(n/second, n%second*int64(unit)).UTC(), nil
+}
+
+// inDigits writes a number as text that sorts like it; one that does not fit becomes the nearest
+// that does.
+func inDigits(n int64, width int) string {
+	text := fmt.Sprintf("%0*d", width, max(n, 0))
+	if len(text) > width {
+		return strings.Repeat("9", width)
+	}
+	return text
 }
 
 // wallClock is the time whose clock in zone reads as t, which came without one.

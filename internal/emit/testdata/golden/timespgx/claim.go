@@ -45,6 +45,9 @@ func queueOrder(a, b Job) int {
 		compareNull(b.Us, a.Us, true, time.Time.Compare),
 		a.Txt.Compare(b.Txt),
 		compareNull(b.TxtNull, a.TxtNull, true, time.Time.Compare),
+		a.Dig.Compare(b.Dig),
+		a.DigMs.Compare(b.DigMs),
+		compareNull(b.DigNull, a.DigNull, true, time.Time.Compare),
 		compareNull(b.State, a.State, true, cmp.Compare[Status]),
 	)
 }

@@ -31,6 +31,9 @@ type Job struct {
 	Us        *time.Time `json:"us"`         // bigint
 	Txt       time.Time  `json:"txt"`        // text
 	TxtNull   *time.Time `json:"txt_null"`   // text
+	Dig       time.Time  `json:"dig"`        // text
+	DigMs     time.Time  `json:"dig_ms"`     // text
+	DigNull   *time.Time `json:"dig_null"`   // text
 	State     *Status    `json:"state"`      // text
 
 	// Err tells which columns could not be read; their fields are empty.
@@ -47,6 +50,8 @@ func (j Job) LogValue() slog.Value {
 		slog.Time("wall_local", j.WallLocal),
 		slog.Time("sec", j.Sec),
 		slog.Time("txt", j.Txt),
+		slog.Time("dig", j.Dig),
+		slog.Time("dig_ms", j.DigMs),
 	}
 	if j.WallNull != nil {
 		attrs = append(attrs, slog.Time("wall_null", *j.WallNull))
@@ -62,6 +67,9 @@ func (j Job) LogValue() slog.Value {
 	}
 	if j.TxtNull != nil {
 		attrs = append(attrs, slog.Time("txt_null", *j.TxtNull))
+	}
+	if j.DigNull != nil {
+		attrs = append(attrs, slog.Time("dig_null", *j.DigNull))
 	}
 	if j.State != nil {
 		attrs = append(attrs, slog.String("state", string(*j.State)))
@@ -81,6 +89,9 @@ type NewJob struct {
 	Us        *time.Time `json:"us,omitempty"`        // bigint
 	Txt       time.Time  `json:"txt"`                 // text
 	TxtNull   *time.Time `json:"txt_null,omitempty"`  // text
+	Dig       time.Time  `json:"dig"`                 // text
+	DigMs     time.Time  `json:"dig_ms"`              // text
+	DigNull   *time.Time `json:"dig_null,omitempty"`  // text
 	State     *Status    `json:"state,omitempty"`     // text
 }
 
@@ -95,6 +106,9 @@ func scanJob(r row) (Job, error) {
 	var rawUs *int64
 	var rawTxt any
 	var rawTxtNull any
+	var rawDig any
+	var rawDigMs any
+	var rawDigNull any
 	err := r.Scan(
 		&rawID,
 		&rawWallLocal,
@@ -105,6 +119,9 @@ func scanJob(r row) (Job, error) {
 		&rawUs,
 		&rawTxt,
 		&rawTxtNull,
+		&rawDig,
+		&rawDigMs,
+		&rawDigNull,
 		&j.State,
 	)
 	if err != nil {
@@ -135,6 +152,23 @@ func scanJob(r row) (Job, error) {
 			j.Err = errors.Join(j.Err, fmt.Errorf("column txt_null: %w", err))
 		} else {
 			j.TxtNull = &at
+		}
+	}
+	if at, err := parseDigits(rawDig, time.Second); err != nil {
+		j.Err = errors.Join(j.Err, fmt.Errorf("column dig: %w", err))
+	} else {
+		j.Dig = at
+	}
+	if at, err := parseDigits(rawDigMs, time.Millisecond); err != nil {
+		j.Err = errors.Join(j.Err, fmt.Errorf("column dig_ms: %w", err))
+	} else {
+		j.DigMs = at
+	}
+	if rawDigNull != nil {
+		if at, err := parseDigits(rawDigNull, time.Microsecond); err != nil {
+			j.Err = errors.Join(j.Err, fmt.Errorf("column dig_null: %w", err))
+		} else {
+			j.DigNull = &at
 		}
 	}
 	return j, nil

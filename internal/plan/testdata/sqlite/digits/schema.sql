@@ -1,0 +1,21 @@
+-- Unix time as text, with zeros in front; how many digits one column has stands in qgen.yaml.
+-- qgen:queue runs
+CREATE TABLE runs (
+    id        integer PRIMARY KEY,
+    state     char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    run_text  varchar(20) NOT NULL, -- qgen:due
+    held_till varchar(20), -- qgen:lease length=5m as=text:epoch_us expired=recover
+    made      char(10) NOT NULL, -- qgen:enqueued as=text:epoch
+    ended     varchar(14), -- qgen:finished as=text:epoch_ms
+    tries     int DEFAULT 0 NOT NULL, -- qgen:attempts up on=retry max=3
+    body      varchar(200) -- qgen:payload
+);
+
+-- How long a job waits and how long a claim is good is told by its row.
+-- qgen:queue waits done=delete
+CREATE TABLE waits (
+    id      integer PRIMARY KEY,
+    last_at char(11), -- qgen:due add=wait_s unit=s as=text:epoch
+    since   varchar(14), -- qgen:claimed timeout=wait_s unit=s as=text:epoch_ms
+    wait_s  int DEFAULT 60 NOT NULL
+);
