@@ -65,6 +65,11 @@ type Queue struct {
 	Table    String
 	Name     String
 	MinFence String
+	// Others are the names of the further queues that the file makes of the same table:
+	// what is said of one of them by its name is not about this one. Further: it is one
+	// of them, so that a queue annotation by another name, or without one, is not about it.
+	Others  []String
+	Further bool
 
 	// The words of the annotation language, for DDL that may not be touched.
 	Words   String            // queue: "strategy=hold done=delete"

@@ -183,6 +183,7 @@ func TestSchemaNamesTheSameKeys(t *testing.T) {
 		{"the file", configKeys(p, &Config{}), nil},
 		{"a queue", queueKeys(p, &Queue{}), []string{"definitions", "queue"}},
 		{"a time", timeKeys(p, &Time{}), []string{"definitions", "queue", "properties", "times", "additionalProperties"}},
+		{"a stage", stageKeys(p, &Queue{}), []string{"definitions", "stage"}},
 		{"backoff", backoffKeys(p, &Backoff{}), []string{"definitions", "queue", "properties", "backoff"}},
 		{"a companion", companionKeys(p, &Companion{}), []string{"definitions", "companion"}},
 		{"done and failed", endKeys(p, new(*Move)), []string{"definitions", "end"}},
@@ -197,6 +198,9 @@ func TestSchemaNamesTheSameKeys(t *testing.T) {
 		want := slices.Sorted(maps.Keys(properties))
 		var got []string
 		for _, k := range tt.keys {
+			if k.never != "" {
+				continue
+			}
 			got = append(got, k.name)
 			if refused := string(properties[k.name]) == `{"$ref": "#/definitions/later"}`; refused != k.later {
 				t.Errorf("%s: %s is refused by the schema: %t, by Parse: %t", tt.name, k.name, refused, k.later)

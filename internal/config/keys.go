@@ -11,6 +11,7 @@ import (
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -27,7 +28,7 @@ var (
 	outcomeEnds = []string{"ready", "done", "failed"}
 	codecs      = []string{"json"}
 	timeUnits   = []string{"us", "ms", "s", "m", "h", "d"}
-	laterQueue  = []string{"states", "accept", "stages"}
+	laterQueue  = []string{"states", "accept"}
 	laterGen    = []string{"sqlc", "review", "indexes"}
 )
 
@@ -52,17 +53,71 @@ func configKeys(p *parser, c *Config) []key {
 		}},
 		{name: "queues", required: "Add a list of queues: each entry names a schema, an engine and a package.", read: func(name string, v *yaml.Node) {
 			for _, item := range p.items(v, name, "queues, each with its own Go package") {
-				before := p.errs.Len()
-				q := &Queue{Pos: p.at(item)}
-				p.later = nil
-				p.mapping(item, theQueue, queueKeys(p, q))
-				q.Later = p.later
-				if p.errs.Len() == before {
-					c.Queues = append(c.Queues, q)
-				}
+				c.Queues = append(c.Queues, p.queue(item)...)
 			}
 		}},
 	}
+}
+
+// queue reads an entry of queues: its own queue and one for each of its stages, none
+// after a complaint.
+func (p *parser) queue(item *yaml.Node) []*Queue {
+	before := p.errs.Len()
+	q := &Queue{Pos: p.at(item)}
+	p.later, p.stages = nil, nil
+	p.mapping(item, theQueue, queueKeys(p, q))
+	q.Later = p.later
+	all := []*Queue{q}
+	for _, e := range p.stages {
+		all = append(all, p.stage(q, e))
+	}
+	if p.errs.Len() > before {
+		return nil
+	}
+	for _, one := range all {
+		for _, other := range all {
+			if other != one && other.Name.IsSet() {
+				one.Others = append(one.Others, other.Name)
+			}
+		}
+	}
+	return all
+}
+
+// ofTheTable are the keys of an entry that its stages have from it.
+var ofTheTable = []string{"schema", "engine", "server", "cluster", "table", "clock", "times", "params"}
+
+// stage reads a further queue over the table of an entry.
+func (p *parser) stage(of *Queue, e entry) *Queue {
+	q := &Queue{
+		Pos: p.at(e.key), Name: p.keyName(e), Further: true,
+		Schema: of.Schema, Engine: of.Engine, Server: of.Server, Cluster: of.Cluster, Emit: of.Emit,
+		Table: of.Table, Clock: of.Clock, Times: of.Times, Params: of.Params,
+	}
+	if q.Name.Value == of.Name.Value {
+		p.errs.Errorf(q.Name.Pos, "the queue of the entry itself is called %s", q.Name.Value).
+			WithHint("A stage is a queue besides it. Call it otherwise.")
+	}
+	p.later = nil
+	p.mapping(e.value, join("stages", e.name), stageKeys(p, q))
+	q.Later = p.later
+	return q
+}
+
+// stageKeys are the keys of a stage: those of an entry less what it has from that.
+func stageKeys(p *parser, q *Queue) []key {
+	keys := queueKeys(p, q)
+	for i, k := range keys {
+		switch {
+		case slices.Contains(ofTheTable, k.name):
+			keys[i] = key{name: k.name, never: "Write it in the entry: a stage is a further queue over the same table."}
+		case k.name == "name":
+			keys[i] = key{name: k.name, never: "The key of the stage is its name."}
+		case k.name == "stages":
+			keys[i] = key{name: k.name, never: "Write the stage beside this one."}
+		}
+	}
+	return keys
 }
 
 // queueKeys are the keys of an entry of queues.
@@ -165,6 +220,13 @@ func queueKeys(p *parser, q *Queue) []key {
 				p.errs.Errorf(w.As.Pos, "%s.as says how %s.seen keeps time, which is not there", name, name).WithHint("Leave it out.")
 			}
 			q.Workers = w
+		}},
+		{name: "stages", read: func(name string, v *yaml.Node) {
+			entries, ok := p.entries(v, name)
+			if ok && len(entries) == 0 {
+				p.errs.Errorf(p.at(v), "%s is empty", name).WithHint("Write one further queue at least: {cleaner: {…}}.")
+			}
+			p.stages = entries
 		}},
 		{name: "gen", required: "Say what to write: gen: {go: {out: internal/emailq}}.", read: func(name string, v *yaml.Node) {
 			p.mapping(v, name, genKeys(p, &q.Gen))

@@ -48,6 +48,7 @@ type parser struct {
 	budget int   // values that may still be read
 	active map[*yaml.Node]bool
 	later  []String // keys of the present queue that are known and not carried out
+	stages []entry  // of the present entry
 }
 
 // document returns the root of the only document of the file, nil after a

@@ -22,6 +22,7 @@ type key struct {
 	name     string
 	required string // what to write when it is missing; "" when it may be
 	later    bool   // part of the language, but not carried out
+	never    string // what to do instead, where the key has no place
 	read     func(name string, value *yaml.Node)
 }
 
@@ -63,9 +64,12 @@ func (p *parser) mapping(n *yaml.Node, name string, keys []key) {
 				c.WithHint("Did you mean %s?", near)
 			} else {
 				c.WithHint("Known here: %s.", strings.Join(slices.DeleteFunc(slices.Clone(names), func(n string) bool {
-					return keys[slices.Index(names, n)].later
+					k := keys[slices.Index(names, n)]
+					return k.later || k.never != ""
 				}), ", "))
 			}
+		case keys[i].never != "":
+			p.errs.Errorf(p.at(e.key), "%s has no place here", join(name, e.name)).WithHint("%s", keys[i].never)
 		case keys[i].later:
 			s := p.keyName(e)
 			s.Value = join(name, e.name)

@@ -48,7 +48,6 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 var meanwhile = map[string]string{
 	"states": "Mark the state in a column with qgen:status.",
 	"accept": "Claim the job and give it back with Requeue.",
-	"stages": "Name each queue with qgen:queue and say with a scope what belongs to it: qgen:status(cleaner) ….",
 }
 
 // find returns the table of the entry; nil after a complaint.
@@ -189,9 +188,11 @@ func split(t *schema.Table, q *config.Queue, roles []*role, errs *source.ErrorLi
 		queues = []*oneQueue{{name: t.Name, pos: t.Pos}}
 		known = []string{t.Name}
 	}
-	queues = choose(queues, q, errs)
-	if q.Name.IsSet() {
-		known = append(known, q.Name.Value)
+	queues = choose(besides(queues, t, q), q, errs)
+	for _, name := range append([]config.String{q.Name}, q.Others...) {
+		if name.IsSet() {
+			known = append(known, name.Value)
+		}
 	}
 	for _, r := range roles {
 		if r.verb == "queue" && len(r.scopes) > 0 {
@@ -251,6 +252,27 @@ func apart(t *schema.Table, heads []*role, errs *source.ErrorList) bool {
 		seen[name] = head
 	}
 	return true
+}
+
+// besides returns the queues of a table less those that qgen.yaml makes of it besides
+// that of the entry.
+func besides(queues []*oneQueue, t *schema.Table, q *config.Queue) []*oneQueue {
+	of := func(name config.String) func(*oneQueue) bool {
+		return func(one *oneQueue) bool { return one.name == name.Value }
+	}
+	if q.Further {
+		if i := slices.IndexFunc(queues, of(q.Name)); i >= 0 {
+			return queues[i : i+1]
+		}
+		return []*oneQueue{{name: q.Name.Value, pos: q.Name.Pos}}
+	}
+	for _, other := range q.Others {
+		queues = slices.DeleteFunc(queues, of(other))
+	}
+	if len(queues) == 0 {
+		queues = []*oneQueue{{name: t.Name, pos: t.Pos}}
+	}
+	return queues
 }
 
 // choose returns the queues that the entry is for.
