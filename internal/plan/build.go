@@ -483,6 +483,9 @@ func (b *builder) buildExplain() {
 		if slices.Contains(b.spec.Key, c.Column) && !slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb == "id" }) {
 			roles = append([]string{"id"}, roles...)
 		}
+		if c.Times != "" {
+			roles = append(roles, c.Times)
+		}
 		use := ColumnUse{Column: plainText(c.Name), Type: plainText(c.Type.Raw), Roles: plainText(strings.Join(slices.Compact(roles), "; "))}
 		if f := b.fields[c.Column]; f != nil && slices.Contains(p.Fields, f) {
 			use.Go = f.Name + " " + f.GoType

@@ -307,6 +307,9 @@ func (c *Column) text() string {
 	if c.Payload && len(c.Roles) == 0 {
 		parts = append(parts, "payload")
 	}
+	if c.Times != "" {
+		parts = append(parts, c.Times)
+	}
 	if c.As != "" {
 		parts = append(parts, "kept as "+c.As)
 	}

@@ -385,6 +385,8 @@ type Column struct {
 	// Width is how many digits the numbers of text:epoch and its like have, 0 of
 	// everything else.
 	Width int
+	// Times are the words of times in qgen.yaml, "" when that does not say anything.
+	Times string
 }
 
 // FenceLevel orders how well a late worker is kept from finishing what

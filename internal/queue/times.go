@@ -50,6 +50,9 @@ func (b *binding) readTimes() {
 			b.kept[c] = newKeeping(c, t)
 		}
 	}
+	for c, k := range b.kept {
+		b.columns[c].Times = "times" + k.text
+	}
 	for _, verb := range timeRoles {
 		for _, r := range b.roles[verb] {
 			b.time(r)
@@ -68,8 +71,12 @@ func newKeeping(c *schema.Column, t config.Time) *keeping {
 		said config.String
 	}{{"as", t.As}, {"clock", t.Clock}} {
 		if w.said.IsSet() {
+			a.text += " " + w.name + "=" + w.said.Value
 			a.words = append(a.words, &word{name: w.name, op: equals, pos: w.said.Pos, values: []literal{asLiteral(w.said)}})
 		}
+	}
+	if t.Width.IsSet() {
+		a.text += fmt.Sprintf(" width=%d", int(t.Width.Value))
 	}
 	return &keeping{role: &role{annotation: a, column: c}, width: t.Width}
 }
