@@ -222,7 +222,7 @@ SELECT /* runsq.Stats */
        count(*) FILTER (WHERE state = 'F') AS failed,
        count(*) FILTER (WHERE state = 'N' AND run_text > lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')) AS delayed,
        count(*) FILTER (WHERE state = 'A' AND held_till <= lpad(floor(extract(epoch FROM now()) * 1000000)::bigint::text, 17, '0')) AS expired,
-       (floor(extract(epoch FROM now()))::bigint - min(made) FILTER (WHERE state = 'N' AND run_text <= lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0'))::bigint) AS oldest_ready
+       (floor(extract(epoch FROM now()))::bigint - nullif(min(made) FILTER (WHERE state = 'N' AND run_text <= lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')), '')::bigint) AS oldest_ready
 FROM   runs;
 
 -- sql/peek.sql
