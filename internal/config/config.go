@@ -82,6 +82,7 @@ type Queue struct {
 	// Legacy is how a program takes rows that reads the table beside the package.
 	Legacy  []String // legacy_claim
 	Backoff *Backoff
+	Accept  Flag          // Claim asks the caller which jobs it takes
 	Params  []Param       // of tables whose names are made at run time, in file order
 	Payload []PayloadFrom // payload_from, in file order
 	Group   *Group

@@ -28,7 +28,7 @@ var (
 	outcomeEnds = []string{"ready", "done", "failed"}
 	codecs      = []string{"json"}
 	timeUnits   = []string{"us", "ms", "s", "m", "h", "d"}
-	laterQueue  = []string{"states", "accept"}
+	laterQueue  = []string{"states"}
 	laterGen    = []string{"sqlc", "review", "indexes"}
 )
 
@@ -153,6 +153,7 @@ func queueKeys(p *parser, q *Queue) []key {
 			p.checkBackoff(b, name)
 			q.Backoff = b
 		}},
+		{name: "accept", read: into(&q.Accept, p.flag)},
 		{name: "outcomes", read: func(name string, v *yaml.Node) {
 			entries, _ := p.entries(v, name)
 			for _, e := range entries {

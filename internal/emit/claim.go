@@ -27,6 +27,9 @@ func (w *writer) check() {
 			w.fail("the claim lacks a statement or a token for its flow %q", c.Flow)
 		}
 	}
+	if c := w.Claim; c != nil && c.Accept != nil && (c.Flow != plan.PickTake || c.Pick == nil || w.Peek == nil || !sameFields(c.Pick.Rows, w.Peek.Statement.Rows)) {
+		w.fail("a claim that asks of jobs reads them first, as Peek does")
+	}
 	for _, s := range w.Settles() {
 		if s.Statement.Has(plan.ArgCounts) {
 			continue
@@ -67,6 +70,9 @@ func (w *writer) claimFile() *code.File {
 	if len(c.Ladder) > 0 {
 		w.claimStatementMethod(f)
 	}
+	if c.Accept != nil {
+		w.askFunc(f)
+	}
 	w.queueOrderFunc(f)
 	return f
 }
@@ -101,8 +107,14 @@ func (w *writer) narrowing() []variable {
 	if w.Claim.LeaseArg {
 		list = append(list, variable{"lease", code.Qual("time", "Duration")})
 	}
+	if w.Claim.Accept != nil {
+		list = append(list, variable{"accept", acceptType()})
+	}
 	return list
 }
+
+// acceptType is func(Job) bool.
+func acceptType() *code.Statement { return code.Func().Params(code.Id("Job")).Bool() }
 
 // paramType is the Go type of a parameter of Claim.
 func (w *writer) paramType(p *plan.Param) *code.Statement {
@@ -170,6 +182,8 @@ func (w *writer) claimMethod(f *code.File) {
 			w.checkShard(g, "claim")
 			g.Add(observe(w.queue(), code.Lit("claim"), code.Len(code.Id("jobs"))))
 			switch {
+			case c.Accept != nil:
+				w.askTake(g)
 			case c.Flow == plan.PickTake:
 				w.pickTake(g)
 			case w.hasLow():
@@ -557,7 +571,7 @@ func (w *writer) claimStatementMethod(f *code.File) {
 func (w *writer) pickTake(g *code.Group) {
 	c := w.Claim
 	pickBefore, pickArgs := w.arguments(c.Pick, source{limit: code.Id("fetch"), lists: true}, "claim", code.Nil())
-	take := w.takeTried()
+	take := w.takeTried("taken", code.Id("missing"))
 	w.prepareLists(g, "claim")
 	addAll(g, pickBefore)
 	g.For(code.Id("round").Op(":=").Lit(0), code.Id("round").Op("<").Lit(8).Op("&&").Len(code.Id("jobs")).Op("<").Id("limit"), code.Id("round").Op("++")).BlockFunc(func(g *code.Group) {
@@ -591,18 +605,128 @@ func (w *writer) pickTake(g *code.Group) {
 	g.Return(code.Id("jobs"), code.Nil()).Comment("an error after jobs were taken will come again")
 }
 
-// takeTried emits what takes those of the candidates that are still free.
-func (w *writer) takeTried() []*code.Statement {
+// askTake emits a claim that asks of candidates before it takes them. It asks no more
+// once it has taken one, so that a panic leaves nothing behind:
+//
+//	asked := make(map[Key]bool)
+//	fetch := limit
+//	for round := 0; round < 8 && len(jobs) == 0; round++ {
+//		var tried []Job
+//		for more := true; more && len(tried) < limit; fetch = max(limit, min(4*fetch, mostAsked)) {
+//			var found []Job
+//			err = q.retry(… found, err = query(ctx, db, scanPeeked, claimPickSQL, fetch) …)
+//			if err != nil {
+//				return nil, err
+//			}
+//			more = len(found) == fetch && fetch < mostAsked
+//			tried = append(tried, ask(accept, asked, found, limit-len(tried), round > 0)...)
+//		}
+//		if len(tried) == 0 {
+//			break
+//		}
+//		err = q.retry(… jobs, err = query(ctx, db, scanJob, claimSQL, …tried…) …)
+//		if err != nil {
+//			return nil, err
+//		}
+//	}
+//	return jobs, nil
+func (w *writer) askTake(g *code.Group) {
 	c := w.Claim
-	tried := source{many: code.Id("tried"), item: code.Id("Job"), limit: code.Id("missing"), lists: true}
+	fetch := func() *code.Statement { return code.Id("fetch") }
+	most := func() *code.Statement { return code.Id("mostAsked") }
+	pickBefore, pickArgs := w.arguments(c.Pick, source{limit: fetch(), lists: true}, "claim", code.Nil())
+	take := w.takeTried("jobs", code.Id("limit"))
+	w.prepareLists(g, "claim")
+	addAll(g, pickBefore)
+	g.Id("asked").Op(":=").Make(code.Map(code.Id("Key")).Bool())
+	g.Id("fetch").Op(":=").Id("limit")
+	g.For(code.Id("round").Op(":=").Lit(0), code.Id("round").Op("<").Lit(8).Op("&&").Len(code.Id("jobs")).Op("==").Lit(0), code.Id("round").Op("++")).BlockFunc(func(g *code.Group) {
+		g.Var().Id("tried").Index().Id("Job")
+		next := fetch().Op("=").Id("max").Call(code.Id("limit"), code.Id("min").Call(code.Lit(4).Op("*").Id("fetch"), most()))
+		g.For(code.Id("more").Op(":=").True(), code.Id("more").Op("&&").Len(code.Id("tried")).Op("<").Id("limit"), next).Block(
+			code.Var().Id("found").Index().Id("Job"),
+			attempt(w.queue(), "retry", code.Lit("claim"), queryInto("found", w.pickScan(), w.bound(c.Pick, pickArgs)...)),
+			ifErr(code.Nil()),
+			code.Id("more").Op("=").Len(code.Id("found")).Op("==").Add(fetch()).Op("&&").Add(fetch()).Op("<").Add(most()),
+			code.Id("tried").Op("=").Append(code.Id("tried"), code.Id("ask").Call(code.Id("accept"), code.Id("asked"), code.Id("found"),
+				code.Id("limit").Op("-").Len(code.Id("tried")), code.Id("round").Op(">").Lit(0)).Op("...")),
+		)
+		g.If(empty("tried")).Block(code.Break())
+		w.token(g)
+		g.Add(w.taking("jobs", take...))
+		g.Add(ifErr(code.Nil()))
+	})
+	w.sort(g)
+	g.Return(code.Id("jobs"), code.Nil())
+}
+
+// pickScan is the function that reads what Pick returns for accept.
+func (w *writer) pickScan() string {
+	if sameFields(w.Claim.Pick.Rows, w.claimRows()) {
+		return "scanJob"
+	}
+	return "scanPeeked"
+}
+
+// askFunc emits
+//
+//	func ask(accept func(Job) bool, asked map[Key]bool, found []Job, limit int, lost bool) []Job {
+//		fresh := slices.DeleteFunc(found, func(j Job) bool { return asked[j.Key()] })
+//		if lost {
+//			near := fresh[:min(len(fresh), 4*min(len(fresh), limit))]
+//			rand.Shuffle(len(near), func(i, k int) { near[i], near[k] = near[k], near[i] })
+//		}
+//		var accepted []Job
+//		for _, j := range fresh {
+//			if len(accepted) == limit {
+//				break
+//			}
+//			asked[j.Key()] = true
+//			if accept == nil || accept(j) {
+//				accepted = append(accepted, j)
+//			}
+//		}
+//		return accepted
+//	}
+func (w *writer) askFunc(f *code.File) {
+	constants(f, constant{"mostAsked", code.Lit(w.Claim.Accept.Most), "Claim looks at the first so many ready jobs, or at limit if that is more"})
+	fresh, near, accepted := code.Id("fresh"), code.Id("near"), code.Id("accepted")
+	element := func(i string) *code.Statement { return near.Clone().Index(code.Id(i)) }
+	decl(f, []string{"ask returns up to limit of the jobs found that accept accepts, of those that it was not asked of before. After lost, others want the same jobs: it then asks of the next few in any order."},
+		code.Func().Id("ask").Params(code.Id("accept").Add(acceptType()), code.Id("asked").Map(code.Id("Key")).Bool(), code.Id("found").Index().Id("Job"), code.Id("limit").Int(), code.Id("lost").Bool()).Index().Id("Job").Block(
+			fresh.Clone().Op(":=").Qual("slices", "DeleteFunc").Call(code.Id("found"), code.Func().Params(code.Id("j").Id("Job")).Bool().Add(
+				inline(code.Return(code.Id("asked").Index(code.Id("j").Dot("Key").Call()))))),
+			code.If(code.Id("lost")).Block(
+				near.Clone().Op(":=").Add(fresh.Clone()).Index(code.Op(":").Id("min").Call(code.Len(fresh.Clone()), code.Lit(4).Op("*").Id("min").Call(code.Len(fresh.Clone()), code.Id("limit")))),
+				code.Qual(mathRand, "Shuffle").Call(code.Len(near.Clone()), code.Func().Params(code.List(code.Id("i"), code.Id("k")).Int()).Block(
+					code.List(element("i"), element("k")).Op("=").List(element("k"), element("i")),
+				)),
+			),
+			code.Var().Add(accepted.Clone()).Index().Id("Job"),
+			code.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Add(fresh.Clone())).Block(
+				code.If(code.Len(accepted.Clone()).Op("==").Id("limit")).Block(code.Break()),
+				code.Id("asked").Index(code.Id("j").Dot("Key").Call()).Op("=").True(),
+				code.If(code.Id("accept").Op("==").Nil().Op("||").Id("accept").Call(code.Id("j"))).Block(
+					accepted.Clone().Op("=").Append(accepted.Clone(), code.Id("j")),
+				),
+			),
+			code.Return(accepted.Clone()),
+		))
+}
+
+// takeTried emits what takes those of the candidates into a variable that are still
+// free.
+func (w *writer) takeTried(into string, limit *code.Statement) []*code.Statement {
+	c := w.Claim
+	tried := source{many: code.Id("tried"), item: code.Id("Job"), limit: limit, lists: true}
 	if c.Alone {
-		return w.takeAlone()
+		return w.takeAlone(into)
 	}
 	if c.Lock == nil {
 		before, args := w.arguments(c.Statement, tried, "")
-		return append(before, w.jobsInto("taken", queryCall("scanJob", w.bound(c.Statement, args)...))...)
+		return append(before, w.jobsInto(into, queryCall("scanJob", w.bound(c.Statement, args)...))...)
 	}
-	return append(w.lockRows("taken", "free", "scanCandidate", c.Lock, tried), w.takeLocked("taken", "free")...)
+	return append(w.lockRows(into, "free", "scanCandidate", c.Lock, tried), w.takeLocked(into, "free")...)
 }
 
 // takeAlone emits what takes candidates one by one, where no lock keeps others away:
@@ -623,7 +747,7 @@ func (w *writer) takeTried() []*code.Statement {
 //	}
 //	taken, err = query(ctx, db, scanJob, claimReadSQL, …mine…)
 //	return err
-func (w *writer) takeAlone() []*code.Statement {
+func (w *writer) takeAlone(into string) []*code.Statement {
 	c := w.Claim
 	one := source{many: code.Index().Id("Job").Values(code.Id("j")), item: code.Id("Job"), lists: true}
 	mine := source{many: code.Id("mine"), item: code.Id("Job"), lists: true}
@@ -635,13 +759,13 @@ func (w *writer) takeAlone() []*code.Statement {
 	)
 	readBefore, readArgs := w.arguments(c.Read, mine, "")
 	list := []*code.Statement{
-		code.Id("taken").Op("=").Nil(),
+		code.Id(into).Op("=").Nil(),
 		code.Var().Id("mine").Index().Id("Job"),
 		code.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("tried")).Block(take...),
 		code.If(empty("mine")).Block(code.Return(code.Nil())),
 	}
 	list = append(list, readBefore...)
-	return append(list, w.jobsInto("taken", queryCall("scanJob", w.bound(c.Read, readArgs)...))...)
+	return append(list, w.jobsInto(into, queryCall("scanJob", w.bound(c.Read, readArgs)...))...)
 }
 
 // queueOrderFunc emits

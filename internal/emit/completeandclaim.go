@@ -58,6 +58,9 @@ func (w *writer) completeAndClaimFile() *code.File {
 		doc[0] = "CompleteAndClaim completes done, then takes up to limit further jobs."
 		crash = "Both take their own locks and commit by themselves. A crash between the two leaves done completed and nothing claimed."
 	}
+	if w.Claim.Accept != nil {
+		doc = append(doc, "accept is asked as by Claim, behind the completion.")
+	}
 	doc = append(doc, crash)
 	decl(f, w.claimDoc(doc, append(settleStatements(w.Complete), w.toldStatements()...)...),
 		code.Func().Add(w.receiver()).Id("CompleteAndClaim").Params(params...).Params(code.Id("jobs").Index().Id("Job"), code.Err().Error()).BlockFunc(func(g *code.Group) {

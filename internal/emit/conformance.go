@@ -256,6 +256,9 @@ func (w *writer) conformanceClaim(f *code.File) {
 				if w.Claim.LeaseArg {
 					g.Add(code.Qual("time", "Minute"))
 				}
+				if w.Claim.Accept != nil {
+					g.Add(code.Nil())
+				}
 				g.Id("limit")
 			})),
 		))

@@ -108,6 +108,7 @@ func TestContradictions(t *testing.T) {
 		}, "emit: emailpq: claim: there are no jobs for an argument"},
 		{"low", func(p *plan.Package) { p.Claim.Low = &plan.Low{Field: p.Fields[0]} }, "emit: emailpq: a low bound is for claims of one statement without parameters"},
 		{"flow", func(p *plan.Package) { p.Claim.Flow = plan.MarkRead }, `emit: emailpq: the claim lacks a statement or a token for its flow "mark"`},
+		{"asked", func(p *plan.Package) { p.Claim.Accept = &plan.Accept{Most: 1} }, "emit: emailpq: a claim that asks of jobs reads them first, as Peek does"},
 		{"fused", func(p *plan.Package) { p.Complete = nil }, "emit: emailpq: there is nothing to complete and claim"},
 		{"names", func(p *plan.Package) { p.Fail.Statement.Name = "complete" }, "emit: emailpq: two statements are named complete"},
 		{"sweep", func(p *plan.Package) { p.Redrive.Steps[0].Statement.Rows = p.Fields }, "emit: emailpq: redrive: the statement must return the key, or nothing"},

@@ -347,7 +347,7 @@ func (w *writer) scanPeekedFunc(f *code.File) {
 // finds rows and takes them by their keys.
 func (w *writer) scanCandidateFunc(f *code.File) {
 	rows := w.Key
-	if w.Claim.Pick != nil {
+	if w.Claim.Pick != nil && w.Claim.Accept == nil {
 		rows = w.Claim.Pick.Rows
 	}
 	w.scanFunc(f, "scanCandidate", "reads what is needed to take a job", rows)

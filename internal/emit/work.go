@@ -66,6 +66,9 @@ type workOption struct {
 func (w *writer) workOptions() []workOption {
 	own := []string{"Concurrency", "Batch", "PollInterval", "Grace", "RecoverInterval", "Heartbeat", "Lease", "Shard", "OnError"}
 	var all []workOption
+	if w.Claim.Accept != nil {
+		own = append(own, "Accept")
+	}
 	for _, p := range w.Claim.Params {
 		name := upperFirst(p.Name)
 		if p.Field != nil && p.Field.Param == p.Name {
@@ -93,6 +96,9 @@ func (w *writer) workOptionsType(f *code.File) {
 
 	for _, o := range w.workOptions() {
 		field(o.name+" is "+o.param.Doc+".", o.name, w.paramType(o.param))
+	}
+	if w.Claim.Accept != nil {
+		field("Accept is asked whether this worker takes a job, as the accept of Claim is; nil takes every job. One goroutine calls it, and a claim with all that it asks must end within 30 seconds. When it panics, Work ends with an error.", "Accept", acceptType())
 	}
 	if w.Claim.Shard {
 		field("Shard is the part of the table that this worker looks after. Zero means all of it.", "Shard", code.Id("Shard"))
@@ -255,6 +261,9 @@ func (w *writer) claimCall(on, limit *code.Statement) *code.Statement {
 		if w.Claim.LeaseArg {
 			g.Add(loop("opts", "Lease"))
 		}
+		if w.Claim.Accept != nil {
+			g.Add(loop("opts", "Accept"))
+		}
 		g.Add(limit)
 	})
 }
@@ -289,7 +298,12 @@ func (w *writer) callHandler(on string) *code.Statement {
 //		<report>
 //	}
 func catchPanic(report ...*code.Statement) *code.Statement {
-	caught := code.Err().Op("=").Qual("fmt", "Errorf").Call(code.Lit("the handler panicked: %v\n\n%s"), code.Id("v"), code.Qual("runtime/debug", "Stack").Call())
+	return catchPanicOf("the handler", report...)
+}
+
+// catchPanicOf is catchPanic for another function of the caller's.
+func catchPanicOf(what string, report ...*code.Statement) *code.Statement {
+	caught := code.Err().Op("=").Qual("fmt", "Errorf").Call(code.Lit(what+" panicked: %v\n\n%s"), code.Id("v"), code.Qual("runtime/debug", "Stack").Call())
 	return code.If(code.Id("v").Op(":=").Recover(), code.Id("v").Op("!=").Nil()).Block(append([]*code.Statement{caught}, report...)...)
 }
 

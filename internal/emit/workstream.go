@@ -259,6 +259,9 @@ func (w *writer) streamClaimJobs(f *code.File) {
 					g.Var().Id("began").Qual("time", "Time")
 					began = append(began, code.Id("began").Op("=").Qual("time", "Now").Call())
 				}
+				if w.Claim.Accept != nil {
+					began = append(began, code.Defer().Func().Params().Block(catchPanicOf("accept")).Call())
+				}
 				g.Add(patiently(append(began,
 					code.List(code.Id("jobs"), code.Err()).Op("=").Add(w.claimCall(loop("q"), code.Id("n"))),
 					code.Return(code.Err()),

@@ -173,6 +173,9 @@ func (b *builder) choose(errs *source.ErrorList) bool {
 			return false
 		}
 	}
+	if b.spec.Accept {
+		return b.chooseAccept(forced, errs)
+	}
 	if forced != "" {
 		return b.force(forced, errs)
 	}
@@ -195,6 +198,38 @@ func (b *builder) choose(errs *source.ErrorList) bool {
 			WithHint("%s", b.mends())
 		return false
 	}
+	return true
+}
+
+// chooseAccept takes the one strategy that reads jobs before it writes or locks them, if
+// it is possible.
+func (b *builder) chooseAccept(forced string, errs *source.ErrorList) bool {
+	const name = "guarded"
+	i := slices.IndexFunc(strategies, func(s strategy) bool { return s.name == name })
+	ok, why, mend := strategies[i].fits(b)
+	switch {
+	case b.spec.Log != nil:
+		ok, why, mend = false, "rows of "+plainText(b.pkg.Table)+" are read behind a mark that passes over none, and are never written", "Leave it out, and complete what is not wanted."
+	case b.spec.Side != nil:
+		ok, why, mend = false, "claims are held in a side table, whose unique key takes a row before it could be asked about", "Leave it out, or hold the claims in the rows: running=<value> of qgen:status, or a column for qgen:lease or qgen:token."
+	case forced != "" && forced != name:
+		ok, why, mend = false, "it reads jobs first and takes each by an UPDATE that compares the old state, which is strategy="+name+", and strategy="+forced+" is asked for", "Leave one of the two out."
+	case b.spec.Group != nil:
+		ok, why, mend = false, "of a group only as many rows are looked at as it has room for, so that one which is not accepted would keep those behind it waiting", "Leave the group or accept: out, or mark with qgen:topic what a worker can take."
+	}
+	if !ok {
+		errs.Errorf(b.spec.AcceptPos, "accept: true is not possible here: %s", why).WithHint("%s", mend)
+		return false
+	}
+	for j, s := range strategies {
+		r := Reason{Strategy: s.name, Chosen: j == i, Why: "accept: true asks about a job before its row is locked or written"}
+		if r.Chosen {
+			r.Why = "a job can be asked about before it is taken (accept: true), and " + why
+		}
+		b.pkg.Reasons = append(b.pkg.Reasons, r)
+	}
+	b.pkg.Strategy = name
+	b.shard()
 	return true
 }
 

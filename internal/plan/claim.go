@@ -19,17 +19,27 @@ import (
 // comes back full: rows that were put back or committed late may stand there.
 const lowRefresh = 2 * time.Second
 
+// mostAsked is of how many ready jobs a claim asks at most, from the first on: each is
+// read for that.
+const mostAsked = 1000
+
+// asking are names that a claim uses itself which asks of jobs.
+var asking = map[string]bool{"accept": true, "ask": true, "asked": true, "mostAsked": true}
+
 // buildClaim plans Claim.
 func (b *builder) buildClaim() {
 	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil, LeaseArg: b.spec.Lease != nil && b.spec.Lease.LengthArg}
 	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {
 		for _, p := range b.givens(t, false) {
-			for slices.ContainsFunc(c.Params, func(have *Param) bool { return have.Name == p.Name }) {
+			for b.spec.Accept && asking[p.Name] || slices.ContainsFunc(c.Params, func(have *Param) bool { return have.Name == p.Name }) {
 				p.Name += "Value"
 			}
 			p.Write = true
 			c.Params = append(c.Params, p)
 		}
+	}
+	if b.spec.Accept {
+		c.Accept = &Accept{Most: mostAsked}
 	}
 	b.pkg.Claim = c
 	for _, o := range b.spec.Order {
@@ -72,7 +82,11 @@ func (b *builder) buildClaim() {
 		b.takeLocked(c, false)
 	case "guarded":
 		c.Flow = PickTake
-		c.Pick = b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
+		fields, head := b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes"
+		if c.Accept != nil {
+			fields, head = b.readyFields(), "claim: ready rows, of which claim.sql then takes those that the caller accepts"
+		}
+		c.Pick = b.readyRows("claim_pick", "Claim", fields, head, "locks: none")
 		b.takeLocked(c, true)
 	case "pop":
 		if !b.can(dialect.Returning) || b.pkg.Payload != nil {
@@ -183,14 +197,14 @@ func (b *builder) claimParams() []*Param {
 	for _, p := range b.spec.Params {
 		gp := &Param{GoType: p.GoType}
 		if p.Kind == queue.Argument {
-			gp.Name = parameter(unexported(p.Name))
+			gp.Name = b.narrowingName(p.Name)
 			gp.Doc = "the value of {arg:" + p.Name + "}"
 			params = append(params, gp)
 			continue
 		}
 		f := b.fields[p.Column]
 		gp.Field = f
-		gp.Name = parameter(unexported(cmp.Or(p.Name, p.Column.Name)))
+		gp.Name = b.narrowingName(cmp.Or(p.Name, p.Column.Name))
 		gp.GoType = f.GoType
 		switch p.Kind {
 		case queue.Equal:
@@ -222,6 +236,15 @@ func (b *builder) claimParams() []*Param {
 		params = append(params, gp)
 	}
 	return params
+}
+
+// narrowingName returns the Go name of an argument that narrows a claim.
+func (b *builder) narrowingName(name string) string {
+	name = parameter(unexported(name))
+	if b.spec.Accept && asking[name] {
+		name += "Value"
+	}
+	return name
 }
 
 // ready returns the conditions under which a row may be claimed.
@@ -363,10 +386,18 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 }
 
 // takeLocked plans how rows that were found are taken, by their keys. Those that
-// were found without a lock are guarded: they must still be ready.
+// were found without a lock are guarded: they must still be ready, and as the caller
+// saw them where it was asked.
 func (b *builder) takeLocked(c *Claim, guarded bool) {
 	s, v := b.newScope(), b.base("Claim")
-	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+	var seen, held []*Field
+	if c.Accept != nil {
+		seen = b.counters()
+	}
+	if b.can(dialect.Returning) || b.locksTable() {
+		held = seen // else what locks the rows compares them
+	}
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_picked")
 	locks := "locks: the rows it takes, until commit"
 	head := "claim: ready to running, of the rows that claim_lock.sql locked"
 	if guarded {
@@ -401,7 +432,7 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 			locks = "the rows it returns" + b.groupLocks()
 		}
 		c.Lock = b.picked("claim_lock", "lock_batch", "locks those of the rows that claim_pick.sql named which are still ready",
-			locks+", until commit; waits for rows that are locked", where)
+			locks+", until commit; waits for rows that are locked", where, seen...)
 		head = "claim: ready to running, of the rows that claim_lock.sql locked"
 	}
 	if b.groupInSteps() {
@@ -411,12 +442,26 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 	c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads back the rows that were taken")
 }
 
+// counters are the columns that every claim of a row counts up or down, of those that
+// all rows have: where one is as it was read, nobody has had the row since and kept a
+// try.
+func (b *builder) counters() []*Field {
+	var fields []*Field
+	for _, w := range b.spec.Transitions[queue.Claim].Writes {
+		f := b.fields[w.Column]
+		if w.Value.Kind == queue.Add && w.Column.NotNull && slices.Contains(b.pkg.Fields, f) && !slices.Contains(b.pkg.Key, f) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
 // picked writes a statement that finds those of the rows that were picked for a claim
-// which still are as it wants them.
-func (b *builder) picked(name, template, head, locks string, where func(*scope) []string) *Statement {
+// which still are as it wants them, and whose columns seen are as they were read.
+func (b *builder) picked(name, template, head, locks string, where func(*scope) []string, seen ...*Field) *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	s.listed = true
-	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, seen, nil, "_picked")
 	v.Where = where(s)
 	v.Returning = s.read(b.pkg.Key)
 	return s.statement(name, template, v, b.pkg.Key, "claim: "+head, "locks: "+locks, b.keyHead(v))

@@ -30,6 +30,9 @@ func (b *builder) docClaim(c *Claim) {
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
 		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
 	}
+	if c.Accept != nil {
+		c.Doc = append(c.Doc, b.acceptDoc(c)...)
+	}
 	within := " in the same transaction"
 	if b.pkg.Strategy == "partition" {
 		within = " right behind"
@@ -39,6 +42,36 @@ func (b *builder) docClaim(c *Claim) {
 		c.Doc = append(c.Doc, rule)
 	}
 	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash+b.rollBack(queue.Claim))
+}
+
+// acceptDoc says of which jobs a claim asks, when, and what may have changed since.
+func (b *builder) acceptDoc(c *Claim) []string {
+	asks := fmt.Sprintf("accept is asked of ready jobs, the first of the queue first, until it has accepted limit of them; nil accepts every job. A job that it refuses stays as it is, and Claim reads on behind it, as far as the first %d,%03d ready jobs, or the first limit if that is more. It is not asked twice of one job. Claim writes and locks nothing while it asks, and has no transaction of its own: accept may use the database, and when it panics nothing is left to clean up.", c.Accept.Most/1000, c.Accept.Most%1000)
+	var absent []string
+	for _, f := range b.pkg.Fields {
+		if !slices.Contains(c.Pick.Rows, f) {
+			absent = append(absent, f.Name)
+		}
+	}
+	sees := "It sees jobs as they are before the claim"
+	switch {
+	case len(absent) == 1:
+		sees += ", without " + absent[0] + ", which the claim fills in"
+	case len(absent) > 1:
+		sees += ", without " + enumerated(absent) + ", which the claim fills in"
+	}
+	if p := b.pkg.Payload; p != nil {
+		sees += "; " + enumerated(p.Names) + " of other tables comes later and is nil"
+	}
+	still := "is still ready"
+	var counted []string
+	for _, f := range b.counters() {
+		counted = append(counted, plainText(f.Column))
+	}
+	if len(counted) > 0 {
+		still += " with the same " + enumerated(counted)
+	}
+	return []string{asks, sees + ". A job is taken only if it " + still + "; whatever else has changed since, Claim returns as it is now. One that others took meanwhile is left out, so that fewer than limit, or none, does not mean that no more is ready."}
 }
 
 // locksAndCrash says what a claim locks and what a dead worker leaves.

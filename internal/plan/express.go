@@ -223,7 +223,7 @@ func (s *scope) onClock(macro string) string {
 func (s *scope) claimParam(name string) *Param {
 	if s.pkg.Claim != nil {
 		for _, p := range s.pkg.Claim.Params {
-			if p.Field == nil && p.Name == parameter(unexported(name)) {
+			if p.Field == nil && p.Name == s.narrowingName(name) {
 				return p
 			}
 		}

@@ -324,6 +324,7 @@ type Claim struct {
 	Params   []*Param
 	Shard    bool
 	LeaseArg bool // Claim takes lease time.Duration
+	Accept   *Accept
 	Again    bool // a claim that comes back with nothing looks once more
 	Low      *Low
 	Order    []SortTerm // of the returned rows
@@ -332,6 +333,12 @@ type Claim struct {
 	With     []*Statement
 	Token    string // Go kind of the token: "uuid", "text", "int", "bytes"; "" when none is stamped
 	TokenLen int    // of "bytes": how many
+}
+
+// Accept is a function of the caller's that a claim asks whether to take a job, before
+// anything is written or locked: of PickTake, whose Pick then returns what Peek does.
+type Accept struct {
+	Most int // of the first so many ready jobs it is asked, or of the first limit if that is more
 }
 
 // Tables are those of one shape whose names are made at run time: every text of the

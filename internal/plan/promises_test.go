@@ -566,6 +566,37 @@ func TestTransitionsNameTheStateTheyLeave(t *testing.T) {
 	})
 }
 
+// A claim that asks the caller of rows reads what Peek reads, without locks, and takes a
+// row only if the counters of claims are as they were read.
+func TestAcceptedRowsAreCompared(t *testing.T) {
+	compared := map[string]bool{}
+	everyPlan(t, func(t *testing.T, m made) {
+		if m.Claim == nil || m.Claim.Accept == nil {
+			return
+		}
+		if !slices.Equal(m.Claim.Pick.Rows, m.Peek.Statement.Rows) {
+			t.Errorf("the caller is asked of other columns than Peek shows:\n%s", m.Claim.Pick.SQL)
+		}
+		if regexp.MustCompile(`FOR +UPDATE|UPDLOCK`).MatchString(m.Claim.Pick.SQL) {
+			t.Errorf("it locks what nobody has accepted yet:\n%s", m.Claim.Pick.SQL)
+		}
+		takes := m.claims()[0]
+		for _, w := range m.spec.Transitions[queue.Claim].Writes {
+			i := slices.IndexFunc(m.Fields, func(f *Field) bool { return f.Column == w.Column.Name })
+			if w.Value.Kind != queue.Add || !w.Column.NotNull {
+				continue
+			}
+			compared[m.d.Name] = true
+			if !carries(takes, m.Fields[i]) {
+				t.Errorf("%s does not compare %s:\n%s", takes.Name, w.Column.Name, takes.SQL)
+			}
+		}
+	})
+	if len(compared) != 9 {
+		t.Errorf("it was seen on %v", slices.Sorted(maps.Keys(compared)))
+	}
+}
+
 // No statement has a form that a planner may run in such a way that more rows
 // are locked or taken than its limit says: a locking sub-select is read once
 // into an array, a common table expression or the first table of a join whose

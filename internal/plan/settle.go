@@ -665,17 +665,7 @@ func constant(t queue.Test) bool {
 
 // buildPeek plans Peek.
 func (b *builder) buildPeek() {
-	var fields []*Field
-	for _, f := range b.pkg.Fields {
-		if b.isSide(f) {
-			continue
-		}
-		// What only a claim fills in may be null here.
-		if c := b.spec.Table.Column(f.Column); f.RowID || c == nil || c.NotNull || f.Null || !b.writes(queue.Claim, c) {
-			fields = append(fields, f)
-		}
-	}
-	b.pkg.Peek = &Peek{Statement: b.readyRows("peek", "Peek", fields, "peek: ready rows, as a claim would take them", "locks: none")}
+	b.pkg.Peek = &Peek{Statement: b.readyRows("peek", "Peek", b.readyFields(), "peek: ready rows, as a claim would take them", "locks: none")}
 	b.pkg.Peek.Doc = []string{
 		"Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at any time, so what it returns is for people to look at, not to work on.",
 	}
@@ -684,6 +674,21 @@ func (b *builder) buildPeek() {
 		b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, b.payloadDoc("")...)
 	}
 	b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, reads)
+}
+
+// readyFields are the fields of a job that is not claimed: what only a claim fills in
+// may be null there.
+func (b *builder) readyFields() []*Field {
+	var fields []*Field
+	for _, f := range b.pkg.Fields {
+		if b.isSide(f) {
+			continue
+		}
+		if c := b.spec.Table.Column(f.Column); f.RowID || c == nil || c.NotNull || f.Null || !b.writes(queue.Claim, c) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
 }
 
 // buildVerify plans Verify.

@@ -47,7 +47,6 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 // meanwhile says what can be done instead of a key that is refused.
 var meanwhile = map[string]string{
 	"states": "Mark the state in a column with qgen:status.",
-	"accept": "Claim the job and give it back with Requeue.",
 }
 
 // find returns the table of the entry; nil after a complaint.

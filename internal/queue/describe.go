@@ -47,6 +47,9 @@ func (s *Spec) String() string {
 	if s.Strategy != "" {
 		line("strategy", "%s", s.Strategy)
 	}
+	if s.Accept {
+		line("accept", "asks of each ready job")
+	}
 	if s.Log != nil {
 		line("log", "%s", s.Log.text())
 	}

@@ -52,6 +52,10 @@ type Spec struct {
 	MinPos    source.Pos
 	Strategy  string // forced, "" = chosen
 	ForcedPos source.Pos
+	// Accept: Claim asks the caller of each ready job whether it takes it; where that was
+	// said.
+	Accept    bool
+	AcceptPos source.Pos
 	// Procedures: the package calls stored procedures; where that was said.
 	Procedures bool
 	StoredPos  source.Pos

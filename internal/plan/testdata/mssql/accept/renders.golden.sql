@@ -1,0 +1,419 @@
+-- Package rendersq uses the table renders as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: a job can be asked about before it is taken (accept: true), and the old state is compared when a row is taken.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates renders_ready and renders_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       accept: true asks about a job before its row is locked or written
+--   lease_table  accept: true asks about a job before its row is locked or written
+--   hold         accept: true asks about a job before its row is locked or written
+--   partition    accept: true asks about a job before its row is locked or written
+--   returning    accept: true asks about a job before its row is locked or written
+--   block        accept: true asks about a job before its row is locked or written
+--   token        accept: true asks about a job before its row is locked or written
+--   lock_update  accept: true asks about a job before its row is locked or written
+--   advisory     accept: true asks about a job before its row is locked or written
+-- * guarded      a job can be asked about before it is taken (accept: true), and the old state is compared when a row is taken
+--   pop          accept: true asks about a job before its row is locked or written
+
+-- sql/claim_pick.sql
+-- claim: ready rows, of which claim.sql then takes those that the caller accepts
+-- locks: none
+-- index: (site, urgency DESC, id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param site string
+SELECT /* rendersq.Claim */ TOP (@p1)
+       id, site, scene, memory_mb, urgency, tries
+FROM   renders WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+AND    site = CONVERT(varchar(8000), @p2)
+ORDER  BY urgency DESC, id;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: worker Node, 2: batch_all ID Tries, 3: param site string
+UPDATE /* rendersq.Claim */ renders
+SET    state = 'A',
+       tries = tries + 1,
+       until_at = DATEADD(minute, 5, SYSDATETIMEOFFSET()),
+       node = @p1
+OUTPUT inserted.id, inserted.site, inserted.scene, inserted.memory_mb, inserted.urgency,
+       inserted.tries, CONVERT(varchar(33), inserted.until_at, 126), inserted.node
+FROM   OPENJSON(@p2) WITH (
+           id_picked bigint '$[0]',
+           tries_picked int '$[1]'
+       ) AS job
+       INNER LOOP JOIN renders WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_picked
+WHERE  tries = tries_picked
+AND    state = 'N'
+AND    site = CONVERT(varchar(8000), @p3);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries, node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries Node
+UPDATE /* rendersq.Complete */ renders
+SET    state = 'D',
+       until_at = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]',
+           node_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN renders WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    node = CONVERT(varchar(8000), node_held)
+AND    state = 'A';
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries, node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries Node
+UPDATE /* rendersq.Fail */ renders
+SET    state = 'N',
+       until_at = NULL,
+       node = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]',
+           node_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN renders WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    node = CONVERT(varchar(8000), node_held)
+AND    state = 'A';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries, node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries Node
+UPDATE /* rendersq.Fail */ renders
+SET    state = 'E',
+       until_at = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]',
+           node_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN renders WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    node = CONVERT(varchar(8000), node_held)
+AND    state = 'A';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries, node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries Node
+UPDATE /* rendersq.Requeue */ renders
+SET    state = 'N',
+       tries = tries - 1,
+       until_at = NULL,
+       node = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]',
+           node_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN renders WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    node = CONVERT(varchar(8000), node_held)
+AND    state = 'A';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries, node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries Node
+UPDATE /* rendersq.Extend */ renders
+SET    until_at = DATEADD(minute, 5, SYSDATETIMEOFFSET())
+OUTPUT inserted.id, CONVERT(varchar(33), inserted.until_at, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]',
+           node_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN renders WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    node = CONVERT(varchar(8000), node_held)
+AND    state = 'A';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (until_at) WHERE state = 'A'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* rendersq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, until_at, node
+    FROM   renders WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'A'
+    AND    tries < 5
+    AND    until_at <= SYSDATETIMEOFFSET()
+)
+UPDATE picked
+SET    state = 'N',
+       until_at = NULL,
+       node = NULL
+OUTPUT inserted.id;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (until_at) WHERE state = 'A'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* rendersq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, until_at
+    FROM   renders WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'A'
+    AND    tries >= 5
+    AND    until_at <= SYSDATETIMEOFFSET()
+)
+UPDATE picked
+SET    state = 'E',
+       until_at = NULL
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* rendersq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, tries, until_at, node
+    FROM   renders WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'E'
+)
+UPDATE picked
+SET    state = 'N',
+       tries = 0,
+       until_at = NULL,
+       node = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* rendersq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   renders WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'D'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* rendersq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   renders WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'E'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Site, 2: new Scene, 3: new MemoryMb, 4: new Urgency
+INSERT /* rendersq.Enqueue */ INTO renders
+       (site, scene, memory_mb, urgency)
+OUTPUT inserted.id
+VALUES (CONVERT(varchar(8000), @p1), CONVERT(varchar(8000), @p2), @p3, coalesce(@p4, 0));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Site Scene MemoryMb Urgency
+SET /* rendersq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO renders
+       (site, scene, memory_mb, urgency)
+OUTPUT inserted.id
+INTO   @kept
+SELECT CONVERT(varchar(8000), site_new), CONVERT(varchar(8000), scene_new), memory_mb_new,
+       coalesce(urgency_new, 0)
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           site_new nvarchar(4000) '$[0]',
+           scene_new nvarchar(4000) '$[1]',
+           memory_mb_new int '$[2]',
+           urgency_new int '$[3]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* rendersq.Stats */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'A' AND until_at <= SYSDATETIMEOFFSET() THEN 1 END) AS expired
+FROM   renders;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (site, urgency DESC, id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit, 2: param site string
+SELECT /* rendersq.Peek */ TOP (@p1)
+       id, site, scene, memory_mb, urgency, tries
+FROM   renders WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+AND    site = CONVERT(varchar(8000), @p2)
+ORDER  BY urgency DESC, id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* rendersq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* rendersq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('site', 'varchar'),
+                  ('scene', 'varchar'),
+                  ('memory_mb', 'int'),
+                  ('urgency', 'int'),
+                  ('state', 'char'),
+                  ('tries', 'int'),
+                  ('until_at', 'datetimeoffset'),
+                  ('node', 'varchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'renders'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* rendersq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('renders')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('renders')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* rendersq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('renders_ready'),
+                  ('renders_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('renders')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX renders_ready ON renders (site, urgency DESC, id)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX renders_expired ON renders (until_at)
+WHERE  state = 'A';

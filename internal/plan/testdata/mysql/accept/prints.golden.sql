@@ -1,0 +1,333 @@
+-- Package printsq uses the table prints as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: a job can be asked about before it is taken (accept: true), and the old state is compared when a row is taken.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates prints_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       accept: true asks about a job before its row is locked or written
+--   lease_table  accept: true asks about a job before its row is locked or written
+--   hold         accept: true asks about a job before its row is locked or written
+--   partition    accept: true asks about a job before its row is locked or written
+--   returning    accept: true asks about a job before its row is locked or written
+--   block        accept: true asks about a job before its row is locked or written
+--   token        accept: true asks about a job before its row is locked or written
+--   lock_update  accept: true asks about a job before its row is locked or written
+--   advisory     accept: true asks about a job before its row is locked or written
+-- * guarded      a job can be asked about before it is taken (accept: true), and the old state is compared when a row is taken
+--   pop          accept: true asks about a job before its row is locked or written
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim_pick.sql
+-- claim: ready rows, of which claim.sql then takes those that the caller accepts
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* printsq.Claim */
+       id, paper, tries
+FROM   prints IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+AND    tries > 0
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/claim.sql
+-- claim: ready to running, of one of the rows that claim_pick.sql named, unless somebody took it since
+-- locks: the table, while the statement runs
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* printsq.Claim */ prints FORCE INDEX (PRIMARY)
+SET    state = 'A'
+WHERE  (id = ?)
+AND    state = 'N'
+AND    tries > 0;
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* printsq.Claim */
+       id, paper, tries
+FROM   prints FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* printsq.Complete */
+       id
+FROM   prints FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* printsq.Complete */ prints FORCE INDEX (PRIMARY)
+SET    state = 'D'
+WHERE  (id = ?)
+AND    state = 'A';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* printsq.Fail */
+       id
+FROM   prints FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* printsq.Fail */ prints FORCE INDEX (PRIMARY)
+SET    tries = tries - 1,
+       state = 'N'
+WHERE  (id = ?)
+AND    state = 'A';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* printsq.Fail */
+       id
+FROM   prints FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* printsq.Fail */ prints FORCE INDEX (PRIMARY)
+SET    tries = 0,
+       state = 'E'
+WHERE  (id = ?)
+AND    state = 'A';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* printsq.Requeue */
+       id
+FROM   prints FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* printsq.Requeue */ prints FORCE INDEX (PRIMARY)
+SET    state = 'N'
+WHERE  (id = ?)
+AND    state = 'A';
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* printsq.Redrive */ (
+           SELECT id
+           FROM   prints
+           WHERE  state = 'E'
+           LIMIT  ?
+           FOR    UPDATE
+       ) AS picked
+       STRAIGHT_JOIN prints ON prints.id = picked.id
+SET    tries = 3,
+       state = 'N';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* printsq.Purge */ prints
+FROM   (
+           SELECT id
+           FROM   prints
+           WHERE  state = 'D'
+           LIMIT  ?
+           FOR    UPDATE
+       ) AS picked
+       STRAIGHT_JOIN prints ON prints.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* printsq.Purge */ prints
+FROM   (
+           SELECT id
+           FROM   prints
+           WHERE  state = 'E'
+           LIMIT  ?
+           FOR    UPDATE
+       ) AS picked
+       STRAIGHT_JOIN prints ON prints.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Paper
+INSERT /* printsq.Enqueue */ INTO prints
+       (paper, tries)
+VALUES (?, 3);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Paper
+INSERT /* printsq.EnqueueMany */ INTO prints
+       (paper, tries)
+VALUES (?, 3);
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* printsq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* printsq.Stats */
+       count(CASE WHEN state = 'N' AND tries > 0 THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed
+FROM   prints;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* printsq.Peek */
+       id, paper, tries
+FROM   prints IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+AND    tries > 0
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* printsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* printsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'paper', 'varchar' UNION ALL
+           SELECT 'tries', 'int' UNION ALL
+           SELECT 'state', 'char'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'prints'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* printsq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'prints'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* printsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'prints_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'prints'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE prints ADD INDEX prints_ready (state, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
