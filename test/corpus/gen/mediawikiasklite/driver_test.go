@@ -1,0 +1,3 @@
+package mediawikiasklite
+
+import _ "modernc.org/sqlite" // runs the conformance test
