@@ -255,6 +255,19 @@ func accept[J any](t *testing.T, b base, q runner[J]) {
 		b.want(t, untouched, "0")
 		jobs, err := q.claim(ctx, nil, nil, 9)
 		names(t, jobs, err, q.params, "n1", "n2", "n3", "n4")
+
+		// Once a job is taken it is not asked any more, not even for what was lost.
+		anew(t, "free", "taken", "behind")
+		jobs, err = q.claim(ctx, nil, func(j J) bool {
+			switch q.params(j) {
+			case "taken":
+				b.run(t, `UPDATE job SET job_token = `+b.blob("another")+` WHERE job_params = `+b.blob("taken"))
+			case "behind":
+				panic("a job is taken that nobody will hold")
+			}
+			return true
+		}, 2)
+		names(t, jobs, err, q.params, "free")
 	})
 
 	t.Run("transaction", func(t *testing.T) {

@@ -11,11 +11,3 @@ CREATE TABLE renders (
     until_at  datetime(6),                  -- qgen:lease length=5m expired=recover clock=utc
     node      varchar(80)                   -- qgen:worker
 );
-
--- The engine locks no rows.
-CREATE TABLE prints (
-    id    bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
-    paper varchar(20) NOT NULL,
-    tries int NOT NULL,                 -- qgen:attempts down max=3
-    state char(1) NOT NULL DEFAULT 'N'  -- qgen:status ready=N running=A done=D failed=E
-) ENGINE=MyISAM;

@@ -1,21 +1,22 @@
--- Package printsq uses the table prints as a queue of jobs on MySQL 8.4 and later.
+-- Package askedq uses the table prints as a queue of jobs on MySQL 8.4 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
--- 	running  --Complete--------> done
+-- 	running  --Complete--------> (deleted)
 -- 	running  --Fail------------> ready, while tries are left
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy guarded: a job can be asked about before it is taken (accept: true), and the old state is compared when a row is taken.
 --
--- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates prints_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates prints_asked_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -31,19 +32,19 @@
 -- * guarded      a job can be asked about before it is taken (accept: true), and the old state is compared when a row is taken
 --   pop          accept: true asks about a job before its row is locked or written
 -- note: rows are taken as they came, by column "id"
--- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (state, id)
+-- index: (kind, id)
 -- isolation: read committed
--- arguments: 1: limit
-SELECT /* printsq.Claim */
-       id, paper, tries
+-- arguments: 1: param kind string, 2: limit
+SELECT /* askedq.Claim */
+       id, kind, tries, body
 FROM   prints IGNORE INDEX FOR ORDER BY (PRIMARY)
-WHERE  state = 'N'
+WHERE  (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL)
 AND    tries > 0
+AND    kind = ?
 ORDER  BY id
 LIMIT  ?;
 
@@ -52,12 +53,14 @@ LIMIT  ?;
 -- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
-UPDATE /* printsq.Claim */ prints FORCE INDEX (PRIMARY)
-SET    state = 'A'
+-- arguments: 1: worker Who, 2: list ID, 3: param kind string
+UPDATE /* askedq.Claim */ prints FORCE INDEX (PRIMARY)
+SET    until_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
+       who = ?
 WHERE  (id = ?)
-AND    state = 'N'
-AND    tries > 0;
+AND    (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL)
+AND    tries > 0
+AND    kind = ?;
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -65,108 +68,156 @@ AND    tries > 0;
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
-SELECT /* printsq.Claim */
-       id, paper, tries
+SELECT /* askedq.Claim */
+       id, kind, CAST(until_at AS CHAR), who, tries, body
 FROM   prints FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: until_at, who as the claim left it
 -- locks: the rows it returns, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
-SELECT /* printsq.Complete */
+-- arguments: 1: list ID UntilAt Who
+SELECT /* askedq.Complete */
        id
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
-AND    state = 'A'
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL
 FOR    UPDATE;
 
 -- sql/complete.sql
 -- complete: running to done
+-- fence: until_at, who as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
-UPDATE /* printsq.Complete */ prints FORCE INDEX (PRIMARY)
-SET    state = 'D'
-WHERE  (id = ?)
-AND    state = 'A';
+-- arguments: 1: list ID UntilAt Who
+DELETE /* askedq.Complete */ prints
+FROM   prints FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL;
 
 -- sql/retry_lock.sql
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: until_at, who as the claim left it
 -- locks: the rows it returns, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
-SELECT /* printsq.Fail */
+-- arguments: 1: list ID UntilAt Who
+SELECT /* askedq.Fail */
        id
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
-AND    state = 'A'
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL
 FOR    UPDATE;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
+-- fence: until_at, who as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
-UPDATE /* printsq.Fail */ prints FORCE INDEX (PRIMARY)
-SET    tries = tries - 1,
-       state = 'N'
-WHERE  (id = ?)
-AND    state = 'A';
+-- arguments: 1: list ID UntilAt Who
+UPDATE /* askedq.Fail */ prints FORCE INDEX (PRIMARY)
+SET    until_at = NULL,
+       who = NULL,
+       tries = coalesce(tries, 0) - 1
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL;
 
 -- sql/fail_lock.sql
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: until_at, who as the claim left it
 -- locks: the rows it returns, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
-SELECT /* printsq.Fail */
+-- arguments: 1: list ID UntilAt Who
+SELECT /* askedq.Fail */
        id
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
-AND    state = 'A'
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL
 FOR    UPDATE;
 
 -- sql/fail.sql
 -- fail: running to failed
+-- fence: until_at, who as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
-UPDATE /* printsq.Fail */ prints FORCE INDEX (PRIMARY)
-SET    tries = 0,
-       state = 'E'
-WHERE  (id = ?)
-AND    state = 'A';
+-- arguments: 1: list ID UntilAt Who
+UPDATE /* askedq.Fail */ prints FORCE INDEX (PRIMARY)
+SET    until_at = NULL,
+       who = NULL,
+       tries = 0
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: until_at, who as the claim left it
 -- locks: the rows it returns, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
-SELECT /* printsq.Requeue */
+-- arguments: 1: list ID UntilAt Who
+SELECT /* askedq.Requeue */
        id
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
-AND    state = 'A'
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL
 FOR    UPDATE;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
+-- fence: until_at, who as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
+-- arguments: 1: list ID UntilAt Who
+UPDATE /* askedq.Requeue */ prints FORCE INDEX (PRIMARY)
+SET    until_at = NULL,
+       who = NULL
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL;
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: until_at, who as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID UntilAt Who
+SELECT /* askedq.Extend */
+       id
+FROM   prints FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: until_at, who as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID UntilAt Who
+UPDATE /* askedq.Extend */ prints FORCE INDEX (PRIMARY)
+SET    until_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
+WHERE  ((id = ? AND until_at = ? AND who = ?))
+AND    until_at IS NOT NULL;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
 -- arguments: 1: list ID
-UPDATE /* printsq.Requeue */ prints FORCE INDEX (PRIMARY)
-SET    state = 'N'
-WHERE  (id = ?)
-AND    state = 'A';
+SELECT /* askedq.Extend */
+       id, CAST(until_at AS CHAR)
+FROM   prints FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
 
 -- sql/redrive.sql
 -- redrive: failed to ready
@@ -174,32 +225,18 @@ AND    state = 'A';
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
-UPDATE /* printsq.Redrive */ (
+UPDATE /* askedq.Redrive */ (
            SELECT id
            FROM   prints
-           WHERE  state = 'E'
+           WHERE  (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL)
+           AND    (tries <= 0 OR tries IS NULL)
            LIMIT  ?
            FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN prints ON prints.id = picked.id
-SET    tries = 3,
-       state = 'N';
-
--- sql/purge_done.sql
--- purge_done: done to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
--- isolation: read committed
--- arguments: 1: limit
-DELETE /* printsq.Purge */ prints
-FROM   (
-           SELECT id
-           FROM   prints
-           WHERE  state = 'D'
-           LIMIT  ?
-           FOR    UPDATE
-       ) AS picked
-       STRAIGHT_JOIN prints ON prints.id = picked.id;
+SET    until_at = NULL,
+       who = NULL,
+       tries = 3;
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
@@ -207,11 +244,12 @@ FROM   (
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
-DELETE /* printsq.Purge */ prints
+DELETE /* askedq.Purge */ prints
 FROM   (
            SELECT id
            FROM   prints
-           WHERE  state = 'E'
+           WHERE  (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL)
+           AND    (tries <= 0 OR tries IS NULL)
            LIMIT  ?
            FOR    UPDATE
        ) AS picked
@@ -220,54 +258,55 @@ FROM   (
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new Paper
-INSERT /* printsq.Enqueue */ INTO prints
-       (paper, tries)
-VALUES (?, 3);
+-- arguments: 1: new Kind, 2: new Body
+INSERT /* askedq.Enqueue */ INTO prints
+       (kind, tries, body)
+VALUES (?, 3, ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_list Paper
-INSERT /* printsq.EnqueueMany */ INTO prints
-       (paper, tries)
-VALUES (?, 3);
+-- arguments: 1: new_list Kind Body
+INSERT /* askedq.EnqueueMany */ INTO prints
+       (kind, tries, body)
+VALUES (?, 3, ?);
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds
 -- locks: none
-SELECT /* printsq.EnqueueMany */
+SELECT /* askedq.EnqueueMany */
        @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
 -- index: none; it reads the whole table
-SELECT /* printsq.Stats */
-       count(CASE WHEN state = 'N' AND tries > 0 THEN 1 END) AS ready,
-       count(CASE WHEN state = 'A' THEN 1 END) AS running,
-       count(CASE WHEN state = 'D' THEN 1 END) AS done,
-       count(CASE WHEN state = 'E' THEN 1 END) AS failed
+SELECT /* askedq.Stats */
+       count(CASE WHEN (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL) AND tries > 0 THEN 1 END) AS ready,
+       count(CASE WHEN until_at IS NOT NULL AND until_at > UTC_TIMESTAMP(6) THEN 1 END) AS running,
+       count(CASE WHEN (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL) AND (tries <= 0 OR tries IS NULL) THEN 1 END) AS failed,
+       count(CASE WHEN until_at IS NOT NULL AND until_at <= UTC_TIMESTAMP(6) THEN 1 END) AS expired
 FROM   prints;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (kind, id)
 -- isolation: read committed
--- arguments: 1: limit
-SELECT /* printsq.Peek */
-       id, paper, tries
+-- arguments: 1: param kind string, 2: limit
+SELECT /* askedq.Peek */
+       id, kind, tries, body
 FROM   prints IGNORE INDEX FOR ORDER BY (PRIMARY)
-WHERE  state = 'N'
+WHERE  (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL)
 AND    tries > 0
+AND    kind = ?
 ORDER  BY id
 LIMIT  ?;
 
 -- sql/verify_version.sql
 -- verify: version
 -- locks: none
-SELECT /* printsq.Verify */
+SELECT /* askedq.Verify */
        CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
 FROM   DUAL
 WHERE  VERSION() LIKE '%MariaDB%'
@@ -279,16 +318,18 @@ OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
 -- sql/verify_columns.sql
 -- verify: columns
 -- locks: none
-SELECT /* printsq.Verify */
+SELECT /* askedq.Verify */
        CONCAT('column ', want.name, CASE
            WHEN have.column_name IS NULL THEN ' is missing'
            ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
        END)
 FROM   (
            SELECT 'id' AS name, 'bigint' AS type UNION ALL
-           SELECT 'paper', 'varchar' UNION ALL
+           SELECT 'kind', 'varchar' UNION ALL
+           SELECT 'until_at', 'datetime' UNION ALL
+           SELECT 'who', 'varchar' UNION ALL
            SELECT 'tries', 'int' UNION ALL
-           SELECT 'state', 'char'
+           SELECT 'body', 'text'
        ) AS want
 LEFT   JOIN information_schema.columns AS have
        ON  have.table_schema = DATABASE()
@@ -300,7 +341,7 @@ OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN 
 -- sql/verify_settings.sql
 -- verify: settings
 -- locks: none
-SELECT /* printsq.Verify */
+SELECT /* askedq.Verify */
        CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
 FROM   information_schema.tables AS have
 WHERE  have.table_schema = DATABASE()
@@ -315,10 +356,10 @@ AND    @@binlog_format = 'STATEMENT';
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none
-SELECT /* printsq.Verify */
+SELECT /* askedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'prints_ready' AS name
+           SELECT 'prints_asked_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -327,7 +368,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'prints'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE prints ADD INDEX prints_ready (state, id);
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
+ALTER TABLE prints ADD INDEX prints_asked_ready (kind, id);
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
