@@ -209,9 +209,9 @@ func (b *builder) chooseAccept(forced string, errs *source.ErrorList) bool {
 	ok, why, mend := strategies[i].fits(b)
 	switch {
 	case b.spec.Log != nil:
-		ok, why, mend = false, "rows of "+plainText(b.pkg.Table)+" are read behind a mark that passes over none, and are never written", "Leave it out, and complete what is not wanted."
+		ok, why, mend = false, "rows of "+plainText(b.pkg.Table)+" are read behind a mark that passes over none, and are never written", "Leave accept: out, and complete what is not wanted."
 	case b.spec.Side != nil:
-		ok, why, mend = false, "claims are held in a side table, whose unique key takes a row before it could be asked about", "Leave it out, or hold the claims in the rows: running=<value> of qgen:status, or a column for qgen:lease or qgen:token."
+		ok, why, mend = false, "claims are held in a side table, whose unique key takes a row before it could be asked about", "Leave accept: out, or hold the claims in the rows: running=<value> of qgen:status, or a column for qgen:lease or qgen:token."
 	case forced != "" && forced != name:
 		ok, why, mend = false, "it reads jobs first and takes each by an UPDATE that compares the old state, which is strategy="+name+", and strategy="+forced+" is asked for", "Leave one of the two out."
 	case b.spec.Group != nil:
