@@ -36,6 +36,7 @@ func (w *writer) conformanceFile() *code.File {
 		{"Limit", "limit", "limit shows that a claim never returns more than asked for.", true, w.proveLimit},
 		{"Order", "order", "order shows that one worker alone gets the jobs in queue order.", len(w.Claim.Order) > 0, w.proveOrder},
 		{"Fence", "fence", "fence shows that a worker cannot complete a job that it no longer holds.", settles && !w.Hold, w.proveFence},
+		{"Start", "start", "start shows that only its holder begins a job, and once.", w.Start != nil, w.proveStart},
 		{"Requeue", "requeue", "requeue shows that a job given back can be claimed again.", w.marks() && w.Requeue != nil, w.proveRequeue},
 		{"Rollback", "rollback", "rollback shows that jobs claimed in a transaction are free when it is rolled back.", w.marks() || !settles, w.proveRollback},
 		{"Hold", "hold", "hold shows that what a transaction has claimed is its own until it ends.", w.Hold, w.proveHold},
@@ -477,6 +478,9 @@ func (w *writer) conformanceSteps(f *code.File) {
 	if w.Complete != nil {
 		w.completeStep(f)
 	}
+	if w.Start != nil {
+		w.beginStep(f)
+	}
 	w.turnStep(f)
 	if w.Hold {
 		w.holdSteps(f)
@@ -518,6 +522,31 @@ func (w *writer) completeStep(f *code.File) {
 			helper(),
 			fatalOf(code.Err().Op(":=").Add(suite("complete")).Call(code.Id("on"), code.Id("jobs"))),
 		))
+}
+
+// beginStep emits begin:
+//
+//	func (c *conformance) begin(jobs []Job) error {
+//		return c.q.Start(context.Background(), jobs...)
+//	}
+func (w *writer) beginStep(f *code.File) {
+	args := []*code.Statement{background()}
+	for _, p := range w.Start.Given {
+		args = append(args, w.paramSample(p))
+	}
+	var body []*code.Statement
+	begun := "jobs"
+	if len(w.Start.Refreshes) > 0 {
+		begun = "mine"
+		body = append(body,
+			code.Id("mine").Op(":=").Make(code.Index().Op("*").Id("Job"), code.Len(code.Id("jobs"))),
+			code.For(code.Id("i").Op(":=").Range().Id("jobs")).Block(
+				code.Id("mine").Index(code.Id("i")).Op("=").Op("&").Id("jobs").Index(code.Id("i")),
+			))
+	}
+	body = append(body, code.Return(suite("q", "Start").Call(append(args, code.Id(begun).Op("..."))...)))
+	decl(f, []string{"begin begins jobs that are claimed."},
+		anywhereMethod("begin", code.Id("jobs").Index().Id("Job")).Error().Block(body...))
 }
 
 // holdSteps emits begin and commit.
@@ -712,8 +741,18 @@ func (w *writer) proveOrder(g *code.Group) {
 
 // isLost emits a test that completing jobs is an ErrLost.
 func isLost(jobs, what string) *code.Statement {
-	return code.If(code.Err().Op(":=").Add(suite("complete")).Call(suite("q"), code.Id(jobs)), code.Op("!").Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(
-		onT("Errorf", code.Lit("completing a job "+what+": %v"), code.Err()),
+	return lostBy(suite("complete").Call(suite("q"), code.Id(jobs)), "completing a job "+what)
+}
+
+// cannotBegin emits a test that beginning jobs is an ErrLost.
+func cannotBegin(jobs, what string) *code.Statement {
+	return lostBy(suite("begin").Call(code.Id(jobs)), "beginning a job "+what)
+}
+
+// lostBy emits a test that a call is an ErrLost.
+func lostBy(call *code.Statement, what string) *code.Statement {
+	return code.If(code.Err().Op(":=").Add(call), code.Op("!").Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost"))).Block(
+		onT("Errorf", code.Lit(what+": %v"), code.Err()),
 	)
 }
 
@@ -737,10 +776,8 @@ func (w *writer) proveFence(g *code.Group) {
 		g.Id("late").Op(":=").Add(step("take", on, code.Lit(1)))
 		g.Add(w.giveBack("late"))
 		g.Add(isLost("late", "that was given back"))
-		if w.Guarantee > queue.FenceStatus && !w.triesFence() {
-			if w.Guarantee == queue.FenceClaimed {
-				g.Qual("time", "Sleep").Call(code.Lit(1100).Op("*").Qual("time", "Millisecond")).Comment("the time of a claim may be kept in whole seconds")
-			}
+		if w.tellsClaims() {
+			w.untilAnother(g)
 			g.Id("mine").Op(":=").Add(step("take", on, code.Lit(1)))
 			g.Add(isLost("late", "that another holds by now"))
 			g.Add(step("finish", on, code.Id("mine")))
@@ -751,6 +788,36 @@ func (w *writer) proveFence(g *code.Group) {
 	g.Id("mine").Op(":=").Add(step("take", on, code.Lit(1)))
 	g.Add(step("finish", on, code.Id("mine")))
 	g.Add(isLost("mine", "twice"))
+}
+
+// proveStart emits a job that is given back, claimed again, begun and completed: whoever
+// had it first cannot begin it, nor anybody twice.
+func (w *writer) proveStart(g *code.Group) {
+	on := suite("q")
+	g.Add(step("add", code.Lit(1)))
+	g.Id("late").Op(":=").Add(step("take", on, code.Lit(1)))
+	g.Add(w.giveBack("late"))
+	g.Add(cannotBegin("late", "that was given back"))
+	w.untilAnother(g)
+	g.Id("mine").Op(":=").Add(step("take", on, code.Lit(1)))
+	if w.tellsClaims() {
+		g.Add(cannotBegin("late", "that another holds by now"))
+	}
+	g.Add(fatalOf(code.Err().Op(":=").Add(suite("begin")).Call(code.Id("mine"))))
+	g.Add(cannotBegin("mine", "twice"))
+	g.Add(step("finish", on, code.Id("mine")))
+	g.Add(cannotBegin("mine", "that is finished"))
+}
+
+// tellsClaims reports whether two claims of a row, of which the first was given back, leave
+// different fences.
+func (w *writer) tellsClaims() bool { return w.Guarantee > queue.FenceStatus && !w.triesFence() }
+
+// untilAnother emits a pause after which a claim leaves another fence, where that is a time.
+func (w *writer) untilAnother(g *code.Group) {
+	if w.tellsClaims() && w.Guarantee == queue.FenceClaimed {
+		g.Qual("time", "Sleep").Call(code.Lit(1100).Op("*").Qual("time", "Millisecond")).Comment("the time of a claim may be kept in whole seconds")
+	}
 }
 
 // triesFence reports whether the number of tries fences a claim. Requeue does

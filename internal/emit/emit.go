@@ -44,7 +44,7 @@ package emit
 //	func jsonRows[S, T any](from []S, values func(S) T) (string, error)
 //
 // An exported method that talks to the database starts with observe (phrases.go),
-// and its operation is named as in errors: "claim", "complete", "fail",
+// and its operation is named as in errors: "claim", "start", "complete", "fail",
 // "requeue", "extend", "recover", "redrive", "purge", "peek", "enqueue",
 // "complete and claim", "stats", "verify", "work". The plan keeps the names used
 // here from fields and parameters (plan/names.go).
@@ -92,6 +92,7 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 		{"rewind.go", p.Offset != nil, w.offsetRewindFile},
 		{"peek.go", p.Offset != nil, w.offsetPeekFile},
 		{"purge.go", p.Offset != nil && p.Offset.Purge != nil, w.offsetPurgeFile},
+		{"start.go", p.Start != nil, w.startFile},
 		{"complete.go", p.Complete != nil, w.completeFile},
 		{"completeandclaim.go", p.CompleteAndClaim, w.completeAndClaimFile},
 		{"fail.go", p.Fail != nil || p.Retry != nil, w.failFile},

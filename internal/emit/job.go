@@ -355,11 +355,20 @@ func (w *writer) scanCandidateFunc(f *code.File) {
 
 // scanExtendedFunc reads what Extend returns.
 func (w *writer) scanExtendedFunc(f *code.File) {
-	rows := w.Extend.Statement.Rows
-	if w.Extend.Read != nil {
-		rows = w.Extend.Read.Rows
+	w.scanFunc(f, "scanExtended", "reads the key of a job and what Extend changed", refreshedRows(w.Extend))
+}
+
+// scanStartedFunc reads what Start returns.
+func (w *writer) scanStartedFunc(f *code.File) {
+	w.scanFunc(f, "scanStarted", "reads the key of a job and what Start changed", refreshedRows(w.Start))
+}
+
+// refreshedRows are the columns of the rows that an operation reads back.
+func refreshedRows(s *plan.Settle) []*plan.Field {
+	if s.Read != nil {
+		return s.Read.Rows
 	}
-	w.scanFunc(f, "scanExtended", "reads the key of a job and what Extend changed", rows)
+	return s.Statement.Rows
 }
 
 // claimRows are the columns that a claim returns.

@@ -60,6 +60,7 @@ func (w *writer) parts() []part {
 		{"scanStep", "enqueue.go", w.scanStepFunc},
 		{"scanPeeked", "peek.go", w.scanPeekedFunc},
 		{"scanCandidate", "claim.go", w.scanCandidateFunc},
+		{"scanStarted", "start.go", w.scanStartedFunc},
 		{"scanExtended", "extend.go", w.scanExtendedFunc},
 
 		{"isName", "tables.go", w.isNameFunc},

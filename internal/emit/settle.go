@@ -1,7 +1,7 @@
 package emit
 
-// This file writes what settles claims: complete.go, fail.go, requeue.go and
-// extend.go.
+// This file writes what settles claims: complete.go, fail.go, requeue.go, and what
+// leaves them to their holder: start.go and extend.go.
 
 import (
 	"fmt"
@@ -819,24 +819,30 @@ func cutBytes(g *code.Group) {
 	)
 }
 
+// startFile writes start.go.
+func (w *writer) startFile() *code.File { return w.keeping("Start", w.Start, "scanStarted") }
+
 // extendFile writes extend.go.
-func (w *writer) extendFile() *code.File {
-	s := w.Extend
+func (w *writer) extendFile() *code.File { return w.keeping("Extend", w.Extend, "scanExtended") }
+
+// keeping writes the file of an operation that leaves jobs to their holder; scan reads
+// what it changed.
+func (w *writer) keeping(name string, s *plan.Settle, scan string) *code.File {
 	f := w.newFile()
 	embed(f, settleStatements(s)...)
 	if len(s.Refreshes) > 0 {
-		w.refreshingExtend(f)
+		w.refreshing(f, name, s, scan)
 		return f
 	}
-	w.settleOperation(f, "Extend", s, func(g *code.Group) {
-		before, call := w.settled("extend", code.Id("jobs"), s, overJobs())
+	w.settleOperation(f, name, s, func(g *code.Group) {
+		before, call := w.settled(w.opOf(name), code.Id("jobs"), s, overJobs())
 		addAll(g, before)
 		g.Return(call)
 	})
 	return f
 }
 
-// refreshingExtend emits an Extend that reads back what it changed:
+// refreshing emits such an operation that reads back what it changed:
 //
 //	func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 //		if len(jobs) == 0 {
@@ -862,32 +868,32 @@ func (w *writer) extendFile() *code.File {
 //		}
 //		return lost("extend", …)
 //	}
-func (w *writer) refreshingExtend(f *code.File) {
-	s := w.Extend
+func (w *writer) refreshing(f *code.File, name string, s *plan.Settle, scan string) {
+	op := w.opOf(name)
 	var names []string
 	for _, r := range s.Refreshes {
 		names = append(names, r.Name)
 	}
-	doc := append(w.givenDoc("Extend", s), "It writes what the database holds now into the jobs: "+strings.Join(names, ", ")+".")
+	doc := append(w.givenDoc(name, s), "It writes what the database holds now into the jobs: "+strings.Join(names, ", ")+".")
 	from := source{many: code.Id("jobs"), item: code.Op("*").Id("Job")}
-	before, args := w.arguments(s.Statement, from, "extend")
+	before, args := w.arguments(s.Statement, from, op)
 	if len(s.With) > 0 {
 		before = nil // within the attempt
 	}
 	decl(f, docOf(doc, settleStatements(s)...),
-		code.Func().Add(w.receiver()).Id("Extend").Params(w.settleParams(s, code.Id("jobs").Op("...").Op("*").Id("Job"))...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
+		code.Func().Add(w.receiver()).Id(name).Params(w.settleParams(s, code.Id("jobs").Op("...").Op("*").Id("Job"))...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(empty("jobs")).Block(code.Return(code.Nil()))
-			w.inParts(g, "Extend", "jobs", s)
+			w.inParts(g, name, "jobs", s)
 			g.Var().Id("fresh").Index().Id("Job")
-			g.Add(observe(w.queue(), code.Lit("extend"), code.Len(code.Id("fresh"))))
+			g.Add(observe(w.queue(), code.Lit(op), code.Len(code.Id("fresh"))))
 			addAll(g, before)
 			switch {
 			case len(s.With) > 0:
-				w.extendWith(g, s, from)
+				w.refreshWith(g, op, s, scan, from)
 			case s.Read == nil:
-				g.Add(attempt(w.queue(), "retry", code.Lit("extend"), queryInto("fresh", "scanExtended", w.bound(s.Statement, args)...)))
+				g.Add(attempt(w.queue(), "retry", code.Lit(op), queryInto("fresh", scan, w.bound(s.Statement, args)...)))
 			default:
-				w.extendTwice(g, s, from, args)
+				w.refreshTwice(g, op, s, scan, from, args)
 			}
 			g.Add(ifErr())
 			g.Id("byKey").Op(":=").Make(code.Map(code.Id("Key")).Id("Job"), code.Len(code.Id("fresh")))
@@ -904,12 +910,12 @@ func (w *writer) refreshingExtend(f *code.File) {
 				}),
 				code.Id("given").Index(code.Id("i")).Op("=").Op("*").Id("j"),
 			)
-			g.Return(code.Id("lost").Call(code.Lit("extend"), code.Id("given"), code.Id("found")))
+			g.Return(code.Id("lost").Call(code.Lit(op), code.Id("given"), code.Id("found")))
 		}))
 }
 
-// extendTwice emits an Extend whose statement returns no rows, so that another
-// one reads what it changed. The rows are locked first, or those that it changed
+// refreshTwice emits such an operation whose statement returns no rows, so that
+// another one reads what it changed. The rows are locked first, or those that it changed
 // are counted:
 //
 //	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
@@ -924,7 +930,7 @@ func (w *writer) refreshingExtend(f *code.File) {
 //		fresh, err = query(ctx, db, scanExtended, extendReadSQL, …)
 //		return err
 //	})
-func (w *writer) extendTwice(g *code.Group, s *plan.Settle, from source, args []*code.Statement) {
+func (w *writer) refreshTwice(g *code.Group, op string, s *plan.Settle, scan string, from source, args []*code.Statement) {
 	held := source{many: code.Id("held"), item: from.item}
 	var body []*code.Statement
 	if s.Lock != nil {
@@ -936,11 +942,11 @@ func (w *writer) extendTwice(g *code.Group, s *plan.Settle, from source, args []
 		body = unlessNone("fresh", "held", changed, empty("held"))
 	}
 	_, readArgs := w.arguments(s.Read, held, "")
-	body = append(body, queryInto("fresh", "scanExtended", w.bound(s.Read, readArgs)...))
-	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), body...))
+	body = append(body, queryInto("fresh", scan, w.bound(s.Read, readArgs)...))
+	g.Add(attempt(w.queue(), "transact", code.Lit(op), body...))
 }
 
-// extendWith emits an Extend that writes other tables, too:
+// refreshWith emits such an operation that writes other tables, too:
 //
 //	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
 //		fresh = nil
@@ -955,7 +961,7 @@ func (w *writer) extendTwice(g *code.Group, s *plan.Settle, from source, args []
 //		fresh, err = query(ctx, db, scanExtended, extendSQL, …)
 //		return err
 //	})
-func (w *writer) extendWith(g *code.Group, s *plan.Settle, from source) {
+func (w *writer) refreshWith(g *code.Group, op string, s *plan.Settle, scan string, from source) {
 	before := s.With
 	last := s.Statement
 	if s.Read != nil {
@@ -966,6 +972,6 @@ func (w *writer) extendWith(g *code.Group, s *plan.Settle, from source) {
 	held.batches = map[string]string{}
 	lines = append(lines, w.inTurn(w.queue(), before, held)...)
 	made, args := w.arguments(last, held, "")
-	lines = append(append(lines, made...), queryInto("fresh", "scanExtended", w.bound(last, args)...))
-	g.Add(attempt(w.queue(), "transact", code.Lit("extend"), lines...))
+	lines = append(append(lines, made...), queryInto("fresh", scan, w.bound(last, args)...))
+	g.Add(attempt(w.queue(), "transact", code.Lit(op), lines...))
 }

@@ -275,12 +275,24 @@ func (w *writer) claimCall(on, limit *code.Statement) *code.Statement {
 //		err = job.Err
 //		return
 //	}
+//	if err = w.start(h, &job); err != nil { // where jobs are begun by a step of their own
+//		return
+//	}
 //	err = w.handler(ctx, job) // or h.result, err = …
 func (w *writer) callHandler(on string) *code.Statement {
 	s := code.Null()
 	if unread := code.Id("job").Dot("Err"); w.mayNotRead() {
 		s.If(unread.Clone().Op("!=").Nil()).Block(
 			code.Err().Op("=").Add(unread),
+			code.Return(),
+		).Line()
+	}
+	if w.Start != nil {
+		args := []*code.Statement{code.Id("h")}
+		if len(w.Start.Refreshes) > 0 {
+			args = append(args, code.Op("&").Id("job"))
+		}
+		s.If(code.Err().Op("=").Add(loop("start")).Call(args...), code.Err().Op("!=").Nil()).Block(
 			code.Return(),
 		).Line()
 	}

@@ -33,6 +33,9 @@ func (w *writer) workStream(f *code.File) {
 	w.streamTake(f)
 	w.streamBegin(f)
 	w.streamHandle(f)
+	if w.Start != nil {
+		w.streamStart(f)
+	}
 	w.streamFree(f)
 	w.streamConclude(f)
 	w.streamComplete(f)
@@ -71,6 +74,9 @@ func (w *writer) streamWork(f *code.File) {
 		outcome += " Claims are renewed while their jobs wait or run. A handler whose claim is lost sees its context end with the cause ErrLost, and its outcome is dropped."
 	case w.Lease != nil:
 		outcome += " Claims cannot be renewed, so a handler must end before its lease does."
+	}
+	if w.Start != nil {
+		outcome += " Each job is begun by Start directly before handler is called; one whose claim is lost by then is not handled."
 	}
 	if w.mayNotRead() {
 		outcome += unreadDoc
@@ -405,6 +411,94 @@ func (w *writer) streamHandle(f *code.File) {
 		}))
 }
 
+// streamStart emits how a job is begun:
+//
+//	var errNotBegun = errors.New("emailq: the job could not be begun")
+//
+//	func (w *workLoop) start(h *heldJob, job *Job) error {
+//		sure := true
+//		err := w.patiently(w.claiming, w.running, min(longestCall, w.lease/6), func(ctx context.Context) error {
+//			w.renewing.RLock()
+//			defer w.renewing.RUnlock()
+//			if h.isLost() {
+//				return context.Cause(h.ctx)
+//			}
+//			fresh := h.job
+//			err := w.q.Start(ctx, &fresh)
+//			sure = sure && !transient(err)
+//			if err == nil {
+//				w.mu.Lock()
+//				h.job, *job = fresh, fresh
+//				w.mu.Unlock()
+//			}
+//			return err
+//		})
+//		switch {
+//		case err == nil, h.isLost():
+//			return err
+//		case errors.Is(err, ErrLost) && sure:
+//			h.cancel(err)
+//		case errors.Is(err, ErrLost), transient(err):
+//			err = fmt.Errorf("%w: %w", errNotBegun, err)
+//		default:
+//			return err
+//		}
+//		w.opts.OnError(err)
+//		return err
+//	}
+func (w *writer) streamStart(f *code.File) {
+	decl(f, []string{"errNotBegun is of a job that is given back because it could not be begun."},
+		code.Var().Id("errNotBegun").Op("=").Add(w.newError("the job could not be begun")))
+	limit := code.Id("longestCall")
+	if w.keepsLease() {
+		limit = code.Id("min").Call(code.Id("longestCall"), loop("lease").Op("/").Lit(6))
+	}
+	params := []*code.Statement{code.Id("h").Op("*").Id("heldJob")}
+	refreshes := len(w.Start.Refreshes) > 0
+	if refreshes {
+		params = append(params, code.Id("job").Op("*").Id("Job"))
+	}
+	doc := "start begins a job. One whose claim is lost is left to whoever has it by now. Where a call got no answer, the claim may only look lost because the job has begun, so it is given back."
+	decl(f, []string{doc},
+		loopMethod("start").Params(params...).Error().BlockFunc(func(g *code.Group) {
+			g.Id("sure").Op(":=").True()
+			g.Err().Op(":=").Add(loop("patiently")).Call(loop("claiming"), loop("running"), limit, code.Func().Params(ctxParam()).Error().BlockFunc(func(g *code.Group) {
+				if w.keepsLease() {
+					g.Add(loop("renewing", "RLock").Call())
+					g.Defer().Add(loop("renewing", "RUnlock")).Call()
+				}
+				g.If(code.Id("h").Dot("isLost").Call()).Block(code.Return(code.Qual("context", "Cause").Call(code.Id("h").Dot("ctx"))))
+				job := code.Id("h").Dot("job")
+				if refreshes {
+					g.Id("fresh").Op(":=").Id("h").Dot("job")
+					job = code.Op("&").Id("fresh")
+				}
+				g.Err().Op(":=").Add(loop("q", "Start")).Call(code.Id("ctx"), job)
+				g.Id("sure").Op("=").Id("sure").Op("&&").Op("!").Id("transient").Call(code.Err())
+				if refreshes {
+					g.If(code.Err().Op("==").Nil()).Block(
+						loop("mu", "Lock").Call(),
+						code.List(code.Id("h").Dot("job"), code.Op("*").Id("job")).Op("=").List(code.Id("fresh"), code.Id("fresh")),
+						loop("mu", "Unlock").Call(),
+					)
+				}
+				g.Return(code.Err())
+			}))
+			g.Switch().Block(
+				code.Case(code.Err().Op("==").Nil(), code.Id("h").Dot("isLost").Call()).Block(code.Return(code.Err())),
+				code.Case(code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost")).Op("&&").Id("sure")).Block(
+					code.Id("h").Dot("cancel").Call(code.Err()),
+				),
+				code.Case(code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrLost")), code.Id("transient").Call(code.Err())).Block(
+					code.Err().Op("=").Qual("fmt", "Errorf").Call(code.Lit("%w: %w"), code.Id("errNotBegun"), code.Err()),
+				),
+				code.Default().Block(code.Return(code.Err())),
+			)
+			g.Add(loop("opts", "OnError").Call(code.Err()))
+			g.Return(code.Err())
+		}))
+}
+
 // streamFree emits what follows a handler.
 func (w *writer) streamFree(f *code.File) {
 	if w.Requeue == nil {
@@ -439,6 +533,11 @@ func (w *writer) streamConclude(f *code.File) {
 				g.Case(code.Id("h").Dot("isLost").Call(), code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrSettled"))).Block(
 					loop("forget").Call(code.Id("h")),
 				)
+				if w.Start != nil {
+					g.Case(code.Qual("errors", "Is").Call(code.Err(), code.Id("errNotBegun"))).Block(
+						loop("giveBack").Call(code.Id("h")),
+					)
+				}
 				g.Case(code.Err().Op("==").Nil()).Block(
 					loop("finished").Op("<-").Id("h"),
 				)

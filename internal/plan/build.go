@@ -317,7 +317,7 @@ func (b *builder) checkWorkArguments(errs *source.ErrorList) {
 	if !b.pkg.WorkLoop {
 		return
 	}
-	for _, name := range []queue.TransitionName{queue.Retry, queue.Release, queue.Fail, queue.Renew, queue.Recover, queue.GiveUp} {
+	for _, name := range []queue.TransitionName{queue.Start, queue.Retry, queue.Release, queue.Fail, queue.Renew, queue.Recover, queue.GiveUp} {
 		t, method := b.spec.Transitions[name], operations[name]
 		if t == nil {
 			continue
@@ -345,6 +345,9 @@ func (b *builder) statusType() {
 	docs := map[queue.StateName]string{
 		queue.Ready: "jobs that wait to be claimed", queue.Claimed: "jobs that are claimed and not begun",
 		queue.Running: "jobs that a worker holds", queue.Done: "jobs that are finished", queue.Failed: "jobs that failed for good",
+	}
+	if b.takenState() == queue.Claimed {
+		docs[queue.Running] = "jobs that have begun"
 	}
 	used := map[string]bool{}
 	for _, v := range st.Values {
@@ -505,11 +508,19 @@ func (b *builder) buildExplain() {
 	for _, name := range b.spec.Steps() {
 		m := MoveUse{Transition: string(name)}
 		m.From, m.To = moves[name][0], moves[name][1]
+		switch {
+		case name == queue.Claim:
+			m.To = string(b.takenState())
+		case m.From == "running" && m.To == "running":
+			m.From, m.To = b.heldState(), b.heldState()
+		case m.From == "running":
+			m.From = b.heldState()
+		}
 		if name == queue.Finish && b.spec.Cycle != nil {
 			m.To = "ready"
 		}
 		if o := b.spec.Outcome(name); o != nil {
-			m.Transition, m.From, m.To = o.Name, "running", string(o.To)
+			m.Transition, m.From, m.To = o.Name, b.heldState(), string(o.To)
 		}
 		if b.side == nil {
 			if t := b.spec.Transitions[name]; t != nil {

@@ -355,7 +355,7 @@ func (b *builder) sinceMend(c dialect.Capability) string {
 // hasRunning reports whether claiming writes a state that others can see.
 func (b *builder) hasRunning() bool {
 	t := b.spec.Transitions[queue.Claim]
-	return b.tells(queue.Running) && t != nil && len(t.Writes) > 0
+	return len(b.spec.Held) > 0 && t != nil && len(t.Writes) > 0
 }
 
 // stateTests are the tests of a state, none where nothing tells it.

@@ -293,7 +293,7 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	s.returns(&v, event(template), rows)
 	s.taken(&v)
 	s.cursor(&v)
-	head := []string{"claim: ready to running", "locks: the rows it takes, until commit; passes over rows that are locked"}
+	head := []string{"claim: ready to " + string(b.takenState()), "locks: the rows it takes, until commit; passes over rows that are locked"}
 	switch template {
 	case "delete_some":
 		head = []string{"claim: ready to gone", "locks: the rows it deletes, until commit; passes over rows that are locked"}
@@ -338,7 +338,7 @@ func (s *scope) mark(v *values) {
 // marked are the conditions of the rows in which a claim left its token.
 func (s *scope) marked() []string {
 	token := s.spec.Token
-	return append([]string{s.column(token) + " = " + s.arg(Arg{Kind: ArgToken, Field: s.fields[token]})}, s.tests(s.stateTests(queue.Running))...)
+	return append([]string{s.column(token) + " = " + s.arg(Arg{Kind: ArgToken, Field: s.fields[token]})}, s.tests(s.stateTests(s.takenState()))...)
 }
 
 // cursor has a block give its rows back by a cursor.
@@ -399,9 +399,10 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 	}
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_picked")
 	locks := "locks: the rows it takes, until commit"
-	head := "claim: ready to running, of the rows that claim_lock.sql locked"
+	lead := "claim: ready to " + string(b.takenState()) + ", of "
+	head := lead + "the rows that claim_lock.sql locked"
 	if guarded {
-		head = "claim: ready to running, of the rows that claim_pick.sql named and nobody took since"
+		head = lead + "the rows that claim_pick.sql named and nobody took since"
 		locks += "; waits for rows that are locked"
 		v.Where = s.ready()
 	}
@@ -419,7 +420,7 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 		// A lock would be gone before the row is written: the statement that writes it looks.
 		c.Alone = true
 		c.Statement = s.statement("claim", "update_batch", v, nil,
-			"claim: ready to running, of one of the rows that claim_pick.sql named, unless somebody took it since",
+			lead+"one of the rows that claim_pick.sql named, unless somebody took it since",
 			"locks: the table, while the statement runs", b.keyHead(v))
 		c.Read = b.readByKey("claim_read", "Claim", b.pkg.Fields, "claim: reads back the rows that were taken")
 		return
@@ -433,7 +434,7 @@ func (b *builder) takeLocked(c *Claim, guarded bool) {
 		}
 		c.Lock = b.picked("claim_lock", "lock_batch", "locks those of the rows that claim_pick.sql named which are still ready",
 			locks+", until commit; waits for rows that are locked", where, seen...)
-		head = "claim: ready to running, of the rows that claim_lock.sql locked"
+		head = lead + "the rows that claim_lock.sql locked"
 	}
 	if b.groupInSteps() {
 		b.narrowGroups(c, guarded)

@@ -153,6 +153,7 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 	p := b.pkg
 	pop := p.Strategy == "pop"
 	missing := map[queue.TransitionName]bool{
+		queue.Start:  p.Start == nil,
 		queue.Claim:  pop || p.Strategy == "partition",
 		queue.Finish: p.Complete == nil, queue.Retry: p.Retry == nil, queue.Fail: p.Fail == nil, queue.Release: p.Requeue == nil,
 		queue.Renew: p.Extend == nil, queue.Redrive: p.Redrive == nil,
@@ -235,7 +236,7 @@ func (b *builder) alsoDoes(name queue.TransitionName) string {
 
 // operations are the methods that carry out transitions.
 var operations = map[queue.TransitionName]string{
-	queue.Claim: "Claim", queue.Finish: "Complete", queue.Retry: "Fail", queue.Fail: "Fail", queue.Release: "Requeue",
+	queue.Claim: "Claim", queue.Start: "Start", queue.Finish: "Complete", queue.Retry: "Fail", queue.Fail: "Fail", queue.Release: "Requeue",
 	queue.Renew: "Extend", queue.Recover: "Recover", queue.GiveUp: "Recover", queue.Redrive: "Redrive",
 }
 

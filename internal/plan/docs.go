@@ -15,7 +15,10 @@ import (
 
 func (b *builder) docClaim(c *Claim) {
 	const comes = " They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error."
-	what := "Claim takes up to limit ready jobs and marks them running." + comes
+	what := "Claim takes up to limit ready jobs and marks them " + string(b.takenState()) + "." + comes
+	if b.takenState() == queue.Claimed {
+		what += " Start begins one of them."
+	}
 	switch b.pkg.Strategy {
 	case "pop":
 		what = "Claim takes up to limit ready jobs and deletes their rows." + comes + " A job that was taken is gone: if the worker dies, it is lost (at most once)."
@@ -109,6 +112,7 @@ func (b *builder) locksAndCrash() {
 	if b.cluster && b.writesClaim() {
 		p.Locks += " The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again."
 	}
+	leaves := "A worker that dies leaves its jobs " + b.heldState()
 	switch {
 	case p.Strategy == "offset":
 		p.Crash = "A consumer that dies leaves its claim until the lease ends; then the rows that the mark has not passed come again."
@@ -119,13 +123,13 @@ func (b *builder) locksAndCrash() {
 	case p.Strategy == "partition":
 		p.Crash = "A worker that dies leaves its jobs as they were; they are read again by whoever gets its shard."
 	case b.spec.Lease != nil && b.spec.Lease.ByClaim, b.side != nil && b.side.spec.Lease != nil:
-		p.Crash = "A worker that dies leaves its jobs running until their lease ends; then Claim takes them again."
+		p.Crash = leaves + " until their lease ends; then Claim takes them again."
 	case b.spec.Liveness != nil && b.spec.Lease == nil:
-		p.Crash = "A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again."
+		p.Crash = leaves + " until Recover, which goes by the workers that are alive, makes them ready again."
 	case b.spec.Transitions[queue.Recover] != nil && len(b.spec.Expired) > 0:
-		p.Crash = "A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again."
+		p.Crash = leaves + " until their claim expires; then Recover makes them ready again."
 	default:
-		p.Crash = "A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone."
+		p.Crash = leaves + " for good: nothing in the table tells that it is gone."
 	}
 }
 
@@ -139,6 +143,8 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		gone = " Their rows are deleted."
 	}
 	switch name {
+	case queue.Start:
+		s.Doc = append(s.Doc, "Start marks claimed jobs as running, when work on them begins."+b.also(name))
 	case queue.Finish:
 		text := "Complete marks jobs as done."
 		if b.spec.Cycle != nil {
@@ -226,8 +232,12 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 		s.Doc = append(s.Doc, "It takes effect when the transaction commits, and needs no locks but those of Claim. A crash before that undoes it and gives the jobs back.")
 		return
 	}
-	s.Doc = append(s.Doc, "It acts only on the claim that a job came from: when jobs were claimed by others since, or are settled already, it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys.",
-		b.locksOfWrite("It locks the rows it changes until it commits.")+" "+whole+" After an error it may be called again."+b.rollBack(name))
+	since, again := "are settled already", " After an error it may be called again."
+	if name == queue.Start {
+		since, again = "are begun or settled already", " After an error it may be called again; where it had been done all the same, that returns ErrLost."
+	}
+	s.Doc = append(s.Doc, "It acts only on the claim that a job came from: when jobs were claimed by others since, or "+since+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys.",
+		b.locksOfWrite("It locks the rows it changes until it commits.")+" "+whole+again+b.rollBack(name))
 }
 
 // rollBack says what the caller of an operation of several statements has to do.
@@ -344,6 +354,9 @@ func (b *builder) buildDoc() {
 		b.diagram(),
 		fmt.Sprintf("Jobs are claimed by the strategy %s: %s.", p.Strategy, b.reason()),
 		b.guarantee())
+	if p.Start != nil {
+		p.Doc = append(p.Doc, "Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.")
+	}
 	if b.spec.Cycle != nil {
 		p.Doc = append(p.Doc, "A job never ends: Complete makes it ready again, due "+b.nextText()+". Who wants one to end deletes its row.")
 	}
@@ -408,7 +421,7 @@ func (b *builder) guarantee() string {
 	case queue.FenceClaimed:
 		return level + "a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment."
 	case queue.FenceStatus:
-		return level + "a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job."
+		return level + "a job can only be settled while its row is " + b.heldState() + ". A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job."
 	}
 	switch b.pkg.Strategy {
 	case "hold":
@@ -477,7 +490,12 @@ func (b *builder) diagram() string {
 	if p.Enqueue != nil {
 		add("", "Enqueue", "ready")
 	}
-	add("ready", "Claim", running)
+	if p.Start != nil {
+		add("ready", "Claim", "claimed")
+		add("claimed", "Start", running)
+	} else {
+		add("ready", "Claim", running)
+	}
 	if p.Complete != nil {
 		add(running, "Complete", done)
 	}

@@ -395,7 +395,7 @@ func (b *builder) groupIndexes() []wanted {
 			w.where = append(w.where, t)
 		}
 	}
-	return []wanted{{name: b.indexName("group"), columns: group, where: b.runningConstants(),
+	return []wanted{{name: b.indexName("group"), columns: group, where: b.heldConstants(),
 		why: "serves Claim: the running rows of a group"}, w}
 }
 

@@ -32,7 +32,7 @@ type indexKey struct {
 
 // claimIndex is the index that gives ready rows in queue order.
 func (b *builder) claimIndex() wanted {
-	w := wanted{name: b.indexName("ready"), where: b.indexables(queue.Ready),
+	w := wanted{name: b.indexName("ready"), where: b.indexables(b.stateTests(queue.Ready)),
 		why: "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
 	if !b.can(dialect.PartialIndex) {
 		told := w.where
@@ -75,9 +75,9 @@ func (b *builder) indexable(t queue.Test) bool {
 	return constant(t) && (plain || !b.can(dialect.PlainPredicates))
 }
 
-// indexables returns the tests of a state that may stand in the predicate of an index.
-func (b *builder) indexables(name queue.StateName) []queue.Test {
-	return slices.DeleteFunc(slices.Clone(b.stateTests(name)), func(t queue.Test) bool { return !b.indexable(t) })
+// indexables returns those of the tests that may stand in the predicate of an index.
+func (b *builder) indexables(tests []queue.Test) []queue.Test {
+	return slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return !b.indexable(t) })
 }
 
 // leading returns the columns that tests compare with one constant or find
@@ -97,7 +97,7 @@ func equality(t queue.Test) bool { return t.Op == queue.In && len(t.Values) == 1
 
 // expiredIndex is the index that finds claims of dead workers.
 func (b *builder) expiredIndex() (wanted, bool) {
-	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", where: b.runningConstants()}
+	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", where: b.heldConstants()}
 	for _, t := range b.spec.Expired {
 		if t.Op == queue.Dead && !b.can(dialect.PartialIndex) {
 			continue // no index knows who is alive; a partial one holds the rows that run
@@ -112,33 +112,37 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	if !b.can(dialect.PartialIndex) {
 		// Behind the times: an index that began with the state would be mistaken
 		// for the one of ready rows, and these be sorted (tried).
-		w.columns = append(w.columns, leading(b.stateTests(queue.Running))...)
+		w.columns = append(w.columns, leading(b.spec.Held)...)
 	}
 	return w, true
 }
 
-// tokenIndex is the index that finds running rows by their token.
+// tokenIndex is the index that finds rows by the token that a claim left in them.
 func (b *builder) tokenIndex(why string) wanted {
-	return wanted{name: b.indexName("token"), why: why, where: b.runningConstants(), columns: []indexKey{{column: b.spec.Token}}}
+	return wanted{name: b.indexName("token"), why: why, where: b.constants(b.stateTests(b.takenState())), columns: []indexKey{{column: b.spec.Token}}}
 }
 
-// runningLeads reports whether the index of ready rows finds running rows, too:
+// takenLeads reports whether the index of ready rows finds claimed rows, too:
 // its first column holds the state, and no predicate leaves them out. Then few
 // rows are read for a token, and another index would cost every claim more (a
 // quarter at 100 rows, measured).
-func (b *builder) runningLeads() bool {
+func (b *builder) takenLeads() bool {
 	w := b.claimIndex()
-	return len(w.where) == 0 && len(w.columns) > 0 && slices.ContainsFunc(b.stateTests(queue.Running), func(t queue.Test) bool {
+	return len(w.where) == 0 && len(w.columns) > 0 && slices.ContainsFunc(b.stateTests(b.takenState()), func(t queue.Test) bool {
 		return t.Column == w.columns[0].column && equality(t)
 	})
 }
 
-// runningConstants returns what tells running rows and may stand in an index.
-func (b *builder) runningConstants() []queue.Test {
+// heldConstants returns what tells rows that somebody has and may stand in an index.
+func (b *builder) heldConstants() []queue.Test { return b.constants(b.spec.Held) }
+
+// constants returns those of the tests that may stand in the predicate of an index, none
+// where indexes have none.
+func (b *builder) constants(tests []queue.Test) []queue.Test {
 	if !b.can(dialect.PartialIndex) {
 		return nil
 	}
-	return b.indexables(queue.Running)
+	return b.indexables(tests)
 }
 
 // buildIndexes plans the advice.
@@ -161,7 +165,7 @@ func (b *builder) buildIndexes() {
 			w.where = []queue.Test{{Column: c, Op: queue.NotNull}}
 		}
 		list = append(list, w)
-	case b.pkg.Strategy == "token" && !b.runningLeads():
+	case b.pkg.Strategy == "token" && !b.takenLeads():
 		list = append(list, b.tokenIndex("serves Claim: reads back the rows that the token marks"))
 	}
 	for _, w := range list {

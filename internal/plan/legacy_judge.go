@@ -437,7 +437,7 @@ func (b *builder) seesOld() string {
 		return "are ready"
 	}
 	text := "are " + strings.Join(sees, " or ")
-	if !slices.Contains(sees, string(queue.Running)) || len(b.spec.Expired) == 0 {
+	if !slices.Contains(sees, string(queue.Running)) && !slices.Contains(sees, string(queue.Claimed)) || len(b.spec.Expired) == 0 {
 		return text
 	}
 	return text + b.expiresOld(r)

@@ -41,6 +41,7 @@ type Package struct {
 	Payload          *Payload // nil: jobs have nothing in other tables
 	Offset           *Offset  // rows are only added, and read behind marks; then Claim and what settles are nil
 	Claim            *Claim
+	Start            *Settle // begins a claimed job; nil: a claimed job runs
 	Complete         *Settle // nil: the operation does not exist for this table
 	Retry            *Settle // Fail while attempts are left
 	Fail             *Settle // Fail when none are left, or at once when failures are not counted

@@ -119,7 +119,7 @@ func (m made) scope(t *testing.T) *scope {
 // settles returns what settles claims, by the transition that it carries out.
 func (m made) settles() map[queue.TransitionName]*Settle {
 	all := map[queue.TransitionName]*Settle{
-		queue.Finish: m.Complete, queue.Retry: m.Retry, queue.Fail: m.Fail, queue.Release: m.Requeue, queue.Renew: m.Extend,
+		queue.Start: m.Start, queue.Finish: m.Complete, queue.Retry: m.Retry, queue.Fail: m.Fail, queue.Release: m.Requeue, queue.Renew: m.Extend,
 	}
 	maps.DeleteFunc(all, func(_ queue.TransitionName, s *Settle) bool { return s == nil })
 	return all

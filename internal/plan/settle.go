@@ -17,7 +17,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
-// buildSettles plans Complete, Fail, Requeue and Extend.
+// buildSettles plans Start, Complete, Fail, Requeue and Extend.
 func (b *builder) buildSettles() {
 	if b.side != nil {
 		b.leaseSettles()
@@ -27,22 +27,24 @@ func (b *builder) buildSettles() {
 		return // a taken row is gone
 	}
 	p := b.pkg
-	finished := "running to done"
+	held := b.heldState()
+	finished := held + " to done"
 	if b.spec.Cycle != nil {
-		finished = "running to ready, due when its next time comes"
+		finished = held + " to ready, due when its next time comes"
 	}
+	p.Start = b.settle(queue.Start, "start", "Start", "claimed to running")
 	p.Complete = b.settle(queue.Finish, "complete", "Complete", finished)
-	p.Fail = b.settle(queue.Fail, "fail", "Fail", "running to failed")
+	p.Fail = b.settle(queue.Fail, "fail", "Fail", held+" to failed")
 	if b.spec.Attempts != nil {
-		p.Retry = b.settle(queue.Retry, "retry", "Fail", "running to ready, one try used")
+		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to ready, one try used")
 	}
 	if p.Fail == nil && p.Retry == nil {
-		p.Retry = b.settle(queue.Retry, "retry", "Fail", "running to ready")
+		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to ready")
 	}
-	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", "running to ready, no try used")
+	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", held+" to ready, no try used")
 	for _, o := range b.spec.Outcomes {
 		method := exported(o.Name)
-		s := b.settle(o.Transition.Name, "outcome_"+snake(o.Name), method, "running to "+string(o.To))
+		s := b.settle(o.Transition.Name, "outcome_"+snake(o.Name), method, held+" to "+string(o.To))
 		if s == nil {
 			continue // nothing to write, as where a row is free when the transaction ends
 		}
@@ -50,8 +52,28 @@ func (b *builder) buildSettles() {
 		p.Outcomes = append(p.Outcomes, &Outcome{Settle: s, Method: method, Op: op, To: o.To})
 	}
 	if !p.Hold {
-		p.Extend = b.settle(queue.Renew, "extend", "Extend", "running stays running, its lease begins anew")
+		stays := held + " stays " + held
+		if p.Start != nil {
+			stays = held + " stays so"
+		}
+		p.Extend = b.settle(queue.Renew, "extend", "Extend", stays+", its lease begins anew")
 	}
+}
+
+// heldState is what people call the state of a job that somebody has.
+func (b *builder) heldState() string {
+	if b.spec.Transitions[queue.Start] != nil {
+		return "claimed or running"
+	}
+	return "running"
+}
+
+// takenState is the state to which a claim leads.
+func (b *builder) takenState() queue.StateName {
+	if b.spec.Transitions[queue.Start] != nil {
+		return queue.Claimed
+	}
+	return queue.Running
 }
 
 // settle plans one operation over claimed jobs; nil when the table cannot
@@ -97,7 +119,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	s.settle.delay = name == queue.Release && b.rows == nil // a claim ends when it is given back
 	v.Where = s.tests(b.leaving(t))
 	verb := s.act(&v, t)
-	if name == queue.Renew {
+	if name == queue.Renew || name == queue.Start {
 		st.Refreshes = b.refreshed(t)
 	}
 	// What was locked need not be told again, unless it has changed.
@@ -208,7 +230,7 @@ func (b *builder) updatesReturn() bool {
 	return b.can(dialect.ReturningUpdate) && !b.spec.DoneDeletes && !b.spec.FailedDeletes
 }
 
-// refreshed returns the fields of Job that a renewed claim changes.
+// refreshed returns the fields of Job that are other in a claim that is renewed or begun.
 func (b *builder) refreshed(t *queue.Transition) []*Field {
 	var fields []*Field
 	for _, w := range t.Writes {
@@ -275,10 +297,10 @@ func (b *builder) buildSweeps() {
 	if (t != nil || g != nil) && p.Strategy != "pop" && !p.Hold && b.hasRunning() {
 		p.Recover = &Sweep{}
 		if t != nil {
-			b.addSweep(p.Recover, t, b.spec.Expired, "recover", "Recover", "running with an expired claim to ready")
+			b.addSweep(p.Recover, t, b.spec.Expired, "recover", "Recover", b.heldState()+" with an expired claim to ready")
 		}
 		if g != nil {
-			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", "running with an expired claim and no tries left to failed")
+			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", b.heldState()+" with an expired claim and no tries left to failed")
 		}
 		for _, step := range []*queue.Transition{t, g} {
 			if step != nil {
@@ -589,6 +611,9 @@ func (b *builder) buildStats() {
 		queue.Ready: "rows that a claim could take now", queue.Claimed: "rows that are claimed and not begun",
 		queue.Running: "rows that workers hold", queue.Done: "finished rows", queue.Failed: "rows that failed for good",
 	}
+	if b.takenState() == queue.Claimed {
+		docs[queue.Running] = "rows whose jobs have begun"
+	}
 	if b.side != nil {
 		for _, f := range b.leaseStats(s) {
 			add(f.name, "int64", f.doc, filter("count", "", f.where))
@@ -624,7 +649,7 @@ func (b *builder) buildStats() {
 		oldest("OldestReady", "how long the oldest ready row has waited", since, states[queue.Ready])
 	}
 	if b.hasRunning() {
-		oldest("OldestRunning", "how long ago the oldest claim was made", b.spec.Started, states[queue.Running])
+		oldest("OldestRunning", "how long ago the oldest claim was made", b.spec.Started, s.tests(b.spec.Held))
 	}
 	between := func(name, doc string, from, to *schema.Column, where []string) {
 		if from == nil || to == nil || len(where) == 0 {

@@ -68,7 +68,7 @@ func (s *Sweep) Statements() []*Statement {
 // Settles lists the operations over claimed jobs.
 func (p *Package) Settles() []*Settle {
 	var list []*Settle
-	for _, s := range []*Settle{p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
+	for _, s := range []*Settle{p.Start, p.Complete, p.Retry, p.Fail, p.Requeue, p.Extend} {
 		if s != nil {
 			list = append(list, s)
 		}

@@ -32,6 +32,8 @@ type binding struct {
 	kept    map[*schema.Column]*keeping // times in qgen.yaml
 
 	status   []*statusColumn
+	twoSteps bool          // a job that is claimed is begun by a step of its own
+	parts    *statusColumn // which tells claimed rows from running ones
 	claims   claims
 	finished *role
 	// keepsDone and keepsFailed: such rows stay in the table.

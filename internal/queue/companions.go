@@ -91,7 +91,7 @@ func (b *binding) readCompanions() {
 	}
 	var known []string
 	for _, name := range TransitionNames {
-		if name != Start && name != Purge {
+		if name != Purge {
 			known = append(known, string(name))
 		}
 	}

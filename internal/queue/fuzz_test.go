@@ -189,20 +189,22 @@ func sound(t testing.TB, s *Spec) {
 // implied checks that a transition is only for rows of the state it leaves.
 func implied(t testing.TB, s *Spec, tr *Transition) {
 	t.Helper()
-	from, clock := Running, false
+	clock := false
+	from := &State{Name: Running, Tests: s.Held}
 	switch tr.Name {
 	case Enqueue, Purge:
 		return
 	case Claim:
-		from, clock = Ready, true
+		from, clock = s.States[Ready], true
+	case Start:
+		from = s.States[Claimed]
 	case Redrive:
-		from, clock = Failed, true
+		from, clock = s.States[Failed], true
 	}
-	state := s.States[from]
-	if state == nil {
-		return // the row never leaves ready
+	if from == nil {
+		return // such rows are told by nothing
 	}
-	for _, want := range state.Tests {
+	for _, want := range from.Tests {
 		if clocked := len(want.Values) == 1 && want.Values[0].Kind == Now; clocked && !clock {
 			continue
 		}
@@ -211,7 +213,7 @@ func implied(t testing.TB, s *Spec, tr *Transition) {
 			found = found || sameTest(have, want)
 		}
 		if !found {
-			t.Fatalf("%s does not test %s of %s\n%s", tr.Name, want.text(), from, s)
+			t.Fatalf("%s does not test %s of %s\n%s", tr.Name, want.text(), from.Name, s)
 		}
 	}
 }

@@ -309,7 +309,7 @@ func (b *binding) orderGroup(g *Group) {
 // changedBy returns the first step that writes a column while a job is not finished, ""
 // when none does.
 func (b *binding) changedBy(c *schema.Column) TransitionName {
-	for _, name := range []TransitionName{Claim, Retry, Release, Renew, Recover} {
+	for _, name := range []TransitionName{Claim, Start, Retry, Release, Renew, Recover} {
 		t := b.spec.Transitions[name]
 		if t != nil && slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == c }) {
 			return name

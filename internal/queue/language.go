@@ -98,7 +98,7 @@ var verbs = []*verb{
 	}},
 	{name: "status", on: onColumn, words: slices.Concat([]rule{
 		{name: "ready", takes: stateTest}, {name: "running", takes: stateTest},
-		{name: "claimed", takes: stateTest, later: "Leave claimed= out: a claimed job then runs at once, and says so with running=."},
+		{name: "claimed", takes: stateTest},
 		{name: "done", takes: stateTest}, {name: "failed", takes: stateTest},
 	}, timeWords)},
 	{name: "due", on: onColumn, words: slices.Concat([]rule{
@@ -176,7 +176,7 @@ func refuse(errs *source.ErrorList, pos source.Pos, what, meanwhile string) {
 // otherWords are what people call verbs, states and steps elsewhere.
 var otherWords = map[string]string{
 	"id": "key pk primary", "status": "state", "due": "run_at scheduled scheduled_at schedule not_before delay eta",
-	"claimed": "locked locked_at started started_at reserved reserved_at", "lease": "lock locked_until", "visible": "visibility vt",
+	"claimed": "locked locked_at started started_at reserved reserved_at assigned", "lease": "lock locked_until", "visible": "visibility vt",
 	"attempts": "retries tries retry_count", "max_attempts": "max_retries", "worker": "owner locked_by holder",
 	"enqueued": "created created_at inserted_at", "finished": "completed_at finished_at done_at", "order": "sort",
 	"where": "filter condition", "topic": "channel kind type", "payload": "body data", "ignore": "skip",

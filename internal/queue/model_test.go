@@ -291,8 +291,12 @@ func (w *world) live() {
 		w.worker = fmt.Sprintf("worker%d", step)
 		r = w.do(r, Claim)
 		if runs {
-			if !w.in(r, Running) {
-				t.Fatalf("a claimed row does not run: %s", w.show(r))
+			taken := Running
+			if s.Transitions[Start] != nil {
+				taken = Claimed
+			}
+			if !w.in(r, taken) {
+				t.Fatalf("a claimed row is not %s: %s", taken, w.show(r))
 			}
 			if s.Fence.Level >= FenceClaimed {
 				fence := ""
@@ -308,11 +312,12 @@ func (w *world) live() {
 				t.Fatalf("a running row is redriven or purged: %s", w.show(r))
 			}
 		}
-		if s.Transitions[Renew] != nil && rapid.Bool().Draw(t, "renew") {
-			w.now += 5
-			if r = w.do(r, Renew); !w.in(r, Running) {
-				t.Fatalf("a renewed row does not run: %s", w.show(r))
+		r = w.renew(r)
+		if s.Transitions[Start] != nil && rapid.Bool().Draw(t, "start") {
+			if r = w.do(r, Start); !w.in(r, Running) || w.can(r, Start) {
+				t.Fatalf("a row that was begun does not run, or can be begun again: %s", w.show(r))
 			}
+			r = w.renew(r)
 		}
 		w.delay = rapid.Int64Range(0, 20).Draw(t, "delay")
 		before := r
@@ -323,6 +328,19 @@ func (w *world) live() {
 			clear(fences)
 		}
 	}
+}
+
+// renew renews a claim, or does not: the row stays in its state.
+func (w *world) renew(r row) row {
+	if w.s.Transitions[Renew] == nil || !rapid.Bool().Draw(w.t, "renew") {
+		return r
+	}
+	w.now += 5
+	begun := w.in(r, Running)
+	if r = w.do(r, Renew); !w.in(r, Running) && !w.in(r, Claimed) || w.in(r, Running) != begun {
+		w.t.Fatalf("a renewed row is not what it was: %s", w.show(r))
+	}
+	return r
 }
 
 // settle ends a claim in one of the ways in which it can end. It returns a row
@@ -354,8 +372,8 @@ func (w *world) settle(r row) row {
 		return w.crash(r)
 	}
 	r = w.do(r, TransitionName(way))
-	if w.in(r, Running) && !w.visible() && s.States[Running] != nil {
-		t.Fatalf("after %s the row runs: %s", way, w.show(r))
+	if (w.in(r, Running) || w.in(r, Claimed)) && !w.visible() && s.States[Running] != nil {
+		t.Fatalf("after %s somebody has the row: %s", way, w.show(r))
 	}
 	w.now += w.delay
 	if s.Due != nil && !w.in(r, Ready) {
@@ -441,6 +459,9 @@ func drawTable(t *rapid.T) string {
 		"st boolean NOT NULL DEFAULT false -- qgen:status ready=false done=true",
 		"st int NOT NULL -- qgen:status ready=0 done=2 failed=3",
 		"st text NOT NULL DEFAULT 'new' -- qgen:status ready=new running=token done=done failed=failed",
+		"st text NOT NULL DEFAULT 'N' -- qgen:status ready=N claimed=R running=A done=C failed=E",
+		"st text NOT NULL DEFAULT 'N' -- qgen:status ready=N claimed=N running=A done=C",
+		"st int -- qgen:status ready=null claimed=0|1 running=2 done=3",
 		"st timestamptz -- qgen:status ready=null running=now",
 		"st timestamptz -- qgen:status ready=null running=null done=now",
 		"st int NOT NULL DEFAULT 0 -- qgen:status ready=0 running~0 done=1")

@@ -62,7 +62,7 @@ func (b *binding) keepsOnGiveUp(r *role) {
 
 // absent says of what a transition is made.
 var absent = map[TransitionName]string{
-	Start:   "Starting is no step of its own yet: a claimed job runs at once.",
+	Start:   "A claimed job runs at once. Where it is begun by a step of its own, say which rows are claimed and not begun: claimed=… beside running=… on qgen:status.",
 	Fail:    "Nothing marks a failed row: say failed=… on qgen:status, or failed=delete on qgen:queue.",
 	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
 	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease or qgen:claimed with expired=recover.",

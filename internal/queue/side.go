@@ -206,7 +206,8 @@ func (s *Spec) Beside(side *Side) *Spec {
 		t.States[Ready] = &State{Name: Ready, Tests: slices.Concat(held, expired, spent(Less))}
 		t.Expired = expired
 	}
-	t.States[Running] = &State{Name: Running, Tests: slices.Concat(taken, later(expired))}
+	t.Held = slices.Concat(taken, later(expired))
+	t.States[Running] = &State{Name: Running, Tests: t.Held}
 
 	step := func(name TransitionName, tests []Test, writes ...Write) {
 		step := &Transition{Name: name, Tests: tests}

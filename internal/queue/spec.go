@@ -26,7 +26,10 @@ type Spec struct {
 	// Seq grows with insertion; nil when no column is known to.
 	Seq *schema.Column
 
-	States      map[StateName]*State
+	States map[StateName]*State
+	// Held are the tests of a row that somebody has: of a running one, and of a claimed
+	// one where starting is a step of its own.
+	Held        []Test
 	Transitions map[TransitionName]*Transition
 	// Expired tells a running row whose worker is gone; nil when nothing in the
 	// table can tell.
@@ -172,9 +175,9 @@ type TransitionName string
 // The transitions.
 const (
 	Enqueue TransitionName = "enqueue"
-	Claim   TransitionName = "claim"   // ready to running
+	Claim   TransitionName = "claim"   // ready to running, or to claimed where there is that state
 	Start   TransitionName = "start"   // claimed to running
-	Finish  TransitionName = "done"    // running to done
+	Finish  TransitionName = "done"    // running to done; this and the next leave claimed as well
 	Retry   TransitionName = "retry"   // running to ready, counted
 	Release TransitionName = "release" // running to ready, not counted
 	Fail    TransitionName = "fail"    // running to failed

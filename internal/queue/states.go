@@ -37,17 +37,20 @@ func (b *binding) buildStates(sound bool) {
 	b.readRecoverIf()
 	b.readAlive()
 	for _, name := range StateNames {
-		if len(b.core[name]) == 0 && (name != Ready || len(b.narrow) == 0) {
+		if len(b.told(name)) == 0 && (name != Ready || len(b.narrow) == 0) {
 			continue
 		}
 		if name == Done && b.spec.DoneDeletes || name == Failed && b.spec.FailedDeletes {
 			continue // such rows are in another table
 		}
-		state := &State{Name: name, Tests: b.all(name)}
+		state := &State{Name: name, Tests: b.told(name)}
 		if name == Ready {
 			state.Tests = append(state.Tests, b.narrow...)
 		}
 		b.spec.States[name] = state
+		if name == Running {
+			b.spec.Held = b.all(Running)
+		}
 	}
 	if b.spec.States[Ready] == nil {
 		b.spec.States[Ready] = &State{Name: Ready}
@@ -107,17 +110,17 @@ func (b *binding) statusCore() {
 			if !ok {
 				continue
 			}
-			if running, has := s.tests[Running]; name == Ready && k.told && k.byClaim && has {
+			if name == Ready && k.byClaim {
 				// A running row whose claim has run out is ready, too.
-				t = union(t, running)
+				if t, ok = s.orHeld(t); !ok {
+					continue
+				}
 			}
 			b.add(name, t, false)
 		}
 		// A column that a claim does not touch is, in a running row, what it
 		// was when the row was ready; unless others may change it meanwhile.
-		_, says := s.tests[Running]
-		_, writes := s.writes[Running]
-		if t, ok := s.tests[Ready]; ok && !says && !writes && s.bound[Ready] && k.mark != nil {
+		if t, ok := s.tests[Ready]; ok && !s.touches() && s.bound[Ready] && k.mark != nil {
 			b.add(Running, t, false)
 		}
 	}
@@ -246,7 +249,7 @@ func (b *binding) judgeStates() {
 	}
 	for i, x := range StateNames {
 		for _, y := range StateNames[i+1:] {
-			if b.spec.States[x] == nil || b.spec.States[y] == nil || disjointStates(b.all(x), b.all(y)) {
+			if b.spec.States[x] == nil || b.spec.States[y] == nil || disjointStates(b.told(x), b.told(y)) {
 				continue
 			}
 			pos := b.spec.Pos
@@ -297,8 +300,8 @@ func sample(s *statusColumn, state StateName) string {
 
 // witness describes a row that two states share.
 func (b *binding) witness(x, y StateName) string {
-	tests := b.all(x)
-	for _, t := range b.all(y) {
+	tests := b.told(x)
+	for _, t := range b.told(y) {
 		if !slices.ContainsFunc(tests, func(have Test) bool { return sameTest(have, t) }) {
 			tests = append(tests, t)
 		}

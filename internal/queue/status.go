@@ -17,6 +17,11 @@ type statusColumn struct {
 	writes map[StateName]Value
 	values []StatusValue // constants, in the order in which they are written
 	bound  map[StateName]bool
+	// Where Start leads from claimed to running: what it writes, nil for nothing, and the
+	// tests of both where the column tells them apart. What tests and writes then have
+	// under running is what somebody has, begun or not, and what Claim writes.
+	start  *Value
+	phases map[StateName]Test
 }
 
 // readStatus reads every column with qgen:status.
@@ -39,6 +44,7 @@ func (b *binding) readStatus() {
 			b.status = append(b.status, s)
 		}
 	}
+	b.readStart()
 	b.chooseStatus()
 }
 

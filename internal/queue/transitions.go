@@ -86,7 +86,7 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 	case Claim:
 		return b.spec.States[Ready].Tests, true
 	case Start:
-		return nil, false // there is no state claimed yet
+		return b.phase(held, Claimed), b.twoSteps
 	case Finish, Retry, Release:
 		return held, true
 	case Fail:
@@ -174,21 +174,22 @@ func (b *binding) writeStatus() {
 			}
 			b.write(s.role, s.column, v, name)
 		}
+		if s.start != nil && s.start.Kind != Old {
+			b.write(s.role, s.column, *s.start, Start)
+		}
 	}
 }
 
 // staysReady reports whether a column still is what it was when the row was
 // ready: a claim does not touch it.
 func (b *binding) staysReady(s *statusColumn, name TransitionName) bool {
-	_, says := s.tests[Running]
-	_, writes := s.writes[Running]
 	switch name {
 	case Retry, Release, Recover:
-		return !says && !writes
+		return !s.touches()
 	case Finish:
-		return b.spec.Cycle != nil && !says && !writes
+		return b.spec.Cycle != nil && !s.touches()
 	case Fail, GiveUp:
-		return b.failedByLimit && !says && !writes
+		return b.failedByLimit && !s.touches()
 	case Redrive:
 		return b.failedByLimit // such a row is ready but for its attempts
 	}
@@ -410,20 +411,23 @@ func (b *binding) judgeWrites() {
 	for _, name := range TransitionNames {
 		t := b.spec.Transitions[name]
 		state, _ := b.enters(name)
+		if name == Start {
+			state = Running
+		}
 		if t == nil || t.Delete || len(t.Tests) == 0 || state == Failed && b.failedByLimit || state == Running && !b.runs() {
 			continue
 		}
 		for _, s := range b.status {
-			test, ok := s.tests[state]
-			w := s.word(string(state))
-			if !ok || w == nil || said[w] || slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == s.column }) {
+			test, w := s.enteredBy(name, state)
+			if w == nil || said[w] || slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == s.column }) {
 				continue
 			}
 			left := func(u Test) bool { return u.Column == s.column && excludesAll(u, test) }
-			if slices.ContainsFunc(t.Tests, left) {
+			overwrites := name == Claim && b.claims.byClaim && s.phases != nil && left(s.phases[Running])
+			if overwrites || slices.ContainsFunc(t.Tests, left) {
 				said[w] = true
 				b.errorf(w.pos, "nothing writes %s when a job is %s", w.pos.Text(), doing[name]).
-					WithHint("With ~ a value is only tested. Say %s=… to test and write it, or %s:=… for what is written.", state, state)
+					WithHint("With ~ a value is only tested. Say %s=… to test and write it, or %s:=… for what is written.", w.name, w.name)
 			}
 		}
 	}

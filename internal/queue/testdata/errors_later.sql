@@ -6,7 +6,3 @@ CREATE TABLE later (
   f      timestamptz, -- qgen:lease length=g
   g      interval
 );
--- qgen:queue two_steps
-CREATE TABLE two_steps (id bigint PRIMARY KEY,
-  s text -- qgen:status ready=N claimed=R running=A done=D
-);

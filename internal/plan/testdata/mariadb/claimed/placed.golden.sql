@@ -1,0 +1,293 @@
+-- Package placedq uses the table placed as a queue of jobs on MariaDB 10.6 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level status: a job can only be settled while its row is claimed or running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates placed_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MariaDB 10.6 cannot return the rows of an UPDATE
+--   block        no column can hold the key of a batch, by which a block reads it back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MariaDB has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* placedq.Claim */
+       id
+FROM   placed IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to claimed, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: list ID
+UPDATE /* placedq.Claim */ placed FORCE INDEX (PRIMARY)
+SET    state = 'A',
+       holder = ?
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* placedq.Claim */
+       id, holder
+FROM   placed FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/start_lock.sql
+-- start: locks the rows of jobs whose claims are still theirs, which start.sql then writes
+-- fence: holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Holder
+SELECT /* placedq.Start */
+       id
+FROM   placed FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND holder = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/start.sql
+-- start: claimed to running
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: given place *string, 2: list ID Holder
+UPDATE /* placedq.Start */ placed FORCE INDEX (PRIMARY)
+SET    state = 'R',
+       place = ?
+WHERE  ((id = ? AND holder = ?))
+AND    state = 'A';
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Holder
+SELECT /* placedq.Complete */
+       id
+FROM   placed FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND holder = ?))
+AND    state IN ('A', 'R')
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Holder
+UPDATE /* placedq.Complete */ placed FORCE INDEX (PRIMARY)
+SET    state = 'D'
+WHERE  ((id = ? AND holder = ?))
+AND    state IN ('A', 'R');
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Holder
+SELECT /* placedq.Fail */
+       id
+FROM   placed FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND holder = ?))
+AND    state IN ('A', 'R')
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: claimed or running to ready
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Holder
+UPDATE /* placedq.Fail */ placed FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       holder = NULL
+WHERE  ((id = ? AND holder = ?))
+AND    state IN ('A', 'R');
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Holder
+SELECT /* placedq.Requeue */
+       id
+FROM   placed FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND holder = ?))
+AND    state IN ('A', 'R')
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Holder
+UPDATE /* placedq.Requeue */ placed FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       holder = NULL
+WHERE  ((id = ? AND holder = ?))
+AND    state IN ('A', 'R');
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* placedq.Purge */ placed
+FROM   (
+           SELECT id
+           FROM   placed
+           WHERE  state = 'D'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN placed ON placed.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* placedq.Enqueue */ INTO placed
+       ()
+VALUES ();
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* placedq.Stats */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS claimed,
+       count(CASE WHEN state = 'R' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done
+FROM   placed;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* placedq.Peek */
+       id
+FROM   placed IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* placedq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 10.6')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%MariaDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 100600;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* placedq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'holder', 'varchar' UNION ALL
+           SELECT 'place', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'placed'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* placedq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'placed'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* placedq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'placed_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'placed'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE placed ADD INDEX placed_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

@@ -1,0 +1,326 @@
+-- Package begunq uses the table begun as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates begun_ready and begun_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 0 AND start IS NULL
+-- isolation: read committed
+-- arguments: 1: limit, 2: worker Holder
+WITH /* begunq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, state, start, since, holder
+    FROM   begun WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 0
+    AND    start IS NULL
+    ORDER  BY id
+)
+UPDATE picked
+SET    state = 1,
+       start = NULL,
+       since = SYSUTCDATETIME(),
+       holder = @p2
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.since, 126), inserted.holder;
+
+-- sql/start.sql
+-- start: claimed to running
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Since Holder
+UPDATE /* begunq.Start */ begun
+SET    start = SYSUTCDATETIME()
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           since_held varchar(27) '$[1]',
+           holder_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN begun WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  since = CONVERT(datetime2, since_held, 126)
+AND    holder = CONVERT(varchar(8000), holder_held)
+AND    start IS NULL
+AND    state = 1;
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Since Holder
+UPDATE /* begunq.Complete */ begun
+SET    state = 2
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           since_held varchar(27) '$[1]',
+           holder_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN begun WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  since = CONVERT(datetime2, since_held, 126)
+AND    holder = CONVERT(varchar(8000), holder_held)
+AND    state = 1;
+
+-- sql/retry.sql
+-- retry: claimed or running to ready
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Since Holder
+UPDATE /* begunq.Fail */ begun
+SET    state = 0,
+       start = NULL,
+       since = NULL,
+       holder = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           since_held varchar(27) '$[1]',
+           holder_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN begun WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  since = CONVERT(datetime2, since_held, 126)
+AND    holder = CONVERT(varchar(8000), holder_held)
+AND    state = 1;
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Since Holder
+UPDATE /* begunq.Requeue */ begun
+SET    state = 0,
+       start = NULL,
+       since = NULL,
+       holder = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           since_held varchar(27) '$[1]',
+           holder_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN begun WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  since = CONVERT(datetime2, since_held, 126)
+AND    holder = CONVERT(varchar(8000), holder_held)
+AND    state = 1;
+
+-- sql/extend.sql
+-- extend: claimed or running stays so, its lease begins anew
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Since Holder
+UPDATE /* begunq.Extend */ begun
+SET    since = SYSUTCDATETIME()
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.since, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           since_held varchar(27) '$[1]',
+           holder_held nvarchar(4000) '$[2]'
+       ) AS job
+       INNER LOOP JOIN begun WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  since = CONVERT(datetime2, since_held, 126)
+AND    holder = CONVERT(varchar(8000), holder_held)
+AND    state = 1;
+
+-- sql/recover.sql
+-- recover: claimed or running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (since) WHERE state = 1
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* begunq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, start, since, holder
+    FROM   begun WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 1
+    AND    since <= DATEADD(minute, -5, SYSUTCDATETIME())
+)
+UPDATE picked
+SET    state = 0,
+       start = NULL,
+       since = NULL,
+       holder = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* begunq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   begun WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 2
+    AND    since <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSUTCDATETIME()))
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* begunq.Enqueue */ INTO begun
+OUTPUT inserted.id
+DEFAULT VALUES;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* begunq.Stats */
+       count(CASE WHEN state = 0 AND start IS NULL THEN 1 END) AS ready,
+       count(CASE WHEN start IS NULL AND state = 1 THEN 1 END) AS claimed,
+       count(CASE WHEN start IS NOT NULL AND state = 1 THEN 1 END) AS running,
+       count(CASE WHEN state = 2 THEN 1 END) AS done,
+       count(CASE WHEN state = 1 AND since <= DATEADD(minute, -5, SYSUTCDATETIME()) THEN 1 END) AS expired,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN state = 1 THEN since END), SYSUTCDATETIME()) / 1000.0 AS oldest_running
+FROM   begun;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 0 AND start IS NULL
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* begunq.Peek */ TOP (@p1)
+       id
+FROM   begun WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 0
+AND    start IS NULL
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* begunq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* begunq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('state', 'int'),
+                  ('start', 'datetime2'),
+                  ('since', 'datetime2'),
+                  ('holder', 'varchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'begun'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* begunq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('begun')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('begun')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* begunq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('begun_ready'),
+                  ('begun_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('begun')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX begun_ready ON begun (id)
+WHERE  state = 0
+AND    start IS NULL;
+
+-- serves Recover: claims that ran out
+CREATE INDEX begun_expired ON begun (since)
+WHERE  state = 1;

@@ -1,0 +1,252 @@
+-- Package placedq uses the table placed as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is claimed or running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates placed_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: low, 3: limit
+UPDATE /* placedq.Claim */ placed
+SET    state = 'A',
+       holder = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   placed
+           WHERE  state = 'N'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  $3
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, holder;
+
+-- sql/claim_1.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: low
+UPDATE /* placedq.Claim */ placed
+SET    state = 'A',
+       holder = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   placed
+           WHERE  state = 'N'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, holder;
+
+-- sql/claim_100.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: low
+UPDATE /* placedq.Claim */ placed
+SET    state = 'A',
+       holder = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   placed
+           WHERE  state = 'N'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, holder;
+
+-- sql/start.sql
+-- start: claimed to running
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: given place *string, 2: batch ID, 3: batch Holder
+UPDATE /* placedq.Start */ placed
+SET    state = 'R',
+       place = $1
+FROM   unnest($2::bigint[], $3::text[]) AS job (id_held, holder_held)
+WHERE  id = id_held
+AND    CASE WHEN holder = holder_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Holder
+UPDATE /* placedq.Complete */ placed
+SET    state = 'D'
+FROM   unnest($1::bigint[], $2::text[]) AS job (id_held, holder_held)
+WHERE  id = id_held
+AND    CASE WHEN holder = holder_held
+            AND    state IN ('A', 'R') THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: claimed or running to ready
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Holder
+UPDATE /* placedq.Fail */ placed
+SET    state = 'N',
+       holder = NULL
+FROM   unnest($1::bigint[], $2::text[]) AS job (id_held, holder_held)
+WHERE  id = id_held
+AND    CASE WHEN holder = holder_held
+            AND    state IN ('A', 'R') THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Holder
+UPDATE /* placedq.Requeue */ placed
+SET    state = 'N',
+       holder = NULL
+FROM   unnest($1::bigint[], $2::text[]) AS job (id_held, holder_held)
+WHERE  id = id_held
+AND    CASE WHEN holder = holder_held
+            AND    state IN ('A', 'R') THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* placedq.Purge */ FROM placed
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   placed
+           WHERE  state = 'D'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* placedq.Enqueue */ INTO placed
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* placedq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS claimed,
+       count(*) FILTER (WHERE state = 'R') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done
+FROM   placed;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* placedq.Peek */
+       id
+FROM   placed
+WHERE  state = 'N'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* placedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* placedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'varchar'),
+               ('holder', 'text'),
+               ('place', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('placed')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* placedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* placedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('placed_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('placed')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY placed_ready ON placed (id NULLS FIRST)
+WHERE  state = 'N';

@@ -1,0 +1,364 @@
+-- Package begunq uses the table begun as a queue of jobs on TiDB 7.5 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates begun_ready and begun_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    TiDB 7.5 cannot return the rows of an UPDATE
+--   block        TiDB has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  TiDB 7.5 cannot pass over locked rows
+--   advisory     TiDB has no locks on numbers
+-- * guarded      the old state is compared when a row is taken
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (state, start, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* begunq.Claim */
+       id
+FROM   begun IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 0
+AND    start IS NULL
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/claim_lock.sql
+-- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* begunq.Claim */
+       id
+FROM   begun FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 0
+AND    start IS NULL
+FOR    UPDATE;
+
+-- sql/claim.sql
+-- claim: ready to claimed, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: list ID
+UPDATE /* begunq.Claim */ begun FORCE INDEX (PRIMARY)
+SET    state = 1,
+       start = NULL,
+       since = UTC_TIMESTAMP(6),
+       holder = ?
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* begunq.Claim */
+       id, CAST(since AS CHAR), holder
+FROM   begun FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/start_lock.sql
+-- start: locks the rows of jobs whose claims are still theirs, which start.sql then writes
+-- fence: since, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+SELECT /* begunq.Start */
+       id
+FROM   begun FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    start IS NULL
+AND    state = 1
+FOR    UPDATE;
+
+-- sql/start.sql
+-- start: claimed to running
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+UPDATE /* begunq.Start */ begun FORCE INDEX (PRIMARY)
+SET    start = UTC_TIMESTAMP(6)
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    start IS NULL
+AND    state = 1;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: since, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+SELECT /* begunq.Complete */
+       id
+FROM   begun FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    state = 1
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+UPDATE /* begunq.Complete */ begun FORCE INDEX (PRIMARY)
+SET    state = 2
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    state = 1;
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: since, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+SELECT /* begunq.Fail */
+       id
+FROM   begun FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    state = 1
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: claimed or running to ready
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+UPDATE /* begunq.Fail */ begun FORCE INDEX (PRIMARY)
+SET    state = 0,
+       start = NULL,
+       since = NULL,
+       holder = NULL
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    state = 1;
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: since, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+SELECT /* begunq.Requeue */
+       id
+FROM   begun FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    state = 1
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+UPDATE /* begunq.Requeue */ begun FORCE INDEX (PRIMARY)
+SET    state = 0,
+       start = NULL,
+       since = NULL,
+       holder = NULL
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    state = 1;
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: since, holder as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+SELECT /* begunq.Extend */
+       id
+FROM   begun FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    state = 1
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: claimed or running stays so, its lease begins anew
+-- fence: since, holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Since Holder
+UPDATE /* begunq.Extend */ begun FORCE INDEX (PRIMARY)
+SET    since = UTC_TIMESTAMP(6)
+WHERE  ((id = ? AND since = ? AND holder = ?))
+AND    state = 1;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* begunq.Extend */
+       id, CAST(since AS CHAR)
+FROM   begun FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/recover.sql
+-- recover: claimed or running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (since, state)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* begunq.Recover */ begun
+SET    state = 0,
+       start = NULL,
+       since = NULL,
+       holder = NULL
+WHERE  state = 1
+AND    since <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND
+LIMIT  ?;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* begunq.Purge */ FROM begun
+WHERE  state = 2
+AND    since <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+LIMIT  ?;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* begunq.Enqueue */ INTO begun
+       ()
+VALUES ();
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* begunq.Stats */
+       count(CASE WHEN state = 0 AND start IS NULL THEN 1 END) AS ready,
+       count(CASE WHEN start IS NULL AND state = 1 THEN 1 END) AS claimed,
+       count(CASE WHEN start IS NOT NULL AND state = 1 THEN 1 END) AS running,
+       count(CASE WHEN state = 2 THEN 1 END) AS done,
+       count(CASE WHEN state = 1 AND since <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 1 THEN since END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   begun;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, start, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* begunq.Peek */
+       id
+FROM   begun IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 0
+AND    start IS NULL
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* begunq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs TiDB 7.5')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%-TiDB-v%'
+OR     SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 2), '.', -1) < 705;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* begunq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'state', 'int' UNION ALL
+           SELECT 'start', 'datetime' UNION ALL
+           SELECT 'since', 'datetime' UNION ALL
+           SELECT 'holder', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'begun'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* begunq.Verify */
+       'tidb_txn_mode is not pessimistic; SET GLOBAL tidb_txn_mode = ''pessimistic'''
+FROM   DUAL
+WHERE  @@tidb_txn_mode <> 'pessimistic';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* begunq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'begun_ready' AS name UNION ALL
+           SELECT 'begun_expired'
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'begun'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX begun_ready ON begun (state, start, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
+
+-- serves Recover: claims that ran out
+CREATE INDEX begun_expired ON begun (since, state);

@@ -1,0 +1,37 @@
+-- Jobs that are claimed and then begun by a step of its own.
+-- qgen:queue tasks
+CREATE TABLE tasks (
+  id         bigserial PRIMARY KEY,
+  state      text NOT NULL DEFAULT 'pending', -- qgen:status ready=pending claimed=waiting running=running done=successful failed=failed
+  till       timestamptz,                     -- qgen:lease length=5m
+  tries      int NOT NULL DEFAULT 0,          -- qgen:attempts up on=claim max=5
+  version    int NOT NULL DEFAULT 0,          -- qgen:version
+  started_at timestamptz,                     -- qgen:on start set now
+  host       text                             -- qgen:on start set arg:host
+);
+-- An expired row is claimed again, and a null tells a claimed row from a running one.
+-- qgen:queue begun
+CREATE TABLE begun (
+  id      bigserial PRIMARY KEY,
+  state   int NOT NULL,  -- qgen:status ready=0 claimed=1 running=1 done=2
+  begun   timestamptz,   -- qgen:status ready=null claimed=null running=now
+  since   timestamptz,   -- qgen:claimed timeout=5m expired=claim
+  holder  text           -- qgen:worker
+);
+-- Several values, an expression, and a column that is said of both alike.
+-- qgen:queue mixed
+CREATE TABLE mixed (
+  id      bigserial PRIMARY KEY,
+  phase   text NOT NULL, -- qgen:status ready=new claimed=taken|lent running~"{row}.phase like 'run%'" running:=runs done=over
+  busy    boolean NOT NULL, -- qgen:status ready=false claimed=true running=true done=false
+  who     text, -- qgen:status ready=null claimed=worker running=worker done=null
+  room    int -- qgen:group limit=2
+);
+-- The worker alone tells a ready row from a claimed one.
+-- qgen:queue owned
+CREATE TABLE owned (
+  id      bigserial PRIMARY KEY,
+  state   text NOT NULL, -- qgen:status ready=N claimed=N running=R done=D
+  holder  text,          -- qgen:worker
+  till    timestamptz    -- qgen:lease length=5m expired=recover
+);
