@@ -230,11 +230,12 @@ func (b *builder) updatesReturn() bool {
 	return b.can(dialect.ReturningUpdate) && !b.spec.DoneDeletes && !b.spec.FailedDeletes
 }
 
-// refreshed returns the fields of Job that are other in a claim that is renewed or begun.
+// refreshed returns the fields of Job that are other in a claim that is renewed or begun:
+// all that Start writes, and of a renewed claim those by which the job is settled.
 func (b *builder) refreshed(t *queue.Transition) []*Field {
 	var fields []*Field
 	for _, w := range t.Writes {
-		if f := b.fields[w.Column]; slices.Contains(b.pkg.Fields, f) && (slices.Contains(b.pkg.Fence, f) || b.pkg.Lease != nil && b.pkg.Lease.Field == f) {
+		if f := b.fields[w.Column]; slices.Contains(b.pkg.Fields, f) && (t.Name == queue.Start || slices.Contains(b.pkg.Fence, f) || b.pkg.Lease != nil && b.pkg.Lease.Field == f) {
 			fields = append(fields, f)
 		}
 	}

@@ -48,7 +48,7 @@ WHERE  state = 'N'
 AND    id > $2
 ORDER  BY id
 LIMIT  $3
-RETURNING id, holder;
+RETURNING id, holder, begun;
 
 -- sql/start.sql
 -- start: claimed to running
@@ -58,12 +58,13 @@ RETURNING id, holder;
 -- arguments: 1: given place *string, 2: batch ID, 3: batch Holder
 UPDATE /* placedq.Start */ placed
 SET    state = 'R',
-       place = $1
+       place = $1,
+       begun = begun + 1
 FROM   unnest($2::bigint[], $3::text[]) AS job (id_held, holder_held)
 WHERE  id = id_held
 AND    CASE WHEN holder = holder_held
             AND    state = 'A' THEN true END
-RETURNING id;
+RETURNING id, begun;
 
 -- sql/complete.sql
 -- complete: claimed or running to done
@@ -142,7 +143,7 @@ FROM   placed;
 -- index: (id) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* placedq.Peek */
-       id
+       id, begun
 FROM   placed
 WHERE  state = 'N'
 ORDER  BY id
@@ -170,7 +171,8 @@ SELECT /* placedq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('state', 'varchar'),
                ('holder', 'text'),
-               ('place', 'text')) AS want (name, type)
+               ('place', 'text'),
+               ('begun', 'integer')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('placed')
        AND have.attname = want.name

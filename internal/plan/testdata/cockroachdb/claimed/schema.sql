@@ -36,7 +36,8 @@ CREATE TABLE placed (
     id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     state  varchar(10) DEFAULT 'N' NOT NULL, -- qgen:status ready=N claimed=A running=R done=D
     holder text, -- qgen:worker
-    place  text -- qgen:on start set arg:place
+    place  text, -- qgen:on start set arg:place
+    begun  integer DEFAULT 0 NOT NULL -- qgen:payload; on start set +1
 );
 
 CREATE TABLE starts (

@@ -67,7 +67,7 @@ WHERE  (id = ?);
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* placedq.Claim */
-       id, holder
+       id, holder, begun
 FROM   placed FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
@@ -94,9 +94,21 @@ FOR    UPDATE;
 -- arguments: 1: given place *string, 2: list ID Holder
 UPDATE /* placedq.Start */ placed FORCE INDEX (PRIMARY)
 SET    state = 'R',
-       place = ?
+       place = ?,
+       begun = begun + 1
 WHERE  ((id = ? AND holder = ?))
 AND    state = 'A';
+
+-- sql/start_read.sql
+-- start: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* placedq.Start */
+       id, begun
+FROM   placed FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -219,7 +231,7 @@ FROM   placed;
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* placedq.Peek */
-       id
+       id, begun
 FROM   placed IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
@@ -248,7 +260,8 @@ FROM   (
            SELECT 'id' AS name, 'bigint' AS type UNION ALL
            SELECT 'state', 'varchar' UNION ALL
            SELECT 'holder', 'varchar' UNION ALL
-           SELECT 'place', 'varchar'
+           SELECT 'place', 'varchar' UNION ALL
+           SELECT 'begun', 'int'
        ) AS want
 LEFT   JOIN information_schema.columns AS have
        ON  have.table_schema = DATABASE()

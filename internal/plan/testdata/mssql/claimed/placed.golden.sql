@@ -43,7 +43,7 @@
 -- arguments: 1: limit, 2: worker Holder
 WITH /* placedq.Claim */ picked AS (
     SELECT TOP (@p1)
-           id, state, holder
+           id, state, holder, begun
     FROM   placed WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'N'
     ORDER  BY id
@@ -51,7 +51,7 @@ WITH /* placedq.Claim */ picked AS (
 UPDATE picked
 SET    state = 'A',
        holder = @p2
-OUTPUT inserted.id, inserted.holder;
+OUTPUT inserted.id, inserted.holder, inserted.begun;
 
 -- sql/start.sql
 -- start: claimed to running
@@ -62,8 +62,9 @@ OUTPUT inserted.id, inserted.holder;
 -- arguments: 1: given place *string, 2: batch_all ID Holder
 UPDATE /* placedq.Start */ placed
 SET    state = 'R',
-       place = CONVERT(varchar(8000), @p1)
-OUTPUT inserted.id
+       place = CONVERT(varchar(8000), @p1),
+       begun = begun + 1
+OUTPUT inserted.id, inserted.begun
 FROM   OPENJSON(@p2) WITH (
            id_held bigint '$[0]',
            holder_held nvarchar(4000) '$[1]'
@@ -172,7 +173,7 @@ FROM   placed;
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* placedq.Peek */ TOP (@p1)
-       id
+       id, begun
 FROM   placed WITH (READPAST, READCOMMITTEDLOCK)
 WHERE  state = 'N'
 ORDER  BY id;
@@ -197,7 +198,8 @@ FROM   (
            VALUES ('id', 'bigint'),
                   ('state', 'varchar'),
                   ('holder', 'varchar'),
-                  ('place', 'varchar')
+                  ('place', 'varchar'),
+                  ('begun', 'int')
        ) AS want (name, type)
 LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
        ON  have.TABLE_SCHEMA = SCHEMA_NAME()

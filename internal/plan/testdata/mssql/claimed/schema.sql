@@ -36,7 +36,8 @@ CREATE TABLE placed (
     id     bigint IDENTITY PRIMARY KEY,
     state  varchar(10) DEFAULT 'N' NOT NULL, -- qgen:status ready=N claimed=A running=R done=D
     holder varchar(40), -- qgen:worker
-    place  varchar(40) -- qgen:on start set arg:place
+    place  varchar(40), -- qgen:on start set arg:place
+    begun  int DEFAULT 0 NOT NULL -- qgen:payload; on start set +1
 );
 
 CREATE TABLE starts (

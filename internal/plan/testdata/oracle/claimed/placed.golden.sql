@@ -58,7 +58,7 @@ BEGIN
                HOLDER = :2
         WHERE  ROWID = CHARTOROWID(picked(i));
     OPEN :3 FOR
-        SELECT ID, HOLDER
+        SELECT ID, HOLDER, BEGUN
         FROM   PLACED
         WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
 END;
@@ -77,7 +77,8 @@ BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
         UPDATE PLACED
         SET    STATE = 'R',
-               PLACE = :3
+               PLACE = :3,
+               BEGUN = BEGUN + 1
         WHERE  ID = ID_HELD(i)
         AND    HOLDER = HOLDER_HELD(i)
         AND    STATE = 'A';
@@ -86,6 +87,16 @@ BEGIN
     END LOOP;
     :4 := changed;
 END;
+
+-- sql/start_read.sql
+-- start: reads back what it wrote
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* placedq.Start */
+       ID, BEGUN
+FROM   PLACED
+WHERE  (ID = :v0);
 
 -- sql/complete.sql
 -- complete: claimed or running to done
@@ -199,7 +210,7 @@ FROM   PLACED;
 SELECT /* placedq.Peek */
        *
 FROM   (
-           SELECT ID
+           SELECT ID, BEGUN
            FROM   PLACED
            WHERE  STATE = 'N'
            ORDER  BY ID
@@ -227,7 +238,8 @@ FROM   (
            SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
            SELECT 'STATE', 'varchar2' FROM DUAL UNION ALL
            SELECT 'HOLDER', 'varchar2' FROM DUAL UNION ALL
-           SELECT 'PLACE', 'varchar2' FROM DUAL
+           SELECT 'PLACE', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'BEGUN', 'number' FROM DUAL
        ) want
 LEFT   JOIN ALL_TAB_COLUMNS have
        ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')

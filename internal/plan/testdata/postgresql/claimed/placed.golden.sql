@@ -52,7 +52,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  $3
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, holder;
+RETURNING id, holder, begun;
 
 -- sql/claim_1.sql
 -- claim: ready to claimed
@@ -71,7 +71,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, holder;
+RETURNING id, holder, begun;
 
 -- sql/claim_100.sql
 -- claim: ready to claimed
@@ -90,7 +90,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, holder;
+RETURNING id, holder, begun;
 
 -- sql/start.sql
 -- start: claimed to running
@@ -101,12 +101,13 @@ RETURNING id, holder;
 -- arguments: 1: given place *string, 2: batch ID, 3: batch Holder
 UPDATE /* placedq.Start */ placed
 SET    state = 'R',
-       place = $1
+       place = $1,
+       begun = begun + 1
 FROM   unnest($2::bigint[], $3::text[]) AS job (id_held, holder_held)
 WHERE  id = id_held
 AND    CASE WHEN holder = holder_held
             AND    state = 'A' THEN true END
-RETURNING id;
+RETURNING id, begun;
 
 -- sql/complete.sql
 -- complete: claimed or running to done
@@ -194,7 +195,7 @@ FROM   placed;
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* placedq.Peek */
-       id
+       id, begun
 FROM   placed
 WHERE  state = 'N'
 ORDER  BY id NULLS FIRST
@@ -218,7 +219,8 @@ SELECT /* placedq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('state', 'varchar'),
                ('holder', 'text'),
-               ('place', 'text')) AS want (name, type)
+               ('place', 'text'),
+               ('begun', 'integer')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('placed')
        AND have.attname = want.name

@@ -49,7 +49,7 @@ WHERE  id IN (
            WHERE  state = 'N'
            ORDER  BY id
            LIMIT  ?2)
-RETURNING id, holder;
+RETURNING id, holder, begun;
 
 -- sql/claim_1.sql
 -- claim: ready to claimed
@@ -65,7 +65,7 @@ WHERE  id = (
            WHERE  state = 'N'
            ORDER  BY id
            LIMIT  1)
-RETURNING id, holder;
+RETURNING id, holder, begun;
 
 -- sql/start.sql
 -- start: claimed to running
@@ -75,7 +75,8 @@ RETURNING id, holder;
 -- arguments: 1: given place *string, 2: batch_all ID Holder
 UPDATE /* placedq.Start */ placed
 SET    state = 'R',
-       place = ?1
+       place = ?1,
+       begun = begun + 1
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS holder_held
@@ -84,7 +85,7 @@ FROM   (
 WHERE  id = id_held
 AND    +(holder = holder_held
       AND    state = 'A')
-RETURNING id;
+RETURNING id, begun;
 
 -- sql/complete.sql
 -- complete: claimed or running to done
@@ -178,7 +179,7 @@ FROM   placed;
 -- index: (id) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* placedq.Peek */
-       id
+       id, begun
 FROM   placed
 WHERE  state = 'N'
 ORDER  BY id
@@ -203,7 +204,8 @@ WITH /* placedq.Verify */ want (name, type) AS (
     VALUES ('id', 'INTEGER'),
            ('state', 'TEXT'),
            ('holder', 'TEXT'),
-           ('place', 'TEXT')
+           ('place', 'TEXT'),
+           ('begun', 'INTEGER')
 )
 SELECT 'column ' || want.name || CASE
            WHEN have.name IS NULL THEN ' is missing'

@@ -36,7 +36,8 @@ CREATE TABLE placed (
     id     INTEGER PRIMARY KEY,
     state  TEXT DEFAULT 'N' NOT NULL, -- qgen:status ready=N claimed=A running=R done=D
     holder TEXT, -- qgen:worker
-    place  TEXT -- qgen:on start set arg:place
+    place  TEXT, -- qgen:on start set arg:place
+    begun  INTEGER DEFAULT 0 NOT NULL -- qgen:payload; on start set +1
 );
 
 CREATE TABLE starts (
