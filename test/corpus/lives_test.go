@@ -35,6 +35,9 @@ import (
 //	Buildbot buildrequest_claims the unique key of another table decides                TestBuildbot/taken
 //	                             the claim stays when the request is complete           TestBuildbot/life
 //	                             a foreign key frees the request of a deleted master    TestBuildbot/deleted master
+//	Airflow task_instance        a task is queued first and begun by another process    TestAirflow/life
+//	                             a scheduler dies before and after a task has begun     TestAirflow/dead scheduler
+//	                             running has a second value                             TestAirflow/restarting
 //	Watermill messages           a row is added before, and committed after others      TestWatermill/late commit
 //	                             keys of 16 bytes                                       TestWatermill/bytes
 //	Action Scheduler             dates that are none, times for always and never        TestActionScheduler
