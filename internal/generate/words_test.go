@@ -18,7 +18,7 @@ var words = []string{
 	"lease length=arg as=epoch", "lease length=5m as=epoch expired=claim", "claimed timeout=5m as=epoch", "visible length=5m as=epoch", "heartbeat timeout=5m as=epoch",
 	"enqueued as=epoch", "finished as=epoch", "finished also_failed as=epoch", "expires as=epoch", "seq", "id 2", "shard mod", "shard range",
 	"shard hash=\"abs(col)\"", "group fifo", "priority", "priority desc", "order 1 desc nulls=last", "order random", "ignore",
-	"on claim,renew set 'x'", "on done set null", "on retry set +1", "on done set arg:what", "on done,fail set arg:left", "on claim,release,recover,redrive,renew set arg:state", "on enqueue set arg:job", "where \"col > 1\"", "where \"col > {arg:least int64}\"", "status ready~new",
+	"on claim,renew set 'x'", "on done set null", "on retry set +1", "on done set arg:what", "on done,fail set arg:left", "on claim,release,recover,redrive,renew set arg:state", "on enqueue set arg:job", "on start set 'x'", "on start set +1", "where \"col > 1\"", "where \"col > {arg:least int64}\"", "status ready~new",
 }
 
 // queueWords are what may stand behind qgen:queue jobs.
@@ -29,8 +29,9 @@ var queueWords = []string{
 
 // The columns beside the one with the word.
 const (
-	bare = "    state text NOT NULL -- qgen:status ready=new running=busy done=done failed=dead\n"
-	full = `    till bigint, -- qgen:lease length=5m as=epoch
+	steps = "    state text NOT NULL -- qgen:status ready=new claimed=taken running=busy done=done failed=dead\n"
+	bare  = "    state text NOT NULL -- qgen:status ready=new running=busy done=done failed=dead\n"
+	full  = `    till bigint, -- qgen:lease length=5m as=epoch
     tries bigint, -- qgen:attempts up on=claim max=3
     token text, -- qgen:token
     who text, -- qgen:worker
@@ -78,6 +79,7 @@ func TestEveryWordCompiles(t *testing.T) {
 		for _, word := range words {
 			try(engine, "", "text", word, full)
 			try(engine, "", "bigint", word, bare)
+			try(engine, "", "bigint", word, steps)
 			if engine == "postgresql" {
 				try(engine, "", "text[]", word, bare)
 			}

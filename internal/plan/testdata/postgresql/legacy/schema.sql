@@ -53,3 +53,12 @@ CREATE TABLE events (
     id   bigserial PRIMARY KEY, -- qgen:seq
     body text NOT NULL
 );
+
+-- Jobs that are reserved before they begin.
+-- qgen:queue reserved
+CREATE TABLE reserved (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL DEFAULT 'N', -- qgen:status ready=N claimed=A running=R done=D
+    till  timestamptz,               -- qgen:lease length=5m
+    body  text NOT NULL
+);

@@ -1,0 +1,310 @@
+-- Package reservedq uses the table reserved as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates reserved_ready and reserved_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- old program: exclude each other: yes
+-- old program: after a claim: yes: a claim writes state = 'A', and the old program asks under the row's lock for state = 'N'
+-- old program: after the old one: yes: it writes state = 'A', and a claim takes rows with state = 'N' only
+-- old program: rows of the old one: are claimed, and expired where till <= now(), which the old program does not write: Recover may take them while it works on them
+-- old program: rows of a claim: do not look free to it: state = 'N' is false of them
+
+-- sql/claim.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* reservedq.Claim */ reserved
+SET    state = 'A',
+       till = now() + interval '5 minutes'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   reserved
+           WHERE  state = 'N'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, till, body;
+
+-- sql/claim_1.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* reservedq.Claim */ reserved
+SET    state = 'A',
+       till = now() + interval '5 minutes'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   reserved
+           WHERE  state = 'N'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, till, body;
+
+-- sql/claim_100.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* reservedq.Claim */ reserved
+SET    state = 'A',
+       till = now() + interval '5 minutes'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   reserved
+           WHERE  state = 'N'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, till, body;
+
+-- sql/start.sql
+-- start: claimed to running
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Till
+UPDATE /* reservedq.Start */ reserved
+SET    state = 'R'
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
+WHERE  id = id_held
+AND    CASE WHEN till = till_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Till
+UPDATE /* reservedq.Complete */ reserved
+SET    state = 'D',
+       till = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
+WHERE  id = id_held
+AND    CASE WHEN till = till_held
+            AND    state IN ('A', 'R') THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: claimed or running to ready
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Till
+UPDATE /* reservedq.Fail */ reserved
+SET    state = 'N',
+       till = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
+WHERE  id = id_held
+AND    CASE WHEN till = till_held
+            AND    state IN ('A', 'R') THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Till
+UPDATE /* reservedq.Requeue */ reserved
+SET    state = 'N',
+       till = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
+WHERE  id = id_held
+AND    CASE WHEN till = till_held
+            AND    state IN ('A', 'R') THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: claimed or running stays so, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Till
+UPDATE /* reservedq.Extend */ reserved
+SET    till = now() + interval '5 minutes'
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
+WHERE  id = id_held
+AND    CASE WHEN till = till_held
+            AND    state IN ('A', 'R') THEN true END
+RETURNING id, till;
+
+-- sql/recover.sql
+-- recover: claimed or running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (till) WHERE state IN ('A', 'R')
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* reservedq.Recover */ reserved
+SET    state = 'N',
+       till = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   reserved
+           WHERE  state IN ('A', 'R')
+           AND    till <= now()
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* reservedq.Purge */ FROM reserved
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   reserved
+           WHERE  state = 'D'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Body
+INSERT /* reservedq.Enqueue */ INTO reserved
+       (body)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Body
+INSERT /* reservedq.EnqueueMany */ INTO reserved
+       (body)
+SELECT body_new
+FROM   unnest($1::text[]) WITH ORDINALITY AS job (body_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* reservedq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS claimed,
+       count(*) FILTER (WHERE state = 'R') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state IN ('A', 'R') AND till <= now()) AS expired
+FROM   reserved;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* reservedq.Peek */
+       id, body
+FROM   reserved
+WHERE  state = 'N'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* reservedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* reservedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('till', 'timestamptz'),
+               ('body', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('reserved')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* reservedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* reservedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('reserved_ready'),
+               ('reserved_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('reserved')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY reserved_ready ON reserved (id NULLS FIRST)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX CONCURRENTLY reserved_expired ON reserved (till)
+WHERE  state IN ('A', 'R');
