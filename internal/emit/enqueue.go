@@ -280,7 +280,7 @@ func (w *writer) addOneByOne(g *code.Group) {
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "")
 	text := w.boundOf(code.Id("q"), e.One, args)
 	each := code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("news")
-	if len(args) == 0 {
+	if len(e.Fields) == 0 {
 		each = code.Range().Id("news")
 	}
 	g.For(each).BlockFunc(func(g *code.Group) {

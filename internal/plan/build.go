@@ -396,11 +396,13 @@ func (b *builder) readFields() {
 			p.Lease.Field = f
 		}
 	}
-	if w := b.spec.Worker; w != nil && b.hasRunning() {
-		p.Worker = b.writes(queue.Claim, w)
-	}
-	if w := b.spec.Workers; w != nil && b.writesClaim() {
-		p.Worker = p.Worker || b.writes(queue.Claim, w)
+	for _, name := range b.spec.Steps() {
+		t := b.spec.Transitions[name]
+		if t == nil || name == queue.Claim && !b.writesClaim() {
+			continue
+		}
+		named := func(w queue.Write) bool { return w.Value.Kind == queue.WorkerID }
+		p.Worker = p.Worker || slices.ContainsFunc(t.Writes, named)
 	}
 	// A column that every claim writes is not null in a claimed job.
 	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {

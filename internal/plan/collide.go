@@ -39,7 +39,7 @@ func (b *builder) collides(ix *schema.Index, claim *queue.Transition) []*schema.
 	if !ix.Unique {
 		return nil
 	}
-	ready, running := b.normalTests(b.spec.States[queue.Ready]), b.normalTests(b.spec.States[queue.Running])
+	ready, running := b.normalTests(b.spec.States[queue.Ready]), b.normalTests(b.spec.States[b.takenState()])
 	enters := false
 	for _, part := range b.conditions(ix) {
 		switch {

@@ -397,6 +397,9 @@ func (b *binding) resolve(name TransitionName) []Write {
 		case d == nil || d.value.Kind == Old:
 		case c.Generated || c.Always:
 			b.generated(d.by, nil)
+		case d.value.Kind == Token && d.by.verb != "status" && d.by.verb != "token":
+			b.errorf(d.value.Pos, "a token is what a claim leaves in the column of qgen:token").
+				WithHint("Mark the column so. For a random value of another kind write an expression of the database.")
 		default:
 			writes = append(writes, Write{Column: c, Value: d.value})
 		}

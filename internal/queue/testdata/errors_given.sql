@@ -5,3 +5,10 @@ CREATE TABLE errors_given (
   a      int, -- qgen:on fail set arg:code; on retry set arg:7up
   b      int  -- qgen:on done set arg:code
 );
+-- qgen:queue done=delete
+CREATE TABLE drawn (
+  id bigint PRIMARY KEY,
+  s  text, -- qgen:status ready=N running=A failed=E
+  a  uuid, -- qgen:on fail set token
+  b  uuid  -- qgen:on claim set token
+);
