@@ -229,7 +229,7 @@ func (a *annotation) check(errs *source.ErrorList) bool {
 	}
 	before := errs.Len()
 	seen := map[string]*word{}
-	for _, w := range a.words {
+	for i, w := range a.words {
 		key := w.name
 		r := v.rule(w)
 		switch {
@@ -245,7 +245,7 @@ func (a *annotation) check(errs *source.ErrorList) bool {
 		case v.accepts(w):
 			key = "" // one of them
 		default:
-			v.unknown(w, errs)
+			v.unknown(a.words[:i+1], errs)
 			continue
 		}
 		switch first := seen[key]; {
@@ -296,8 +296,9 @@ func (v *verb) accepts(w *word) bool {
 	return false
 }
 
-// unknown complains about a word that the verb does not have.
-func (v *verb) unknown(w *word, errs *source.ErrorList) {
+// unknown complains about the last of words, which the verb does not have.
+func (v *verb) unknown(words []*word, errs *source.ErrorList) {
+	w := words[len(words)-1]
 	var names []string
 	for _, r := range v.words {
 		names = append(names, r.name)
@@ -324,6 +325,11 @@ func (v *verb) unknown(w *word, errs *source.ErrorList) {
 			hint = "Write " + r.name + "=" + value + "."
 		case isLength && w.op == flag && (r.name == "length" || r.name == "timeout"):
 			hint = "Write " + r.name + "=" + what + "."
+		}
+	}
+	for _, other := range words[max(0, len(words)-2):] {
+		if other.op == flag && findVerb(other.name) != nil && v.rule(other) == nil {
+			hint = other.name + " is a verb of its own and stands behind a semicolon: …; " + other.name + " …."
 		}
 	}
 	errs.Errorf(w.pos, "qgen:%s has no word %q", v.name, what).

@@ -12,3 +12,8 @@ CREATE TABLE drawn (
   a  uuid, -- qgen:on fail set token
   b  uuid  -- qgen:on claim set token
 );
+-- qgen:queue where "id > 5"
+CREATE TABLE apart (
+  id bigint PRIMARY KEY,
+  w  text -- qgen:token worker
+);
