@@ -735,8 +735,11 @@ func (w *writer) takeTried(into string, limit *code.Statement) []*code.Statement
 //	var mine []Job
 //	for _, j := range tried {
 //		n, err := exec(ctx, db, claimSQL, …[]Job{j}…)
-//		if err != nil {
+//		if err != nil && len(mine) == 0 {
 //			return err
+//		}
+//		if err != nil {
+//			break // what is marked is ours
 //		}
 //		if n > 0 {
 //			mine = append(mine, j)
@@ -754,7 +757,8 @@ func (w *writer) takeAlone(into string) []*code.Statement {
 	before, args := w.arguments(c.Statement, one, "")
 	take := append(before,
 		code.List(code.Id("n"), code.Err()).Op(":=").Add(execCall(w.bound(c.Statement, args)...)),
-		ifErr(),
+		code.If(code.Err().Op("!=").Nil().Op("&&").Add(empty("mine"))).Block(code.Return(code.Err())),
+		code.If(code.Err().Op("!=").Nil()).Block(code.Break().Comment("what is marked is ours")),
 		code.If(code.Id("n").Op(">").Lit(0)).Block(code.Id("mine").Op("=").Append(code.Id("mine"), code.Id("j"))),
 	)
 	readBefore, readArgs := w.arguments(c.Read, mine, "")

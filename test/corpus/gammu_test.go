@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"database/sql"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ func TestGammu(t *testing.T) {
 	}, "gammu/postgresql.sql")
 	onServers(t, "mysql", func(t *testing.T, b base) {
 		gammu(t, b, gammumy.New(b.DB), gammumy.ErrLost, func(j gammumy.Job) string { return j.TextDecoded })
+		t.Run("cut short", func(t *testing.T) { gammuCutShort(t, b) })
 	}, "gammu/mysql.sql")
 }
 
@@ -116,4 +118,31 @@ func gammu[J any](t *testing.T, b base, q sms[J], lost error, text func(J) strin
 			texts(400, `('corpus', 'n%d', '2024-01-02', '2024-01-02')`))
 		together(t, 400, func(ctx context.Context) ([]J, error) { return q.Claim(ctx, nil, monday, 3) }, text)
 	})
+}
+
+// gammuCutShort: rows are marked one by one where the engine knows no transactions, so what is
+// marked when the server stops answering is the caller's all the same.
+func gammuCutShort(t *testing.T, b base) {
+	b.run(t, `DELETE FROM outbox`)
+	for _, text := range []string{"a", "b", "c"} {
+		b.run(t, `INSERT INTO outbox ("CreatorID", "TextDecoded", "SendingDateTime", "SendingTimeOut") VALUES ('corpus', '`+text+`', '2024-01-02', '2024-01-02')`)
+	}
+	text := func(j gammumy.Job) string { return j.TextDecoded }
+	for _, want := range [][]string{{"a", "b"}, {"c"}} {
+		jobs, err := gammumy.New(&refusing{DB: b.DB, at: 3}).Claim(t.Context(), nil, 1, 9)
+		names(t, jobs, err, text, want...)
+	}
+}
+
+// refusing is a database that refuses statements that return no rows, from the at-th on.
+type refusing struct {
+	*sql.DB
+	at int
+}
+
+func (r *refusing) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if r.at--; r.at <= 0 {
+		return nil, errCause
+	}
+	return r.DB.ExecContext(ctx, query, args...)
 }

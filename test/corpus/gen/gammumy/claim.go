@@ -74,8 +74,11 @@ func (q *Queue) Claim(ctx context.Context, senderID *string, day int, limit int)
 					senderID,
 					senderID,
 				)
-				if err != nil {
+				if err != nil && len(mine) == 0 {
 					return err
+				}
+				if err != nil {
+					break // what is marked is ours
 				}
 				if n > 0 {
 					mine = append(mine, j)
