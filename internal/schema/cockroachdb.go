@@ -26,17 +26,24 @@ func checkCockroachDB(sql string) error {
 }
 
 // ordered returns the tokens of the order and the limit of a statement that
-// changes rows; both are 0 when it has none.
+// changes rows, or of the first definition of WITH that does; both are 0 when it has
+// none.
 func ordered(st *statement) (from, to int) {
-	if !st.is(0, "update", "delete") {
+	start, end := 0, len(st.tokens)
+	for i := 0; st.is(0, "with") && start == 0 && i < end; i++ {
+		if st.is(i, "(") && st.is(i+1, "update", "delete") {
+			start, end = i+1, st.closing(i)
+		}
+	}
+	if !st.is(start, "update", "delete") {
 		return 0, 0
 	}
-	for i := 0; i < len(st.tokens); i++ {
+	for i := start; i < end; i++ {
 		switch {
 		case st.is(i, "("):
 			i = st.closing(i)
 		case from == 0 && st.is(i, "order", "limit"):
-			from, to = i, len(st.tokens)
+			from, to = i, end
 		case from > 0 && st.is(i, "returning"):
 			return from, i
 		}
