@@ -83,13 +83,18 @@ func endKeys(p *parser, m **Move) []key {
 func moveKeys(p *parser, m *Move) []key {
 	return []key{
 		{name: "to", required: "Name the table: to: archive.", read: into(&m.To, p.str)},
-		{name: "columns", required: "Say what is kept: columns: same, or columns: {column of the other table: value}.", read: func(name string, v *yaml.Node) {
-			if r, ok := p.resolve(v); ok && r.Kind == yaml.ScalarNode {
-				m.Same = p.word(v, name, []string{"same"}).IsSet()
-				return
-			}
-			m.Columns = p.values(v, name)
-		}},
+		{name: "columns", required: "Say what is kept: columns: same, or columns: {column of the other table: value}.", read: p.sameOr(&m.Same, &m.Columns)},
+	}
+}
+
+// sameOr reads the word same, or what each column gets.
+func (p *parser) sameOr(same *bool, columns *[]Value) func(string, *yaml.Node) {
+	return func(name string, v *yaml.Node) {
+		if r, ok := p.resolve(v); ok && r.Kind == yaml.ScalarNode {
+			*same = p.word(v, name, []string{"same"}).IsSet()
+			return
+		}
+		*columns = p.values(v, name)
 	}
 }
 

@@ -94,12 +94,13 @@ type Queue struct {
 	Workers  *Workers
 	Gen      Gen
 
-	Also       []Also // companions by transition, in file order
-	DoneMove   *Move  // done: the row of a finished job goes to another table
-	FailedMove *Move  // failed: that of a job that failed for good
+	Also       []Also   // companions by transition, in file order
+	DoneMove   *Move    // done: the row of a finished job goes to another table
+	FailedMove *Move    // failed: that of a job that failed for good
+	Running    *Running // states.running: the row of a job that runs is in another table
 
 	// Later lists keys of the language that are known and not yet carried out
-	// (states, …), so that the queue stage can refuse them.
+	// (accept, …), so that the queue stage can refuse them.
 	Later []String // Value is the key, "gen.sqlc" below another
 }
 
@@ -116,6 +117,15 @@ type Time struct {
 	As     String
 	Clock  String
 	Width  Number // digits of a number that is kept as text
+}
+
+// Running says in which table the rows of jobs are that run.
+type Running struct {
+	Pos     source.Pos
+	Table   String
+	Same    bool          // the columns that both tables have by name
+	Columns []Value       // else what each column there gets, in file order
+	Words   []ColumnWords // the annotations of its columns, in file order
 }
 
 // Param is a part of the names of tables.

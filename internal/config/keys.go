@@ -28,7 +28,6 @@ var (
 	outcomeEnds = []string{"ready", "done", "failed"}
 	codecs      = []string{"json"}
 	timeUnits   = []string{"us", "ms", "s", "m", "h", "d"}
-	laterQueue  = []string{"states"}
 	laterGen    = []string{"sqlc", "review", "indexes"}
 )
 
@@ -122,7 +121,7 @@ func stageKeys(p *parser, q *Queue) []key {
 
 // queueKeys are the keys of an entry of queues.
 func queueKeys(p *parser, q *Queue) []key {
-	return append([]key{
+	return []key{
 		{name: "schema", required: "Say where the DDL stands: schema: [db/migrations].", read: func(name string, v *yaml.Node) {
 			q.Schema = p.strs(v, name, "files, folders and globs")
 		}},
@@ -134,13 +133,7 @@ func queueKeys(p *parser, q *Queue) []key {
 		{name: "name", read: into(&q.Name, p.str)},
 		{name: "min_fence", read: func(name string, v *yaml.Node) { q.MinFence = p.word(v, name, minFences) }},
 		{name: "queue", read: into(&q.Words, p.str)},
-		{name: "columns", read: func(name string, v *yaml.Node) {
-			entries, _ := p.entries(v, name)
-			for _, e := range entries {
-				words := p.strs(e.value, join(name, e.name), "annotations")
-				q.Columns = append(q.Columns, ColumnWords{Name: p.keyName(e), Words: words})
-			}
-		}},
+		{name: "columns", read: into(&q.Columns, p.columnWords)},
 		{name: "clock", read: func(name string, v *yaml.Node) { q.Clock = p.word(v, name, clocks) }},
 		{name: "times", read: into(&q.Times, p.times)},
 		{name: "ready_if", read: into(&q.ReadyIf, p.str)},
@@ -168,6 +161,12 @@ func queueKeys(p *parser, q *Queue) []key {
 		{name: "also", read: into(&q.Also, p.also)},
 		{name: "done", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.DoneMove)) }},
 		{name: "failed", read: func(name string, v *yaml.Node) { p.mapping(v, name, endKeys(p, &q.FailedMove)) }},
+		{name: "states", read: func(name string, v *yaml.Node) {
+			p.mapping(v, name, []key{{name: "running", required: "Say in which table jobs are while they run: running: {table: files_acquired, columns: same}.", read: func(name string, v *yaml.Node) {
+				q.Running = &Running{Pos: p.at(v)}
+				p.mapping(v, name, runningKeys(p, q.Running))
+			}}})
+		}},
 		{name: "params", read: func(name string, v *yaml.Node) {
 			entries, _ := p.entries(v, name)
 			for _, e := range entries {
@@ -232,7 +231,7 @@ func queueKeys(p *parser, q *Queue) []key {
 		{name: "gen", required: "Say what to write: gen: {go: {out: internal/emailq}}.", read: func(name string, v *yaml.Node) {
 			p.mapping(v, name, genKeys(p, &q.Gen))
 		}},
-	}, later(laterQueue)...)
+	}
 }
 
 // times reads how columns keep time.
@@ -248,6 +247,26 @@ func (p *parser) times(n *yaml.Node, name string) []Time {
 			p.errs.Errorf(t.Pos, "%s says nothing", of).WithHint("Say how the column keeps time: as: epoch, or whose clock it shows: clock: utc.")
 		}
 		list = append(list, t)
+	}
+	return list
+}
+
+// runningKeys are the keys of states.running.
+func runningKeys(p *parser, r *Running) []key {
+	return []key{
+		{name: "table", required: "Name the table in which jobs are while they run: table: files_acquired.", read: into(&r.Table, p.str)},
+		{name: "columns", required: "Say what its columns get: columns: same, or columns: {column of that table: value}.", read: p.sameOr(&r.Same, &r.Columns)},
+		{name: "words", read: into(&r.Words, p.columnWords)},
+	}
+}
+
+// columnWords reads the annotations of columns.
+func (p *parser) columnWords(v *yaml.Node, name string) []ColumnWords {
+	var list []ColumnWords
+	entries, _ := p.entries(v, name)
+	for _, e := range entries {
+		words := p.strs(e.value, join(name, e.name), "annotations")
+		list = append(list, ColumnWords{Name: p.keyName(e), Words: words})
 	}
 	return list
 }

@@ -411,6 +411,7 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	c := w.Claim
 	from := source{many: code.Id(locked), item: code.Id("Job"), lists: true}
 	narrowed := w.narrowed(locked, from)
+	from.batches = map[string]string{} // one text names the rows to all that follow
 	before, args := w.arguments(c.Statement, from, "")
 	before = append(narrowed, before...)
 	text := w.bound(c.Statement, args)

@@ -645,7 +645,7 @@ func (w *writer) failWith(g *code.Group, s *plan.Settle, again, prepared bool) {
 //
 //	failures := int(job.Tries)
 func (w *writer) countTries(g *code.Group) *code.Statement {
-	delayed := w.Retry.Statement.Has(plan.ArgDelay)
+	delayed := slices.ContainsFunc(settleStatements(w.Retry), func(s *plan.Statement) bool { return s.Has(plan.ArgDelay) })
 	a := w.Attempts
 	if a == nil {
 		if delayed {

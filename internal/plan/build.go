@@ -18,8 +18,12 @@ import (
 // it added complaints to errs.
 func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.ErrorList) *Package {
 	before := errs.Len()
+	claimed := spec // where the rows of claimed jobs are
+	if spec.Away != nil {
+		claimed = spec.Away.Spec
+	}
 	b := &builder{
-		spec:      spec,
+		spec:      claimed,
 		d:         d,
 		pkg:       &Package{},
 		roles:     map[*schema.Column]*queue.Column{},
@@ -32,7 +36,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		errs.Errorf(c.Pos, format, args...).WithHint("%s", hint)
 	}
 	b.serverVersion(q, errs)
-	b.packageFacts(q, errs)
+	b.packageFacts(spec, q, errs)
 	if b.cluster = q.Cluster.Value; b.cluster && d.Cluster == "" {
 		errs.Errorf(q.Cluster.Pos, "%s has no cluster whose nodes lock rows each for itself", d.Title).WithHint("Leave cluster: out.")
 	}
@@ -45,6 +49,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.checkTable(errs)
 	b.checkGroup(errs)
 	b.buildFields(q, errs)
+	b.bringReady(spec, errs)
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
 	}
@@ -53,6 +58,9 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	}
 	b.checkOffset(q, errs)
 	b.checkExpressions(errs)
+	if b.ready != nil {
+		b.ready.checkExpressions(errs)
+	}
 	b.readLegacy(q, errs)
 	b.identify(errs)
 	if errs.Len() > before {
@@ -63,23 +71,32 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.readFields()
 	b.readSide()
 	b.checkFence(errs)
-	b.chooseIndex()
 	b.locksAndCrash()
+	ready := b // takes rows, and adds them
+	if b.ready != nil {
+		ready = b.readReady()
+	}
+	ready.chooseIndex()
 	if b.offset != nil {
 		b.buildOffset()
 	} else {
 		b.buildPayload(errs)
-		b.buildClaim()
+		ready.buildClaim()
+		b.pkg.Claim = ready.pkg.Claim
 		b.buildSettles()
 		b.buildSweeps()
 		b.checkCompanions(errs)
 		b.buildStats()
-		b.buildPeek()
+		ready.buildPeek()
 	}
-	b.buildEnqueue()
+	ready.buildEnqueue()
 	b.noteCollisions()
-	b.buildIndexes()
+	ready.buildIndexes()
+	if b.ready != nil {
+		b.buildIndexes()
+	}
 	b.buildVerify(q, errs)
+	b.takeReady()
 	if b.d.HotHead != "" && b.spec.Shard == nil {
 		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)
 	}
@@ -190,17 +207,17 @@ func (b *builder) most() {
 }
 
 // packageFacts sets what the configuration says of the Go package.
-func (b *builder) packageFacts(q *config.Queue, errs *source.ErrorList) {
+func (b *builder) packageFacts(spec *queue.Spec, q *config.Queue, errs *source.ErrorList) {
 	p := b.pkg
-	p.Queue = b.spec.Name
-	p.Table = b.spec.Table.QualifiedName()
-	if f := b.spec.Table.Pos.File; f != nil {
+	p.Queue = spec.Name
+	p.Table = spec.Table.QualifiedName()
+	if f := spec.Table.Pos.File; f != nil {
 		p.Source = f.Path
 	}
 	p.Name = packageName(p.Queue)
-	p.Backoff = b.spec.Backoff
+	p.Backoff = spec.Backoff
 	p.Driver = Driver(b.d.Drivers[0])
-	p.Notes = slices.Clone(b.spec.Notes)
+	p.Notes = slices.Clone(spec.Notes)
 	g := q.Gen.Go
 	if g == nil {
 		return
@@ -474,6 +491,61 @@ func (b *builder) fuse() {
 // buildExplain gathers what people are told about the decisions.
 func (b *builder) buildExplain() {
 	p := b.pkg
+	b.explainColumns()
+	for _, f := range b.payload {
+		at := b.elsewhere[f]
+		use := ColumnUse{Column: plainText(b.called(at.from) + "." + at.column.Name), Type: plainText(at.column.Type.Raw),
+			Roles: "payload, of " + plainText(at.from.Table.QualifiedName()), Go: f.Name + " *" + strings.TrimPrefix(f.GoType, "*")}
+		p.Columns = append(p.Columns, use)
+	}
+	if b.ready != nil {
+		b.explainReady()
+	}
+	b.explainStates()
+	for _, name := range b.spec.Steps() {
+		m := MoveUse{Transition: string(name)}
+		m.From, m.To = moves[name][0], moves[name][1]
+		switch {
+		case name == queue.Claim:
+			m.To = string(b.takenState())
+		case m.From == "running" && m.To == "running":
+			m.From, m.To = b.heldState(), b.heldState()
+		case m.From == "running":
+			m.From = b.heldState()
+		}
+		if name == queue.Finish && b.spec.Cycle != nil {
+			m.To = "ready"
+		}
+		if o := b.spec.Outcome(name); o != nil {
+			m.Transition, m.From, m.To = o.Name, b.heldState(), string(o.To)
+		}
+		if b.side == nil {
+			if text, ok := b.explainStep(name); ok {
+				m.Writes = text
+				p.Moves = append(p.Moves, m)
+			}
+			continue
+		}
+		var writes []string
+		if t := b.side.spec.Transitions[name]; t != nil {
+			writes = append(writes, "in "+plainText(b.side.spec.Table.Name)+": "+b.side.explainMove(t))
+		}
+		switch t := b.spec.Transitions[name]; name {
+		case queue.Enqueue, queue.Finish, queue.Fail, queue.Redrive, queue.Purge:
+			if t != nil && (name != queue.Redrive || len(writes) == 0) {
+				writes = append(writes, b.explainMove(t))
+			}
+		}
+		if len(writes) > 0 {
+			m.Writes = strings.Join(writes, "; ")
+			p.Moves = append(p.Moves, m)
+		}
+	}
+}
+
+// explainColumns tells what each column was taken for.
+func (b *builder) explainColumns() {
+	p := b.pkg
 	for _, c := range b.spec.Columns {
 		var roles []string
 		for _, r := range c.Roles {
@@ -500,52 +572,6 @@ func (b *builder) buildExplain() {
 		}
 		p.Columns = append(p.Columns, use)
 	}
-	for _, f := range b.payload {
-		at := b.elsewhere[f]
-		use := ColumnUse{Column: plainText(b.called(at.from) + "." + at.column.Name), Type: plainText(at.column.Type.Raw),
-			Roles: "payload, of " + plainText(at.from.Table.QualifiedName()), Go: f.Name + " *" + strings.TrimPrefix(f.GoType, "*")}
-		p.Columns = append(p.Columns, use)
-	}
-	b.explainStates()
-	for _, name := range b.spec.Steps() {
-		m := MoveUse{Transition: string(name)}
-		m.From, m.To = moves[name][0], moves[name][1]
-		switch {
-		case name == queue.Claim:
-			m.To = string(b.takenState())
-		case m.From == "running" && m.To == "running":
-			m.From, m.To = b.heldState(), b.heldState()
-		case m.From == "running":
-			m.From = b.heldState()
-		}
-		if name == queue.Finish && b.spec.Cycle != nil {
-			m.To = "ready"
-		}
-		if o := b.spec.Outcome(name); o != nil {
-			m.Transition, m.From, m.To = o.Name, b.heldState(), string(o.To)
-		}
-		if b.side == nil {
-			if t := b.spec.Transitions[name]; t != nil {
-				m.Writes = b.explainMove(t)
-				p.Moves = append(p.Moves, m)
-			}
-			continue
-		}
-		var writes []string
-		if t := b.side.spec.Transitions[name]; t != nil {
-			writes = append(writes, "in "+plainText(b.side.spec.Table.Name)+": "+b.side.explainMove(t))
-		}
-		switch t := b.spec.Transitions[name]; name {
-		case queue.Enqueue, queue.Finish, queue.Fail, queue.Redrive, queue.Purge:
-			if t != nil && (name != queue.Redrive || len(writes) == 0) {
-				writes = append(writes, b.explainMove(t))
-			}
-		}
-		if len(writes) > 0 {
-			m.Writes = strings.Join(writes, "; ")
-			p.Moves = append(p.Moves, m)
-		}
-	}
 }
 
 // explainStates tells how each state is recognised.
@@ -556,8 +582,14 @@ func (b *builder) explainStates() {
 	s := b.newScope()
 	for _, name := range queue.StateNames {
 		state := b.spec.States[name]
+		if b.ready != nil && name == queue.Ready {
+			r := b.ready.newScope()
+			add(name, strings.TrimSuffix("a row of "+plainText(b.pkg.Table)+" with "+r.readable(r.tests(b.ready.stateTests(name)), " and "), " with "))
+		}
 		var test string
-		if state != nil {
+		if b.ready != nil && state != nil {
+			test = "a row of " + plainText(b.spec.Table.QualifiedName())
+		} else if state != nil {
 			test = cmp.Or(s.readable(s.tests(state.Tests), " and "), "every row")
 		}
 		if b.side != nil {

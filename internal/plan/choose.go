@@ -158,6 +158,9 @@ var strategies = []strategy{
 
 // choose sets the strategy and the reasons, or reports why there is none.
 func (b *builder) choose(errs *source.ErrorList) bool {
+	if b.ready != nil {
+		return b.chooseAway(errs)
+	}
 	forced := b.spec.Strategy
 	if forced == "partition" && b.spec.Shard != nil && b.hasRunning() {
 		forced = "" // the shard narrows whatever claims
@@ -354,6 +357,9 @@ func (b *builder) sinceMend(c dialect.Capability) string {
 
 // hasRunning reports whether claiming writes a state that others can see.
 func (b *builder) hasRunning() bool {
+	if b.ready != nil || b.running != nil {
+		return true
+	}
 	t := b.spec.Transitions[queue.Claim]
 	return len(b.spec.Held) > 0 && t != nil && len(t.Writes) > 0
 }

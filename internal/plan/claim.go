@@ -30,20 +30,14 @@ var asking = map[string]bool{"accept": true, "ask": true, "asked": true, "mostAs
 func (b *builder) buildClaim() {
 	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil, LeaseArg: b.spec.Lease != nil && b.spec.Lease.LengthArg}
 	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {
-		for _, p := range b.givens(t, false) {
-			for b.spec.Accept && asking[p.Name] || slices.ContainsFunc(c.Params, func(have *Param) bool { return have.Name == p.Name }) {
-				p.Name += "Value"
-			}
-			p.Write = true
-			c.Params = append(c.Params, p)
-		}
+		c.Params = b.addWritten(c.Params, t)
 	}
 	if b.spec.Accept {
 		c.Accept = &Accept{Most: mostAsked}
 	}
 	b.pkg.Claim = c
 	for _, o := range b.spec.Order {
-		if f := b.fields[o.Column]; o.Column != nil && f != nil && slices.Contains(b.pkg.Fields, f) {
+		if f := b.jobField(o.Column); o.Column != nil && f != nil && slices.Contains(b.pkg.Fields, f) {
 			c.Order = append(c.Order, SortTerm{Field: f, Desc: o.Desc, NullsFirst: b.comesFirst(o)})
 			continue
 		}
@@ -99,6 +93,8 @@ func (b *builder) buildClaim() {
 		c.Statement = b.takeStatement("claim", "delete_some", 0)
 	case "lease_table":
 		b.leaseClaim(c)
+	case "move":
+		b.moveClaim(c)
 	case "hold":
 		c.Flow = ReadOnly
 		b.pkg.Hold = true
@@ -114,6 +110,18 @@ func (b *builder) buildClaim() {
 		c.With = b.companions(queue.Claim, "claim", "Claim", nil)
 	}
 	b.docClaim(c)
+}
+
+// addWritten adds the arguments of the user's that a claim writes.
+func (b *builder) addWritten(params []*Param, t *queue.Transition) []*Param {
+	for _, p := range b.givens(t, false) {
+		for b.spec.Accept && asking[p.Name] || slices.ContainsFunc(params, func(have *Param) bool { return have.Name == p.Name }) {
+			p.Name += "Value"
+		}
+		p.Write = true
+		params = append(params, p)
+	}
+	return params
 }
 
 // writesClaim reports whether a claim leaves its marks in the row.

@@ -15,7 +15,7 @@ import (
 // the server then refuses the claim of both, again and again.
 func (b *builder) noteCollisions() {
 	claim := b.spec.Transitions[queue.Claim]
-	if claim == nil || !b.writesClaim() || b.side != nil || b.pkg.Strategy == "pop" {
+	if claim == nil || !b.writesClaim() || b.side != nil || b.ready != nil || b.pkg.Strategy == "pop" {
 		return
 	}
 	for _, ix := range b.spec.Table.Indexes {

@@ -61,6 +61,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		}
 		s, v := b.newScope(), b.base(op)
 		s.beside, s.listed = c, true
+		s.settle.delay = name == queue.Release
 		v.Names.Row = b.alias("held")
 		if strings.EqualFold(v.Names.Row, c.Table) {
 			v.Names.Row = b.alias("held_rows")
@@ -140,6 +141,14 @@ func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
 	switch {
 	case v.Value.Kind == queue.Now && c.Known == nil && v.Of == nil:
 		return s.raw("{now}")
+	case s.settle.delay && v.Value.Kind == queue.Now && v.Value.Shift != nil && v.Value.Shift.Arg == queue.ArgDelay:
+		due := s.clock(column, nil)
+		if was := v.Value.Other; was != nil {
+			due = s.column(was)
+		}
+		return "CASE WHEN " + s.arg(Arg{Kind: ArgDelay}) + " > 0.0 THEN " + s.value(column, v.Value) + " ELSE " + due + " END"
+	case v.Value.Kind == queue.Token, v.Value.Kind == queue.WorkerID, v.Value.Kind == queue.Given:
+		return s.d.Cast(s.value(column, v.Value), s.castType(column.Type))
 	case v.Value.IsArg(queue.ArgResult):
 		return s.resultOf(v.Of)
 	case v.Value.IsArg(queue.ArgError) && v.Of == nil:
@@ -251,6 +260,9 @@ func (b *builder) besideTables() string {
 			continue
 		}
 		for _, c := range t.With {
+			if b.ready != nil && c.Move && c.Known == b.ready.spec.Table {
+				continue // the queue's own
+			}
 			table := plainText(c.QualifiedName())
 			if by[table] == nil {
 				tables = append(tables, table)

@@ -26,10 +26,16 @@ func (b *builder) docClaim(c *Claim) {
 		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends." + comes
 	case "lease_table":
 		what = "Claim takes up to limit ready jobs by a row of " + plainText(b.pkg.LeaseTable.Name) + " for each; their own rows stay as they are." + comes
+	case "move":
+		what = "Claim takes up to limit ready jobs by moving their rows to " + plainText(b.running.spec.Table.QualifiedName()) + "." + comes
 	case "partition":
 		what = "Claim reads up to limit ready jobs of one shard and writes nothing: the shard keeps workers apart, so two workers with the same shard get the same jobs. They come in queue order; when nothing is ready it returns no jobs and a nil error."
 	}
-	c.Doc = []string{what + b.also(queue.Claim)}
+	over := b // in which the claim leaves its marks
+	if b.running != nil {
+		over = b.running
+	}
+	c.Doc = []string{what + over.also(queue.Claim)}
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
 		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
 	}
@@ -44,7 +50,11 @@ func (b *builder) docClaim(c *Claim) {
 	if rule := b.groupRule(); rule != "" {
 		c.Doc = append(c.Doc, rule)
 	}
-	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash+b.rollBack(queue.Claim))
+	end := over.rollBack(queue.Claim)
+	if b.running != nil && len(c.With) > 0 {
+		end = mayLeave // a row in both tables
+	}
+	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash+end)
 }
 
 // acceptDoc says of which jobs a claim asks, when, and what may have changed since.
@@ -89,7 +99,7 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
 	case b.d.SingleWriter:
 		p.Locks = "It locks the database for writing while the statement runs."
-		if len(b.payload) > 0 {
+		if len(b.payload) > 0 || p.Strategy == "move" {
 			p.Locks = "It locks the database for writing until it commits."
 		}
 	case p.Strategy == "lease_table" && b.can(dialect.SkipLocked):
@@ -100,7 +110,7 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It locks the rows it takes and a number for each until it commits, and passes over numbers that others hold."
 	case p.Strategy == "guarded" && b.locksTable() && !b.can(dialect.Returning):
 		p.Locks = "It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back."
-	case p.Strategy == "guarded":
+	case p.Strategy == "guarded", p.Strategy == "move" && !b.ready.locksAsItLooks():
 		p.Locks = "It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other."
 	case b.can(dialect.OrderedUpdate):
 		p.Locks = "It locks the rows it takes until it commits; of two claims that meet, one is undone and made again."
@@ -243,10 +253,13 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 // rollBack says what the caller of an operation of several statements has to do.
 func (b *builder) rollBack(names ...queue.TransitionName) string {
 	if slices.ContainsFunc(names, b.hasCompanions) {
-		return " In the caller's transaction an error may leave a part of it: roll back."
+		return mayLeave
 	}
 	return ""
 }
+
+// mayLeave says what an error leaves of several statements.
+const mayLeave = " In the caller's transaction an error may leave a part of it: roll back."
 
 // whole says what a crash leaves of one statement.
 const whole = "A crash leaves it done as a whole or not at all."

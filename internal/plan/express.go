@@ -47,7 +47,10 @@ type builder struct {
 	// that, over the queue's own.
 	side, rows *builder
 	held       queue.Side
-	cluster    bool // several nodes lock rows each for itself
+	// ready plans over the table of ready rows where jobs run in another; running, of
+	// that, over the other.
+	ready, running *builder
+	cluster        bool // several nodes lock rows each for itself
 	// conformancePos is where the test of the package was asked for.
 	conformancePos source.Pos
 	shared         *values // what the statements have in common

@@ -544,6 +544,13 @@ func TestTransitionsNameTheStateTheyLeave(t *testing.T) {
 				}
 				continue
 			}
+			if m.spec.Away != nil {
+				// The table is the state.
+				if !strings.Contains(s.finds().SQL, m.d.Ident(m.spec.Away.Spec.Table.Name)) {
+					t.Errorf("%s does not look where jobs run:\n%s", s.Statement.Name, s.finds().SQL)
+				}
+				continue
+			}
 			tests := m.spec.Transitions[name].Tests
 			if len(tests) == 0 && m.spec.States[queue.Running] == nil {
 				tests = ready // a job that runs is still as it was claimed
@@ -798,8 +805,15 @@ func TestOrderColumnsComeBack(t *testing.T) {
 				}
 				break
 			}
-			term := m.Claim.Order[i]
-			if term.Field.Column != o.Column.Name || term.Desc != o.Desc {
+			term, called := m.Claim.Order[i], o.Column.Name
+			if m.spec.Away != nil {
+				for there, here := range m.spec.Away.Ready {
+					if here == o.Column {
+						called = there.Name
+					}
+				}
+			}
+			if term.Field.Column != called || term.Desc != o.Desc {
 				t.Errorf("term %d of the order is %s, want %s", i+1, term.Field.Column, o.Column.Name)
 			}
 			if !slices.Contains(rows, term.Field) {
@@ -899,7 +913,11 @@ func TestEveryStatementIsTagged(t *testing.T) {
 // it out, and nothing else is.
 func TestPayloadIsMarked(t *testing.T) {
 	everyPlan(t, func(t *testing.T, m made) {
-		for _, c := range m.spec.Columns {
+		columns := m.spec.Columns
+		if m.spec.Away != nil {
+			columns = m.spec.Away.Spec.Columns
+		}
+		for _, c := range columns {
 			for _, f := range m.Fields {
 				if f.Column == c.Name && f.Payload != c.Payload {
 					t.Errorf("column %q: payload is %v, want %v", c.Name, f.Payload, c.Payload)

@@ -99,6 +99,11 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		}
 	}
 	beside := len(t.With) > 0
+	if to := movesTo(t); to != nil && name == queue.Release {
+		st.Delay = slices.ContainsFunc(to.Set, func(v queue.CompanionValue) bool {
+			return v.Value.Shift != nil && v.Value.Shift.Arg == queue.ArgDelay
+		})
+	}
 	moved := b.movesKey(name)
 	// What names the row changes, and what named it is what has to come back.
 	was := ""
@@ -261,7 +266,11 @@ func (b *builder) readByKey(file, op string, fields []*Field, head string) *Stat
 	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
 	v.Returning = s.read(fields)
-	return s.statement(file, "select_batch", v, fields, head, "locks: none", "index: the key")
+	template := "select_batch"
+	if !b.d.Has(template) {
+		template = "lock_batch"
+	}
+	return s.statement(file, template, v, fields, head, "locks: none", "index: the key")
 }
 
 // fenceHead says in a head comment what keeps a late worker out.
@@ -591,9 +600,28 @@ func (b *builder) buildStats() {
 		v.Table += " LEFT JOIN " + b.sideTable() + " ON " + strings.Join(b.sameKey(b.side.qualified()), " AND ")
 		s.prefix = b.qualified()
 	}
+	if b.ready != nil {
+		st.Fields, v.Figures, v.Table = b.awayFigures(s)
+	} else {
+		st.Fields, v.Figures = s.figures()
+	}
+	if len(st.Fields) == 0 {
+		return
+	}
+	st.Statement = s.statement("stats", "stats", v, nil, "stats: counts rows by state", "locks: none", "index: none; it reads the whole table")
+	st.Doc = []string{
+		"Stats counts rows by state and measures waits, as far as the table's columns tell. It reads the whole table: call it for dashboards, not in loops.",
+		reads,
+	}
+	b.pkg.Stats = st
+}
+
+// figures returns what Stats tells of the table, and the SQL of each.
+func (s *scope) figures() (fields []StatsField, texts []string) {
+	b := s.builder
 	add := func(name, goType, doc, sql string) {
-		st.Fields = append(st.Fields, StatsField{Name: name, GoType: goType, Doc: doc})
-		v.Figures = append(v.Figures, sql+" AS "+b.d.Ident(b.d.Fold(snake(name))))
+		fields = append(fields, StatsField{Name: name, GoType: goType, Doc: doc})
+		texts = append(texts, sql+" AS "+b.d.Ident(b.d.Fold(snake(name))))
 	}
 	filter := func(function, expr string, where []string) string {
 		if len(where) == 0 {
@@ -604,7 +632,7 @@ func (b *builder) buildStats() {
 	}
 	states := map[queue.StateName][]string{}
 	for _, name := range queue.StateNames {
-		if state := b.spec.States[name]; state != nil && (len(state.Tests) > 0 || name == queue.Ready) {
+		if state := b.spec.States[name]; state != nil && (len(state.Tests) > 0 || name == queue.Ready || b.ready != nil) {
 			states[name] = s.tests(withoutArguments(state.Tests))
 		}
 	}
@@ -633,7 +661,7 @@ func (b *builder) buildStats() {
 	}
 	if l := b.spec.Liveness; len(b.spec.Expired) > 0 && b.hasRunning() && (l == nil || !l.Listed) {
 		// The state itself may look at the clock; what its holder leaves does not.
-		if held := s.tests(b.spec.Transitions[queue.Finish].Tests); len(held) > 0 {
+		if held := s.tests(b.spec.Transitions[queue.Finish].Tests); len(held) > 0 || b.ready != nil {
 			add("Expired", "int64", "rows whose claim ran out", filter("count", "", slices.Concat(held, s.tests(b.spec.Expired))))
 		}
 	}
@@ -664,15 +692,7 @@ func (b *builder) buildStats() {
 		between("MeanWait", "mean time from enqueue to claim of finished rows", b.spec.Enqueued, b.spec.Started, done)
 		between("MeanRun", "mean time from claim to finish of finished rows", b.spec.Started, b.spec.Finished, done)
 	}
-	if len(st.Fields) == 0 {
-		return
-	}
-	st.Statement = s.statement("stats", "stats", v, nil, "stats: counts rows by state", "locks: none", "index: none; it reads the whole table")
-	st.Doc = []string{
-		"Stats counts rows by state and measures waits, as far as the table's columns tell. It reads the whole table: call it for dashboards, not in loops.",
-		reads,
-	}
-	b.pkg.Stats = st
+	return fields, texts
 }
 
 // constant reports whether a test compares with literals only, so that a
@@ -705,6 +725,9 @@ func (b *builder) buildPeek() {
 // readyFields are the fields of a job that is not claimed: what only a claim fills in
 // may be null there.
 func (b *builder) readyFields() []*Field {
+	if b.running != nil {
+		return b.peeked()
+	}
 	var fields []*Field
 	for _, f := range b.pkg.Fields {
 		if b.isSide(f) {
@@ -756,6 +779,9 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 	}
 	if b.side != nil {
 		b.verifySide(verify, columns)
+	}
+	if b.ready != nil {
+		b.verifyReady(verify, columns)
 	}
 	if b.offset != nil {
 		checkAs("verify_offset", "verify_columns", "create the table with schema/offset.sql, or generate again", func(_ *scope, v *values) { b.verifyOffset(v) })

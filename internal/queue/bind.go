@@ -21,7 +21,7 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 	before := errs.Len()
 	loose(cat.Loose, errs)
 	for _, key := range q.Later {
-		refuse(errs, key.Pos, key.Value, "Leave the key out. "+meanwhile[key.Value])
+		refuse(errs, key.Pos, key.Value, "Leave the key out.")
 	}
 	t := find(cat, q, fold, errs)
 	if t == nil {
@@ -44,11 +44,6 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 	return specs
 }
 
-// meanwhile says what can be done instead of a key that is refused.
-var meanwhile = map[string]string{
-	"states": "Mark the state in a column with qgen:status.",
-}
-
 // find returns the table of the entry; nil after a complaint.
 func find(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *source.ErrorList) *schema.Table {
 	if q.Table.IsSet() {
@@ -56,7 +51,7 @@ func find(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 	}
 	var candidates []*schema.Table
 	for _, t := range cat.Tables {
-		if isAnnotated(t) {
+		if isAnnotated(t) && (q.Running == nil || !slices.Contains(cat.Lookup(q.Running.Table.Value, fold), t)) {
 			candidates = append(candidates, t)
 		}
 	}

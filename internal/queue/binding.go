@@ -48,6 +48,11 @@ type binding struct {
 	givens map[string]*role // what arguments are for, by their names
 
 	waiting bool // the expression that is read tells a wait after a failure
+
+	// ready reads the table of the queue where this reads that in which jobs run, which
+	// away describes.
+	ready *binding
+	away  *pairing
 }
 
 // condition is a test that belongs to a state. A fleeting one may cease to
@@ -57,9 +62,9 @@ type condition struct {
 	fleeting bool
 }
 
-// bindOne returns the Spec of one queue, nil after a complaint.
-func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, damaged bool, errs *source.ErrorList) *Spec {
-	b := &binding{
+// newBinding begins to read one queue of a table.
+func newBinding(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, errs *source.ErrorList) *binding {
+	return &binding{
 		spec: &Spec{
 			Name: one.name, Pos: one.pos, Table: t,
 			States: map[StateName]*State{}, Transitions: map[TransitionName]*Transition{},
@@ -76,8 +81,24 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 		dueAt:   -1,
 		givens:  map[string]*role{},
 	}
+}
+
+// bindOne returns the Spec of one queue, nil after a complaint.
+func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(string) string, one *oneQueue, damaged bool, errs *source.ErrorList) *Spec {
+	var there *pairing
+	if q.Running != nil {
+		moved := *one
+		if there, moved.roles = readAway(cat, t, q, fold, one, errs); there == nil {
+			return nil
+		}
+		one = &moved
+	}
+	b := newBinding(cat, t, q, fold, one, errs)
 	before := errs.Len()
 	b.readRoles(one.roles)
+	if there != nil {
+		there.mark(b)
+	}
 	b.readQueue()
 	b.readNames()
 	b.readKey()
@@ -100,7 +121,9 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	sound := !damaged && errs.Len() == before
 	b.buildStates(sound)
 	b.buildTransitions()
-	b.readCompanions()
+	if there == nil {
+		b.readCompanions()
+	}
 	if sound && errs.Len() == before {
 		b.judgeWrites()
 	}
@@ -109,6 +132,9 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readFence()
 	if sound && errs.Len() == before {
 		b.judge()
+	}
+	if there != nil && errs.Len() == before {
+		b.readRunning(there)
 	}
 	if errs.Len() > before {
 		return nil

@@ -75,7 +75,7 @@ func (b *binding) readClaims() {
 	}
 	b.readHolders()
 	for _, r := range []*role{k.lease, k.claimed, k.worker, k.token} {
-		if r != nil && (!k.visible || r != k.lease) {
+		if r != nil && (!k.visible || r != k.lease) && !b.isAway() {
 			b.readFree(r)
 		}
 	}
@@ -130,6 +130,10 @@ func (b *binding) chooseExpiry() {
 	var said *word
 	for _, r := range []*role{k.lease, k.claimed} {
 		if w := r.annotationOf().word("expired"); w != nil {
+			if b.isAway() && w.values[0].text == "claim" {
+				b.errorf(w.pos, "a claim takes rows of %q, and those whose claims have run out are in %q", b.ready.table.QualifiedName(), b.table.QualifiedName()).
+					WithHint("Leave expired=claim out: Recover moves such rows back.")
+			}
 			if said != nil && said.values[0].text != w.values[0].text {
 				b.errorf(w.pos, "expired is %s here, but %s at %s", w.values[0].text, said.values[0].text, said.pos).WithHint("Keep one of them.")
 			}
@@ -143,7 +147,7 @@ func (b *binding) chooseExpiry() {
 			WithHint("Say after how long: timeout=30m, or timeout=<column> for the row's own.")
 	case said != nil:
 		k.byClaim = said.values[0].text == "claim"
-	case !expires:
+	case !expires, b.isAway():
 	case k.told:
 		if k.lease != nil || k.claimed != nil {
 			b.note("a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)")
@@ -183,7 +187,7 @@ func either(roles ...*role) *role {
 func (b *binding) chooseMark() {
 	k := &b.claims
 	switch {
-	case k.told:
+	case k.told, b.isAway():
 	case k.byClaim:
 		k.mark = either(k.lease, k.claimed)
 	default:

@@ -101,6 +101,13 @@ func (s *Spec) String() string {
 			fmt.Fprintf(&w, "  %s: %s\n", c.Name, text)
 		}
 	}
+	if s.Away != nil {
+		w.WriteString("\nwhile a job runs\n")
+		s.Away.Claim.describe(&w)
+		for line := range strings.Lines(s.Away.Spec.String()) {
+			w.WriteString(strings.TrimRight("  "+line, " \n") + "\n")
+		}
+	}
 	if len(s.Notes) > 0 {
 		w.WriteString("\nnotes\n")
 	}

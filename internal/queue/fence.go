@@ -21,7 +21,7 @@ func (b *binding) readFence() {
 			s.Started = column.column
 		}
 	}
-	if !b.runs() {
+	if !b.runs() || b.movesAway() {
 		return
 	}
 	with := func(c *schema.Column) []*schema.Column {
@@ -95,7 +95,7 @@ func (b *binding) judge() {
 				WithHint(hint, s.Strategy, "Add a column for qgen:status, qgen:lease, qgen:worker or qgen:token")
 		}
 	}
-	if b.runs() && s.Expired == nil && !b.claims.byClaim {
+	if b.runs() && s.Expired == nil && !b.claims.byClaim && !b.movesAway() {
 		b.note("nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover")
 	}
 }

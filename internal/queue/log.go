@@ -87,7 +87,7 @@ func (b *binding) readLog() {
 
 // onlyAdded reports whether nothing but qgen:seq says what becomes of rows.
 func (b *binding) onlyAdded(seq *role) bool {
-	if seq == nil || b.spec.Strategy != "" || b.queue.has("done") || b.queue.has("failed") || b.config.Recover.IsSet() ||
+	if seq == nil || b.config.Running != nil || b.spec.Strategy != "" || b.queue.has("done") || b.queue.has("failed") || b.config.Recover.IsSet() ||
 		b.config.DoneMove != nil || b.config.FailedMove != nil {
 		return false
 	}

@@ -63,6 +63,9 @@ type Spec struct {
 	Procedures bool
 	StoredPos  source.Pos
 
+	// Away is the table in which rows are while their jobs run; nil where they stay.
+	Away *Away
+
 	// Side holds the claims where qgen.yaml says so; nil where it does not.
 	Side   *Side
 	Tables []*schema.Table // of the schema, whose names are taken
@@ -305,11 +308,13 @@ const (
 
 // Value is the right-hand side of a test or a write.
 type Value struct {
-	Kind  ValueKind
-	Text  string     // of Literal (unquoted) and SQLExpr
-	Pos   source.Pos // where the user wrote it; invalid when a role implies it
-	By    int        // of Add and ColumnOf
-	Name  string     // of Arg and Given
+	Kind ValueKind
+	Text string     // of Literal (unquoted) and SQLExpr
+	Pos  source.Pos // where the user wrote it; invalid when a role implies it
+	By   int        // of Add and ColumnOf
+	Name string     // of Arg and Given
+	// Other is the column of ColumnOf; of Now with a delay, where the row moves, that
+	// which keeps the time for rows without one.
 	Other *schema.Column
 	// Shift moves Now; nil leaves it alone.
 	Shift *Shift

@@ -13,6 +13,13 @@ import (
 // whole is judged only where every part is sound.
 func (b *binding) buildStates(sound bool) {
 	k := &b.claims
+	if b.isAway() {
+		b.spec.States[Running], b.spec.States[Ready] = &State{Name: Running}, &State{Name: Ready}
+		b.spec.Expired = b.runOut()
+		b.readRecoverIf()
+		b.readAlive()
+		return
+	}
 	b.statusCore()
 	b.markCore()
 	if b.finished != nil && b.keepsDone && b.saysState(Done) == nil {
@@ -34,8 +41,10 @@ func (b *binding) buildStates(sound bool) {
 			b.spec.Expired = nil // is ready
 		}
 	}
-	b.readRecoverIf()
-	b.readAlive()
+	if !b.movesAway() {
+		b.readRecoverIf()
+		b.readAlive()
+	}
 	for _, name := range StateNames {
 		if len(b.told(name)) == 0 && (name != Ready || len(b.narrow) == 0) {
 			continue
@@ -99,7 +108,9 @@ func (b *binding) onlyReady(c *schema.Column) bool {
 }
 
 // runs reports whether a claimed row can be told by looking at it.
-func (b *binding) runs() bool { return b.claims.told || b.claims.mark != nil }
+func (b *binding) runs() bool {
+	return b.claims.told || b.claims.mark != nil || b.config.Running != nil
+}
 
 // statusCore adds what the status columns test.
 func (b *binding) statusCore() {

@@ -194,6 +194,7 @@ func (s *sqlite) createTable(n *ast.CreateTableStmt) {
 					name: k.Name, node: k, primary: k.Kind == ast.ColumnPrimaryKey,
 					columns:  []IndexColumn{{Column: c, Desc: k.Order == ast.SortDesc, NullsFirst: k.Order != ast.SortDesc}},
 					rowAlias: k.Kind == ast.ColumnPrimaryKey && k.Order != ast.SortDesc,
+					counts:   k.AutoIncrement,
 				})
 			}
 		}
@@ -211,7 +212,7 @@ func (s *sqlite) createTable(n *ast.CreateTableStmt) {
 			}
 			keys = append(keys, tableKey{
 				name: k.Name, node: k, columns: columns,
-				primary: k.Kind == ast.TablePrimaryKey, rowAlias: k.Kind == ast.TablePrimaryKey,
+				primary: k.Kind == ast.TablePrimaryKey, rowAlias: k.Kind == ast.TablePrimaryKey, counts: k.AutoIncrement,
 			})
 		}
 	}
@@ -226,6 +227,7 @@ type tableKey struct {
 	columns  []IndexColumn
 	primary  bool
 	rowAlias bool // an INTEGER PRIMARY KEY written like this is the row's number
+	counts   bool // AUTOINCREMENT: no number comes twice
 }
 
 // addKeys adds keys the way SQLite does: an INTEGER PRIMARY KEY is the table's
@@ -243,7 +245,7 @@ func (s *sqlite) addKeys(t *draft, keys []tableKey, strict bool) {
 		ix := &Index{Pos: k.Pos, Unique: true, Method: btree, Columns: tk.columns}
 		first := k.Columns[0]
 		if tk.rowAlias && len(k.Columns) == 1 && strings.EqualFold(first.Type.Raw, "integer") && !t.NoRowIdentity {
-			first.Identity, first.HasDefault, first.NotNull = true, true, true
+			first.Identity, first.HasDefault, first.NotNull, first.Reused = true, true, true, !tk.counts
 			ix.Method, ix.Columns[0].Desc, ix.Columns[0].NullsFirst = rowid, false, true
 		} else {
 			auto++

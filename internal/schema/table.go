@@ -137,6 +137,7 @@ type Column struct {
 	HasDefault bool   // DEFAULT, serial or identity
 	Default    string // as written, "" when there is none or it is serial
 	Identity   bool   // filled by the database: serial, identity, autoincrement, INTEGER PRIMARY KEY
+	Reused     bool   // Identity gives numbers of deleted rows again
 	Always     bool   // GENERATED ALWAYS AS IDENTITY: must not be written
 	Generated  bool   // computed from other columns: must not be written
 	OnUpdate   bool   // ON UPDATE CURRENT_TIMESTAMP: every change of the row writes it

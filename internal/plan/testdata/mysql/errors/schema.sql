@@ -42,3 +42,6 @@ CREATE TABLE isamg (
     kind int NOT NULL -- qgen:group limit=1
 ) ENGINE=MyISAM;
 CREATE TABLE kinds (id int NOT NULL PRIMARY KEY);
+CREATE TABLE isam_running (id bigint NOT NULL PRIMARY KEY, st varchar(8) NOT NULL) ENGINE=MyISAM;
+CREATE TABLE waiting (id bigint NOT NULL PRIMARY KEY, st varchar(8) NOT NULL);
+CREATE TABLE waiting_isam (id bigint NOT NULL PRIMARY KEY, st varchar(8) NOT NULL) ENGINE=MyISAM;

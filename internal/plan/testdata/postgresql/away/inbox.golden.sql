@@ -1,0 +1,292 @@
+-- Package inboxq uses the table Inbox as a queue of jobs on PostgreSQL 9.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+--
+-- Jobs are claimed by the strategy move: the state of a job is the table in which its row is; a claim moves it to held, whose unique key lets one worker have it.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Besides the queue's own rows it writes taken (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+-- * move         the state of a job is the table in which its row is; a claim moves it to held, whose unique key lets one worker have it
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "Gone"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then moves
+-- locks: none
+-- index: ("Gone")
+-- isolation: read committed
+-- arguments: 1: param id *string, 2: limit
+SELECT /* inboxq.Claim */
+       "Gone"
+FROM   "Inbox"
+WHERE  (due <= floor(extract(epoch FROM now()))::bigint OR due IS NULL)
+AND    ($1::text IS NULL OR id = $1)
+ORDER  BY "Gone"
+LIMIT  $2;
+
+-- sql/claim_lock.sql
+-- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- locks: the rows it returns, until commit; waits for rows that are locked
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Gone, 2: param id *string
+SELECT /* inboxq.Claim */
+       "Gone"
+FROM   "Inbox"
+WHERE  "Gone" = ANY ($1::bigint[])
+AND    CASE WHEN (due <= floor(extract(epoch FROM now()))::bigint OR due IS NULL)
+            AND    ($2::text IS NULL OR id = $2) THEN true END
+FOR    UPDATE OF "Inbox";
+
+-- sql/claim.sql
+-- claim: ready to running, a row of held for each of the rows that claim_lock.sql locked
+-- locks: the rows it adds, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: given note *string, 2: batch Gone
+INSERT /* inboxq.Claim */ INTO held
+       ("Gone", id, due, note)
+SELECT held_rows."Gone", held_rows.id, held_rows.due, $1::text
+FROM   "Inbox" AS held_rows
+WHERE  held_rows."Gone" = ANY ($2::bigint[]);
+
+-- sql/claim_read.sql
+-- claim: reads the rows that were added
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Gone
+SELECT /* inboxq.Claim */
+       "Gone", id, due
+FROM   held
+WHERE  "Gone" = ANY ($1::bigint[])
+FOR    UPDATE OF held;
+
+-- sql/claim_leave.sql
+-- claim: deletes the rows that claim.sql added to held
+-- locks: the rows it deletes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Gone
+DELETE /* inboxq.Claim */ FROM "Inbox"
+WHERE  "Gone" = ANY ($1::bigint[]);
+
+-- sql/claim_insert_taken.sql
+-- claim: inserts rows into taken for the rows that were taken
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Gone
+INSERT /* inboxq.Claim */ INTO taken
+       (held, note)
+SELECT held_rows."Gone", held_rows.note
+FROM   held AS held_rows
+WHERE  held_rows."Gone" = ANY ($1::bigint[]);
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Gone
+DELETE /* inboxq.Complete */ FROM held
+WHERE  "Gone" = ANY ($1::bigint[])
+RETURNING "Gone";
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Gone
+SELECT /* inboxq.Fail */
+       "Gone"
+FROM   held
+WHERE  "Gone" = ANY ($1::bigint[])
+FOR    UPDATE OF held;
+
+-- sql/retry_move.sql
+-- retry: the rows that retry_lock.sql locked go to Inbox before retry.sql deletes them
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch Gone
+INSERT /* inboxq.Fail */ INTO "Inbox"
+       ("Gone", id, due)
+SELECT held_rows."Gone", held_rows.id, floor(extract(epoch FROM now()) + $1)::bigint
+FROM   held AS held_rows
+WHERE  held_rows."Gone" = ANY ($2::bigint[]);
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Gone
+DELETE /* inboxq.Fail */ FROM held
+WHERE  "Gone" = ANY ($1::bigint[]);
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Gone
+SELECT /* inboxq.Requeue */
+       "Gone"
+FROM   held
+WHERE  "Gone" = ANY ($1::bigint[])
+FOR    UPDATE OF held;
+
+-- sql/requeue_move.sql
+-- requeue: the rows that requeue_lock.sql locked go to Inbox before requeue.sql deletes them
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch Gone
+INSERT /* inboxq.Requeue */ INTO "Inbox"
+       ("Gone", id, due)
+SELECT held_rows."Gone", held_rows.id,
+       CASE WHEN $1 > 0.0 THEN floor(extract(epoch FROM now()) + $1)::bigint ELSE held_rows.due END
+FROM   held AS held_rows
+WHERE  held_rows."Gone" = ANY ($2::bigint[]);
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Gone
+DELETE /* inboxq.Requeue */ FROM held
+WHERE  "Gone" = ANY ($1::bigint[]);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new Due
+INSERT /* inboxq.Enqueue */ INTO "Inbox"
+       (id, due)
+VALUES ($1, $2)
+RETURNING "Gone";
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID, 2: new_batch Due
+INSERT /* inboxq.EnqueueMany */ INTO "Inbox"
+       (id, due)
+SELECT id_new, due_new
+FROM   unnest($1::text[], $2::integer[]) WITH ORDINALITY AS job (id_new, due_new, job_order)
+ORDER  BY job_order
+RETURNING "Gone";
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* inboxq.Stats */
+       ready,
+       delayed,
+       oldest_ready,
+       running
+FROM   (
+           SELECT count(*) FILTER (WHERE (due <= floor(extract(epoch FROM now()))::bigint OR due IS NULL)) AS ready,
+                  count(*) FILTER (WHERE due > floor(extract(epoch FROM now()))::bigint) AS delayed,
+                  (floor(extract(epoch FROM now()))::bigint - min(due) FILTER (WHERE (due <= floor(extract(epoch FROM now()))::bigint OR due IS NULL))) AS oldest_ready
+           FROM   "Inbox"
+       ) ready_figures CROSS JOIN (
+           SELECT count(*) AS running
+           FROM   held
+       ) running_figures;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: ("Gone")
+-- isolation: read committed
+-- arguments: 1: param id *string, 2: limit
+SELECT /* inboxq.Peek */
+       "Gone", id, due
+FROM   "Inbox"
+WHERE  (due <= floor(extract(epoch FROM now()))::bigint OR due IS NULL)
+AND    ($1::text IS NULL OR id = $1)
+ORDER  BY "Gone"
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* inboxq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 9.4'
+WHERE  current_setting('server_version_num')::int < 90400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* inboxq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('Gone', 'bigint'),
+               ('id', 'text'),
+               ('due', 'integer'),
+               ('note', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('held')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_ready.sql
+-- verify: columns of Inbox
+-- locks: none
+SELECT /* inboxq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('Gone', 'bigint'),
+               ('id', 'text'),
+               ('due', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('"Inbox"')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_index_ready.sql
+-- verify: index of Inbox
+-- locks: none
+SELECT /* inboxq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('Inbox_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('"Inbox"')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* inboxq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: Inbox_pkey serves already

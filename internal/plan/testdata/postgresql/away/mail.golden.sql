@@ -1,0 +1,434 @@
+-- Package mailq uses the table mail as a queue of jobs on PostgreSQL 18 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (mail_sent)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy move: the state of a job is the table in which its row is; a claim moves it to mail_running, whose unique key lets one worker have it.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- Besides the queue's own rows it writes mail_sent (Complete), each in the transaction of the operation. A job whose claim was lost writes nothing there.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mail_ready and mail_running_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+-- * move         the state of a job is the table in which its row is; a claim moves it to mail_running, whose unique key lets one worker have it
+-- note: nothing marks a failed row, so Fail always puts the job back
+
+-- sql/claim.sql
+-- claim: ready to running, from mail to mail_running
+-- locks: the rows it moves, until commit; passes over rows that are locked
+-- index: (prio DESC, tenant, no)
+-- isolation: read committed
+-- arguments: 1: limit, 2: worker Who
+WITH /* mailq.Claim */ picked AS MATERIALIZED (
+    SELECT tenant, no
+    FROM   mail
+    ORDER  BY prio DESC, tenant, no
+    LIMIT  $1
+    FOR    UPDATE SKIP LOCKED
+), gone AS (
+    DELETE FROM mail
+    USING  picked
+    WHERE  mail.tenant = picked.tenant
+    AND    mail.no = picked.no
+    RETURNING mail.tenant, mail.no, mail.prio, mail.body, mail.count, mail.changes
+)
+INSERT INTO mail_running
+       (customer, number, text, prio, failures, who, since, till, version, kind)
+SELECT gone.tenant, gone.no, gone.body, gone.prio, gone.count, $2::text, now(),
+       now() + interval '2 minutes', gone.changes + 1, 'mail'
+FROM   gone
+RETURNING customer, number, text, prio, failures, till, version;
+
+-- sql/claim_1.sql
+-- claim: ready to running, from mail to mail_running
+-- locks: the rows it moves, until commit; passes over rows that are locked
+-- index: (prio DESC, tenant, no)
+-- isolation: read committed
+-- arguments: 1: worker Who
+WITH /* mailq.Claim */ picked AS MATERIALIZED (
+    SELECT tenant, no
+    FROM   mail
+    ORDER  BY prio DESC, tenant, no
+    LIMIT  1
+    FOR    UPDATE SKIP LOCKED
+), gone AS (
+    DELETE FROM mail
+    USING  picked
+    WHERE  mail.tenant = picked.tenant
+    AND    mail.no = picked.no
+    RETURNING mail.tenant, mail.no, mail.prio, mail.body, mail.count, mail.changes
+)
+INSERT INTO mail_running
+       (customer, number, text, prio, failures, who, since, till, version, kind)
+SELECT gone.tenant, gone.no, gone.body, gone.prio, gone.count, $1::text, now(),
+       now() + interval '2 minutes', gone.changes + 1, 'mail'
+FROM   gone
+RETURNING customer, number, text, prio, failures, till, version;
+
+-- sql/claim_100.sql
+-- claim: ready to running, from mail to mail_running
+-- locks: the rows it moves, until commit; passes over rows that are locked
+-- index: (prio DESC, tenant, no)
+-- isolation: read committed
+-- arguments: 1: worker Who
+WITH /* mailq.Claim */ picked AS MATERIALIZED (
+    SELECT tenant, no
+    FROM   mail
+    ORDER  BY prio DESC, tenant, no
+    LIMIT  100
+    FOR    UPDATE SKIP LOCKED
+), gone AS (
+    DELETE FROM mail
+    USING  picked
+    WHERE  mail.tenant = picked.tenant
+    AND    mail.no = picked.no
+    RETURNING mail.tenant, mail.no, mail.prio, mail.body, mail.count, mail.changes
+)
+INSERT INTO mail_running
+       (customer, number, text, prio, failures, who, since, till, version, kind)
+SELECT gone.tenant, gone.no, gone.body, gone.prio, gone.count, $1::text, now(),
+       now() + interval '2 minutes', gone.changes + 1, 'mail'
+FROM   gone
+RETURNING customer, number, text, prio, failures, till, version;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: version as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+SELECT /* mailq.Complete */
+       customer, number
+FROM   mail_running,
+       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  customer = customer_held
+AND    number = number_held
+AND    CASE WHEN version = version_held THEN true END
+FOR    UPDATE OF mail_running;
+
+-- sql/complete_move.sql
+-- complete: the rows that complete_lock.sql locked go to mail_sent before complete.sql deletes them
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+INSERT /* mailq.Complete */ INTO mail_sent
+       (tenant, no, at)
+SELECT held.customer, held.number, now()
+FROM   mail_running AS held,
+       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  held.customer = customer_held
+AND    held.number = number_held
+AND    CASE WHEN held.version = version_held THEN true END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: version as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+DELETE /* mailq.Complete */ FROM mail_running
+USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  customer = customer_held
+AND    number = number_held
+AND    CASE WHEN version = version_held THEN true END;
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: version as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+SELECT /* mailq.Fail */
+       customer, number
+FROM   mail_running,
+       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  customer = customer_held
+AND    number = number_held
+AND    CASE WHEN version = version_held THEN true END
+FOR    UPDATE OF mail_running;
+
+-- sql/retry_move.sql
+-- retry: the rows that retry_lock.sql locked go to mail before retry.sql deletes them
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+INSERT /* mailq.Fail */ INTO mail
+       (tenant, no, prio, body, count, holder, changes)
+SELECT held.customer, held.number, held.prio, held.text, held.failures + 1, NULL,
+       held.version
+FROM   mail_running AS held,
+       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  held.customer = customer_held
+AND    held.number = number_held
+AND    CASE WHEN held.version = version_held THEN true END;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: version as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+DELETE /* mailq.Fail */ FROM mail_running
+USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  customer = customer_held
+AND    number = number_held
+AND    CASE WHEN version = version_held THEN true END;
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: version as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+SELECT /* mailq.Requeue */
+       customer, number
+FROM   mail_running,
+       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  customer = customer_held
+AND    number = number_held
+AND    CASE WHEN version = version_held THEN true END
+FOR    UPDATE OF mail_running;
+
+-- sql/requeue_move.sql
+-- requeue: the rows that requeue_lock.sql locked go to mail before requeue.sql deletes them
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+INSERT /* mailq.Requeue */ INTO mail
+       (tenant, no, prio, body, count, holder, changes)
+SELECT held.customer, held.number, held.prio, held.text, held.failures, NULL, held.version
+FROM   mail_running AS held,
+       unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  held.customer = customer_held
+AND    held.number = number_held
+AND    CASE WHEN held.version = version_held THEN true END;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: version as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+DELETE /* mailq.Requeue */ FROM mail_running
+USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  customer = customer_held
+AND    number = number_held
+AND    CASE WHEN version = version_held THEN true END;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: version as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number, 3: batch Version
+UPDATE /* mailq.Extend */ mail_running
+SET    till = now() + interval '2 minutes',
+       version = version + 1
+FROM   unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
+WHERE  customer = customer_held
+AND    number = number_held
+AND    CASE WHEN version = version_held THEN true END
+RETURNING customer, number, till, version;
+
+-- sql/recover_lock.sql
+-- recover: locks rows, which recover.sql then writes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (till)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* mailq.Recover */
+       customer, number
+FROM   mail_running
+WHERE  till <= now()
+LIMIT  $1
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/recover_move.sql
+-- recover: the rows that recover_lock.sql locked go to mail before recover.sql deletes them
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number
+INSERT /* mailq.Recover */ INTO mail
+       (tenant, no, prio, body, count, holder, changes)
+SELECT held.customer, held.number, held.prio, held.text, held.failures + 1, NULL,
+       held.version
+FROM   mail_running AS held,
+       unnest($1::integer[], $2::integer[]) AS job (customer_held, number_held)
+WHERE  held.customer = customer_held
+AND    held.number = number_held;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready, of the rows that recover_lock.sql locked
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch Customer, 2: batch Number
+DELETE /* mailq.Recover */ FROM mail_running
+USING  unnest($1::integer[], $2::integer[]) AS job (customer_held, number_held)
+WHERE  customer = customer_held
+AND    number = number_held;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Customer, 2: new Number, 3: new Prio, 4: new Text
+INSERT /* mailq.Enqueue */ INTO mail
+       (tenant, no, prio, body)
+VALUES ($1, $2, coalesce($3::integer, 0), $4)
+RETURNING tenant, no;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Customer, 2: new_batch Number, 3: new_batch Prio, 4: new_batch Text
+INSERT /* mailq.EnqueueMany */ INTO mail
+       (tenant, no, prio, body)
+SELECT tenant_new, no_new, coalesce(prio_new, 0), body_new
+FROM   unnest($1::integer[], $2::integer[], $3::integer[], $4::text[]) WITH ORDINALITY AS job (tenant_new, no_new, prio_new, body_new, job_order)
+ORDER  BY job_order
+RETURNING tenant, no;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailq.Stats */
+       ready,
+       running,
+       expired
+FROM   (
+           SELECT count(*) AS ready
+           FROM   mail
+       ) ready_figures CROSS JOIN (
+           SELECT count(*) AS running,
+                  count(*) FILTER (WHERE till <= now()) AS expired
+           FROM   mail_running
+       ) running_figures;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (prio DESC, tenant, no)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* mailq.Peek */
+       tenant, no, prio, body, count, changes
+FROM   mail
+ORDER  BY prio DESC, tenant, no
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 18'
+WHERE  current_setting('server_version_num')::int < 180000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mailq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('customer', 'integer'),
+               ('number', 'integer'),
+               ('text', 'text'),
+               ('prio', 'integer'),
+               ('failures', 'integer'),
+               ('who', 'text'),
+               ('since', 'timestamptz'),
+               ('till', 'timestamptz'),
+               ('version', 'integer'),
+               ('kind', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('mail_running')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_ready.sql
+-- verify: columns of mail
+-- locks: none
+SELECT /* mailq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('tenant', 'integer'),
+               ('no', 'integer'),
+               ('prio', 'integer'),
+               ('body', 'text'),
+               ('count', 'integer'),
+               ('holder', 'text'),
+               ('changes', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('mail')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_index_ready.sql
+-- verify: index of mail
+-- locks: none
+SELECT /* mailq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('mail_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('mail')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* mailq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mailq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('mail_running_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('mail_running')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY mail_ready ON mail (prio DESC, tenant, no);
+
+-- serves Recover: claims that ran out
+CREATE INDEX CONCURRENTLY mail_running_expired ON mail_running (till);

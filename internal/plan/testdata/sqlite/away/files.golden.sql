@@ -1,0 +1,430 @@
+-- Package filesq uses the table files as a queue of jobs on SQLite 3.41 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> (files_failed)
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy move: the state of a job is the table in which its row is; a claim moves it to files_acquired, whose unique key lets one worker have it.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the database for writing until it commits. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- Besides the queue's own rows it writes files_failed (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates files_ready and files_acquired_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+-- * move         the state of a job is the table in which its row is; a claim moves it to files_acquired, whose unique key lets one worker have it
+-- note: tries are counted in column "tries" when they begin (on=claim)
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to running, from files to files_acquired, from which claim_leave.sql then deletes them
+-- locks: the database for writing, while the statement runs
+-- index: (id)
+-- arguments: 1: worker AcquiredBy, 2: token Mark, 3: limit
+INSERT /* filesq.Claim */ INTO files_acquired
+       (id, path, size, tries, acquired_by, acquired_at, lease_till, mark)
+SELECT id, path, size, tries + 1, ?1,
+       CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), unixepoch() + 300, ?2
+FROM   files
+WHERE  (not_before <= unixepoch() OR not_before IS NULL)
+ORDER  BY id
+LIMIT  ?3
+RETURNING id, path, size, tries, problem, acquired_at, lease_till, mark;
+
+-- sql/claim_1.sql
+-- claim: ready to running, from files to files_acquired, from which claim_leave.sql then deletes them
+-- locks: the database for writing, while the statement runs
+-- index: (id)
+-- arguments: 1: worker AcquiredBy, 2: token Mark
+INSERT /* filesq.Claim */ INTO files_acquired
+       (id, path, size, tries, acquired_by, acquired_at, lease_till, mark)
+SELECT id, path, size, tries + 1, ?1,
+       CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), unixepoch() + 300, ?2
+FROM   files
+WHERE  (not_before <= unixepoch() OR not_before IS NULL)
+ORDER  BY id
+LIMIT  1
+RETURNING id, path, size, tries, problem, acquired_at, lease_till, mark;
+
+-- sql/claim_leave.sql
+-- claim: deletes the rows that claim.sql added to files_acquired
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: batch_all ID
+DELETE /* filesq.Claim */ FROM files
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: mark as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Mark
+DELETE /* filesq.Complete */ FROM files_acquired
+WHERE  (id, mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?1))
+RETURNING id;
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: mark as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Mark
+SELECT /* filesq.Fail */
+       id
+FROM   files_acquired
+WHERE  (id, mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?1));
+
+-- sql/retry_move.sql
+-- retry: the rows that retry_lock.sql locked go to files before retry.sql deletes them
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: delay, 2: batch_all ID Mark
+INSERT /* filesq.Fail */ INTO files
+       (id, path, size, tries, not_before)
+SELECT held.id, held.path, held.size, held.tries, CAST(unixepoch() + ?1 AS INTEGER)
+FROM   files_acquired AS held
+WHERE  (held.id, held.mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?2));
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: mark as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Mark
+DELETE /* filesq.Fail */ FROM files_acquired
+WHERE  (id, mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?1));
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: mark as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Mark
+SELECT /* filesq.Fail */
+       id
+FROM   files_acquired
+WHERE  (id, mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?1));
+
+-- sql/fail_move.sql
+-- fail: the rows that fail_lock.sql locked go to files_failed before fail.sql deletes them
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: error, 2: batch_all ID Mark
+INSERT /* filesq.Fail */ INTO files_failed
+       (id, path, tries, problem)
+SELECT held.id, held.path, held.tries, ?1
+FROM   files_acquired AS held
+WHERE  (held.id, held.mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?2));
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: mark as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Mark
+DELETE /* filesq.Fail */ FROM files_acquired
+WHERE  (id, mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?1));
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: mark as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Mark
+SELECT /* filesq.Requeue */
+       id
+FROM   files_acquired
+WHERE  (id, mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?1));
+
+-- sql/requeue_move.sql
+-- requeue: the rows that requeue_lock.sql locked go to files before requeue.sql deletes them
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: delay, 2: batch_all ID Mark
+INSERT /* filesq.Requeue */ INTO files
+       (id, path, size, tries, not_before)
+SELECT held.id, held.path, held.size, held.tries - 1,
+       CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE unixepoch() END
+FROM   files_acquired AS held
+WHERE  (held.id, held.mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?2));
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: mark as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Mark
+DELETE /* filesq.Requeue */ FROM files_acquired
+WHERE  (id, mark) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?1));
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: mark as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Mark
+UPDATE /* filesq.Extend */ files_acquired
+SET    lease_till = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS mark_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(mark = mark_held)
+RETURNING id, lease_till;
+
+-- sql/recover_lock.sql
+-- recover: locks rows, which recover.sql then writes
+-- locks: the database for writing, while the statement runs
+-- index: (lease_till)
+-- arguments: 1: limit
+SELECT /* filesq.Recover */
+       id
+FROM   files_acquired
+WHERE  tries < 5
+AND    lease_till <= unixepoch()
+LIMIT  ?1;
+
+-- sql/recover_move.sql
+-- recover: the rows that recover_lock.sql locked go to files before recover.sql deletes them
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: batch_all ID
+INSERT /* filesq.Recover */ INTO files
+       (id, path, size, tries)
+SELECT held.id, held.path, held.size, held.tries
+FROM   files_acquired AS held
+WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready, of the rows that recover_lock.sql locked
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+DELETE /* filesq.Recover */ FROM files_acquired
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(tries < 5);
+
+-- sql/recover_failed_lock.sql
+-- recover_failed: locks rows, which recover_failed.sql then writes
+-- locks: the database for writing, while the statement runs
+-- index: (lease_till)
+-- arguments: 1: limit
+SELECT /* filesq.Recover */
+       id
+FROM   files_acquired
+WHERE  tries >= 5
+AND    lease_till <= unixepoch()
+LIMIT  ?1;
+
+-- sql/recover_failed_move.sql
+-- recover_failed: the rows that recover_failed_lock.sql locked go to files_failed before recover_failed.sql deletes them
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: batch_all ID
+INSERT /* filesq.Recover */ INTO files_failed
+       (id, path, tries, problem)
+SELECT held.id, held.path, held.tries, held.problem
+FROM   files_acquired AS held
+WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed, of the rows that recover_failed_lock.sql locked
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+DELETE /* filesq.Recover */ FROM files_acquired
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(tries >= 5);
+
+-- sql/reserve.sql
+-- reserve: takes the lock for writing at the beginning of a transaction that reads first
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads nothing
+DELETE /* filesq.Reserve */ FROM files_acquired
+WHERE  0;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Path, 2: new Size, 3: new NotBefore
+INSERT /* filesq.Enqueue */ INTO files
+       (path, size, not_before)
+VALUES (?1, coalesce(?2, 0), ?3)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Path Size NotBefore
+INSERT /* filesq.EnqueueMany */ INTO files
+       (path, size, not_before)
+SELECT path_new, coalesce(size_new, 0), not_before_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS path_new,
+                  json_extract(value, '$[1]') AS size_new,
+                  json_extract(value, '$[2]') AS not_before_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* filesq.Stats */
+       ready,
+       delayed,
+       oldest_ready,
+       running,
+       expired,
+       oldest_running
+FROM   (
+           SELECT count(*) FILTER (WHERE (not_before <= unixepoch() OR not_before IS NULL)) AS ready,
+                  count(*) FILTER (WHERE not_before > unixepoch()) AS delayed,
+                  (unixepoch() - min(not_before) FILTER (WHERE (not_before <= unixepoch() OR not_before IS NULL))) AS oldest_ready
+           FROM   files
+       ) ready_figures CROSS JOIN (
+           SELECT count(*) AS running,
+                  count(*) FILTER (WHERE lease_till <= unixepoch()) AS expired,
+                  ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(acquired_at)) / 1000.0) AS oldest_running
+           FROM   files_acquired
+       ) running_figures;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- arguments: 1: limit
+SELECT /* filesq.Peek */
+       id, path, size, tries
+FROM   files
+WHERE  (not_before <= unixepoch() OR not_before IS NULL)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* filesq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.41'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 41);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* filesq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('path', 'TEXT'),
+           ('size', 'INTEGER'),
+           ('tries', 'INTEGER'),
+           ('problem', 'TEXT'),
+           ('acquired_by', 'TEXT'),
+           ('acquired_at', 'INTEGER'),
+           ('lease_till', 'INTEGER'),
+           ('mark', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('files_acquired') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_ready.sql
+-- verify: columns of files
+-- locks: none
+WITH /* filesq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('path', 'TEXT'),
+           ('size', 'INTEGER'),
+           ('tries', 'INTEGER'),
+           ('not_before', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('files') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index_ready.sql
+-- verify: index of files
+-- locks: none
+WITH /* filesq.Verify */ want (name) AS (
+    VALUES ('files_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('files'));
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* filesq.Verify */ want (name) AS (
+    VALUES ('files_acquired_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('files_acquired'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX files_ready ON files (id);
+
+-- serves Recover: claims that ran out
+CREATE INDEX files_acquired_expired ON files_acquired (lease_till);

@@ -1,0 +1,2 @@
+CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT);
+CREATE TABLE files_acquired (id INTEGER PRIMARY KEY, path TEXT);
