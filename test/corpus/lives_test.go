@@ -19,6 +19,9 @@ import (
 // jobs, and the tables are compared with what the project itself would have left:
 //
 //	table                        what is easily done wrong                              test
+//	files and files_acquired     a claim moves the row, Fail and Recover move it back   TestAcquired/life
+//	                             at any moment a row is in one of the tables            TestAcquired/one table
+//	                             a late worker, whose row is ready or another's         TestAcquired/late worker
 //	Gammu outbox                 Status and the update time say nothing of the queue    TestGammu/ready
 //	                             null, '' or mine; a window of hours, a mask of days    TestGammu/ready
 //	                             done and failed rows go to another table, parts too    TestGammu/moves
