@@ -278,6 +278,11 @@ func (b *binding) readRunning(a *pairing) {
 	r.readQueue()
 	r.pairKey()
 	r.readTimes()
+	for there, here := range a.from {
+		if c, known := r.columns[there], b.columns[here]; c.As == "" && c.Clock == "" {
+			c.As, c.Clock = known.As, known.Clock // it keeps what that one does
+		}
+	}
 	r.readAttempts()
 	r.readClaims()
 	r.countFailures()

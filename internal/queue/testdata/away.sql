@@ -33,6 +33,7 @@ CREATE TABLE mail (
   count   int NOT NULL DEFAULT 0,     -- qgen:attempts on=retry
   holder  text,                       -- qgen:worker
   changes int NOT NULL DEFAULT 0,
+  wait    bigint,                     -- qgen:due as=epoch
   PRIMARY KEY (tenant, no)
 );
 CREATE TABLE mail_running (
@@ -46,6 +47,7 @@ CREATE TABLE mail_running (
   till     timestamptz,
   version  int NOT NULL,
   kind     text NOT NULL,
+  due      bigint,
   UNIQUE (number, customer)
 );
 CREATE TABLE mail_sent (tenant int, no int, at timestamptz);

@@ -31,14 +31,14 @@
 -- index: (id)
 -- arguments: 1: worker AcquiredBy, 2: token Mark, 3: limit
 INSERT /* filesq.Claim */ INTO files_acquired
-       (id, path, size, tries, acquired_by, acquired_at, lease_till, mark)
-SELECT id, path, size, tries + 1, ?1,
+       (id, path, size, tries, not_before, acquired_by, acquired_at, lease_till, mark)
+SELECT id, path, size, tries + 1, not_before, ?1,
        CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), unixepoch() + 300, ?2
 FROM   files
 WHERE  (not_before <= unixepoch() OR not_before IS NULL)
 ORDER  BY id
 LIMIT  ?3
-RETURNING id, path, size, tries, problem, acquired_at, lease_till, mark;
+RETURNING id, path, size, tries, not_before, problem, acquired_at, lease_till, mark;
 
 -- sql/claim_1.sql
 -- claim: ready to running, from files to files_acquired, from which claim_leave.sql then deletes them
@@ -46,14 +46,14 @@ RETURNING id, path, size, tries, problem, acquired_at, lease_till, mark;
 -- index: (id)
 -- arguments: 1: worker AcquiredBy, 2: token Mark
 INSERT /* filesq.Claim */ INTO files_acquired
-       (id, path, size, tries, acquired_by, acquired_at, lease_till, mark)
-SELECT id, path, size, tries + 1, ?1,
+       (id, path, size, tries, not_before, acquired_by, acquired_at, lease_till, mark)
+SELECT id, path, size, tries + 1, not_before, ?1,
        CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), unixepoch() + 300, ?2
 FROM   files
 WHERE  (not_before <= unixepoch() OR not_before IS NULL)
 ORDER  BY id
 LIMIT  1
-RETURNING id, path, size, tries, problem, acquired_at, lease_till, mark;
+RETURNING id, path, size, tries, not_before, problem, acquired_at, lease_till, mark;
 
 -- sql/claim_leave.sql
 -- claim: deletes the rows that claim.sql added to files_acquired
@@ -178,7 +178,7 @@ WHERE  (id, mark) IN (
 INSERT /* filesq.Requeue */ INTO files
        (id, path, size, tries, not_before)
 SELECT held.id, held.path, held.size, held.tries - 1,
-       CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE unixepoch() END
+       CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE held.not_before END
 FROM   files_acquired AS held
 WHERE  (held.id, held.mark) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
@@ -232,8 +232,8 @@ LIMIT  ?1;
 -- index: the key
 -- arguments: 1: batch_all ID
 INSERT /* filesq.Recover */ INTO files
-       (id, path, size, tries)
-SELECT held.id, held.path, held.size, held.tries
+       (id, path, size, tries, not_before)
+SELECT held.id, held.path, held.size, held.tries, held.not_before
 FROM   files_acquired AS held
 WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 
@@ -341,7 +341,7 @@ FROM   (
 -- index: (id)
 -- arguments: 1: limit
 SELECT /* filesq.Peek */
-       id, path, size, tries
+       id, path, size, tries, not_before
 FROM   files
 WHERE  (not_before <= unixepoch() OR not_before IS NULL)
 ORDER  BY id
@@ -367,6 +367,7 @@ WITH /* filesq.Verify */ want (name, type) AS (
            ('path', 'TEXT'),
            ('size', 'INTEGER'),
            ('tries', 'INTEGER'),
+           ('not_before', 'INTEGER'),
            ('problem', 'TEXT'),
            ('acquired_by', 'TEXT'),
            ('acquired_at', 'INTEGER'),

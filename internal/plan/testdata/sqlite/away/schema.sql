@@ -11,6 +11,7 @@ CREATE TABLE files_acquired (
   path        TEXT NOT NULL,
   size        INTEGER NOT NULL DEFAULT 0,
   tries       INTEGER NOT NULL DEFAULT 0,
+  not_before  INTEGER,
   problem     TEXT,             -- qgen:error
   acquired_by TEXT NOT NULL,    -- qgen:worker
   acquired_at INTEGER NOT NULL, -- qgen:claimed as=epoch_ms
