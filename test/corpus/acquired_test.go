@@ -10,6 +10,7 @@ import (
 	"github.com/qgen-dev/qgen/test/corpus/gen/acquiredlite"
 	"github.com/qgen-dev/qgen/test/corpus/gen/acquiredmy"
 	"github.com/qgen-dev/qgen/test/corpus/gen/acquiredpg"
+	"github.com/qgen-dev/qgen/test/corpus/gen/renamedlite"
 )
 
 // files is the queue over files, as all servers have it.
@@ -261,4 +262,53 @@ func (b base) key(t *testing.T, table string) string {
 		t.Fatal(err)
 	}
 	return key
+}
+
+// TestRenamed is about columns that are called otherwise where jobs run, a fence that
+// counts, and tries that are counted when they fail.
+func TestRenamed(t *testing.T) {
+	onServers(t, "sqlite", func(t *testing.T, b base) {
+		ctx := t.Context()
+		q := renamedlite.New(b.DB, renamedlite.WithWorker("me"))
+		good(t, q.Verify(ctx))
+		claim := func(limit int, want ...string) []renamedlite.Job {
+			t.Helper()
+			jobs, err := q.Claim(ctx, limit)
+			return names(t, jobs, err, func(j renamedlite.Job) string { return j.Text }, want...)
+		}
+		later := time.Now().Add(time.Hour).Truncate(time.Millisecond)
+		for i, job := range []renamedlite.NewJob{{Text: "third"}, {Text: "first"}, {Text: "second"}, {Text: "not yet", WaitsTill: &later}} {
+			urgent := int64(10 * i % 20)
+			job.Customer, job.Number, job.Urgent = 7, int64(i), &urgent
+			_, err := q.Enqueue(ctx, job)
+			good(t, err)
+		}
+		b.want(t, "SELECT no FROM mail WHERE due = "+strconv.FormatInt(later.UnixMilli(), 10), "3")
+		peeked, err := q.Peek(ctx, 1)
+		names(t, peeked, err, func(j renamedlite.Job) string { return j.Text }, "first")
+
+		held := claim(2, "first", "third")
+		b.want(t, "SELECT customer, number, text, failures, who, version, kind FROM mail_running ORDER BY number", "7 0 third 0 me 1 mail", "7 1 first 0 me 1 mail")
+		renewed := held[0]
+		good(t, q.Extend(ctx, &renewed))
+		isLost(t, renamedlite.ErrLost, q.Complete(ctx, held[0])) // before it was renewed
+		good(t, q.Requeue(ctx, 0, renewed))
+		b.want(t, "SELECT tenant, no, prio, body, tries, holder, changes FROM mail WHERE no = 1", "7 1 10 first 0 null 2")
+		again := claim(1, "first")
+		isLost(t, renamedlite.ErrLost, q.Complete(ctx, renewed)) // before it was given back
+
+		good(t, q.Fail(ctx, again[0], errCause))
+		b.want(t, "SELECT tries, due > unixepoch() * 1000, changes FROM mail WHERE no = 1", "1 1 3")
+		b.run(t, "UPDATE mail SET due = NULL WHERE no = 1")
+		good(t, q.Fail(ctx, claim(1, "first")[0], errCause)) // its last try
+		b.want(t, "SELECT (SELECT count(*) FROM mail), (SELECT count(*) FROM mail_running)", "2 1")
+
+		b.run(t, "UPDATE mail_running SET till = 1")
+		n, err := q.Recover(ctx, 9)
+		good(t, err)
+		b.want(t, "SELECT no, tries FROM mail ORDER BY no", "0 1", "2 0", "3 0")
+		if n != 1 {
+			t.Errorf("%d claims were recovered", n)
+		}
+	}, "acquired/renamed.sql", "gen/renamedlite/schema/indexes.sql")
 }
