@@ -109,7 +109,6 @@ func refuseBeside(q *config.Queue, errs *source.ErrorList) {
 	refused(q.Running.Pos, len(q.Legacy) > 0, "legacy_claim", "Leave legacy_claim out: whoever moves rows as a claim does keeps off those that others moved.")
 	refused(q.Accept.Pos, q.Accept.Value, "accept", "Leave accept out: a job that is not wanted is given back with Requeue.")
 	refused(q.Running.Pos, len(q.Outcomes) > 0, "outcomes", "A job ends by Complete, Fail and Requeue. Write other columns in the transaction of the handler, with WithTx.")
-	refused(q.Emit.Pos, q.Emit.Value == "procedure", "emit: procedure", "Leave emit: out.")
 }
 
 // pair pairs the columns of both tables.
@@ -266,6 +265,9 @@ func (b *binding) readRunning(a *pairing) {
 	before := b.errs.Len()
 	if b.spec.Cycle != nil {
 		b.errorf(a.Pos, "cycle and states: {running: {table: …}} do not go together").WithHint("Leave one of the two out.")
+	}
+	if b.spec.Procedures {
+		b.errorf(b.spec.StoredPos, "emit=procedure and states: {running: {table: …}} do not go together").WithHint("Leave emit out.")
 	}
 	for _, o := range b.spec.Order {
 		if o.Column != nil && a.to[o.Column] == nil && !slices.Contains(b.spec.Key, o.Column) {
