@@ -51,7 +51,7 @@ func (e expression) edge(i, step int, all bool) int {
 			return i
 		case e[next] == back:
 			depth--
-		case depth == 0 && e.divides(next) && !(all && e[next] == ","):
+		case depth == 0 && e.divides(next) && (!all || e[next] != ","):
 			return i
 		}
 		i = next
