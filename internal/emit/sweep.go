@@ -160,10 +160,10 @@ func (w *writer) peekFile() *code.File {
 	embed(f, s)
 	params := []*code.Statement{ctxParam()}
 	var narrowed []*plan.Param
-	for _, a := range s.Args {
-		if a.Param != nil && !slices.Contains(narrowed, a.Param) {
-			narrowed = append(narrowed, a.Param)
-			params = append(params, code.Id(a.Param.Name).Add(w.paramType(a.Param)))
+	for _, p := range w.Claim.Params {
+		if slices.ContainsFunc(s.Args, func(a plan.Arg) bool { return a.Param == p }) {
+			narrowed = append(narrowed, p)
+			params = append(params, code.Id(p.Name).Add(w.paramType(p)))
 		}
 	}
 	if s.Has(plan.ArgShardIdx) || s.Has(plan.ArgShardCnt) {

@@ -21,11 +21,11 @@ var (
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// Of the parameters, day is the value of {arg:day}, senderID is the SenderID that rows must
-// have, nil for any.
+// Of the parameters, senderID is the SenderID that rows must have, nil for any, day is the value
+// of {arg:day}.
 //
 // Its SQL is sql/peek.sql.
-func (q *Queue) Peek(ctx context.Context, day int, senderID *string, limit int) (jobs []Job, err error) {
+func (q *Queue) Peek(ctx context.Context, senderID *string, day int, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
