@@ -253,7 +253,7 @@ func (b *builder) serving(w wanted) *schema.Index {
 }
 
 func (b *builder) serves(ix *schema.Index, w wanted) bool {
-	if ix.Method != "" && ix.Method != "btree" {
+	if !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) { // rowid: the table itself, in the order of its key
 		return false
 	}
 	conditions := b.conditions(ix)

@@ -82,7 +82,7 @@ var Situation = situation.Situation{Folder: "05-ids-hard-delete", Files: files, 
 			return pop(ctx, db, out, popmaria.New(db), func(j popmaria.Job) string { return j.Data })
 		},
 	)},
-	{Engine: "sqlite", Servers: []string{"sqlite"}, Packages: []string{"leasedjobslite", "poplite"}, Output: "output-no-hold.txt", Run: situation.InTurn(
+	{Engine: "sqlite", Servers: []string{"sqlite"}, Packages: []string{"leasedjobslite"}, Output: "output-no-hold.txt", Run: situation.InTurn(
 		func(ctx context.Context, db *sql.DB, out io.Writer) error {
 			return lease(ctx, db, out, leasedjobslite.New(db))
 		},

@@ -17,10 +17,6 @@ var (
 	//go:embed sql/verify_columns.sql
 	verifyColumnsFile string
 	verifyColumnsSQL  = statement(verifyColumnsFile)
-
-	//go:embed sql/verify_index.sql
-	verifyIndexFile string
-	verifyIndexSQL  = statement(verifyIndexFile)
 )
 
 // ErrSchema is what Verify returns for a database that is not as this package expects it.
@@ -49,7 +45,7 @@ func (e *SchemaError) Unwrap() error {
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// Its SQL is sql/verify_version.sql, sql/verify_columns.sql and sql/verify_index.sql.
+// Its SQL is sql/verify_version.sql and sql/verify_columns.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {
 	var problems []string
 	ctx = q.hook.Before(ctx, "verify")
@@ -59,7 +55,6 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 	}{
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

@@ -25,7 +25,7 @@
 // Recover), each in the transaction of the operation. A job whose claim was lost writes nothing
 // there.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates files_ready and
+// The table needs an index that it does not have yet: schema/indexes.sql creates
 // files_acquired_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the

@@ -22,10 +22,6 @@ var (
 	verifyColumnsReadyFile string
 	verifyColumnsReadySQL  = statement(verifyColumnsReadyFile)
 
-	//go:embed sql/verify_index_ready.sql
-	verifyIndexReadyFile string
-	verifyIndexReadySQL  = statement(verifyIndexReadyFile)
-
 	//go:embed sql/verify_index.sql
 	verifyIndexFile string
 	verifyIndexSQL  = statement(verifyIndexFile)
@@ -57,8 +53,8 @@ func (e *SchemaError) Unwrap() error {
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_columns_ready.sql,
-// sql/verify_index_ready.sql and sql/verify_index.sql.
+// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_columns_ready.sql and
+// sql/verify_index.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {
 	var problems []string
 	ctx = q.hook.Before(ctx, "verify")
@@ -69,7 +65,6 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
 		{verifyColumnsReadySQL, "in files: generate again from the present schema, or migrate the database"},
-		{verifyIndexReadySQL, "in files: create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 	} {
 		var found []string

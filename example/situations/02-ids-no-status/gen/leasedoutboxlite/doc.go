@@ -23,9 +23,6 @@
 // Claims are rows of the table outbox_lease, which schema/lease.sql creates. Whoever deletes a
 // row by hand deletes its claim, too, or leaves that to Recover.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// outbox_leasedoutboxlite_ready.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package leasedoutboxlite

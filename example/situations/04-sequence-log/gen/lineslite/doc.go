@@ -21,9 +21,6 @@
 // Before the package is used, schema/offset.sql creates the table log_lines_offset, which keeps
 // a mark for each group.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// log_lines_lineslite_ready.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package lineslite

@@ -17,7 +17,7 @@
 --
 -- Besides the queue's own rows it writes files_failed (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates files_files_3_35_ready and files_acquired_files_3_35_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates files_acquired_files_3_35_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -407,16 +407,6 @@ LEFT   JOIN pragma_table_xinfo('files') AS have
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
--- sql/verify_index_ready.sql
--- verify: index of files
--- locks: none
-WITH /* files335q.Verify */ want (name) AS (
-    VALUES ('files_files_3_35_ready')
-)
-SELECT 'index ' || want.name || ' is missing'
-FROM   want
-WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('files'));
-
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none
@@ -426,9 +416,6 @@ WITH /* files335q.Verify */ want (name) AS (
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('files_acquired'));
-
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX files_files_3_35_ready ON files (id);
 
 -- serves Recover: claims that ran out
 CREATE INDEX files_acquired_files_3_35_expired ON files_acquired (lease_till);

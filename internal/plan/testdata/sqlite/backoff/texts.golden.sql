@@ -13,8 +13,6 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates texts_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -189,16 +187,3 @@ LEFT   JOIN pragma_table_xinfo('texts') AS have
        ON have.name = want.name COLLATE NOCASE
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
-
--- sql/verify_index.sql
--- verify: index
--- locks: none
-WITH /* textsq.Verify */ want (name) AS (
-    VALUES ('texts_ready')
-)
-SELECT 'index ' || want.name || ' is missing'
-FROM   want
-WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('texts'));
-
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX texts_ready ON texts (id);

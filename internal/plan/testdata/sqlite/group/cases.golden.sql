@@ -15,7 +15,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates cases_ready and cases_group and cases_line.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates cases_group and cases_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -264,16 +264,12 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* casesq.Verify */ want (name) AS (
-    VALUES ('cases_ready'),
-           ('cases_group'),
+    VALUES ('cases_group'),
            ('cases_line')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('cases'));
-
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX cases_ready ON cases (id);
 
 -- serves Claim: the running rows of a group
 CREATE INDEX cases_group ON cases (case_id)

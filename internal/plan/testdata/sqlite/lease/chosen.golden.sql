@@ -16,8 +16,6 @@
 --
 -- Claims are rows of the table letters_lease, which schema/lease.sql creates. Whoever deletes a row by hand deletes its claim, too, or leaves that to Recover.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates letters_chosen_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -285,16 +283,3 @@ LEFT   JOIN pragma_table_xinfo('letters_lease') AS have
        ON have.name = want.name COLLATE NOCASE
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
-
--- sql/verify_index.sql
--- verify: index
--- locks: none
-WITH /* chosenq.Verify */ want (name) AS (
-    VALUES ('letters_chosen_ready')
-)
-SELECT 'index ' || want.name || ' is missing'
-FROM   want
-WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('letters'));
-
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX letters_chosen_ready ON letters (id);

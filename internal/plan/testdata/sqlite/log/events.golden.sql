@@ -13,8 +13,6 @@
 --
 -- Before the package is used, schema/offset.sql creates the table events_offset, which keeps a mark for each group.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates events_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 -- * offset       rows are only added, in the order of id: each group of consumers reads them behind its mark, which the table events_offset keeps
@@ -291,16 +289,3 @@ LEFT   JOIN pragma_table_xinfo('events_offset') AS have
        ON have.name = want.name COLLATE NOCASE
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
-
--- sql/verify_index.sql
--- verify: index
--- locks: none
-WITH /* eventsq.Verify */ want (name) AS (
-    VALUES ('events_ready')
-)
-SELECT 'index ' || want.name || ' is missing'
-FROM   want
-WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('events'));
-
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX events_ready ON events (id);
