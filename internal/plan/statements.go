@@ -363,7 +363,11 @@ func (s *scope) assigned(w queue.Write) string {
 	case v.IsArg(queue.ArgResult):
 		return s.resultOf(w.Column)
 	case s.settle.carried[w.Column.Name].field != nil:
-		return s.brought(w.Column)
+		value := s.brought(w.Column)
+		if c := s.spec.Cycle; c.Asks(v) && c.Never != nil {
+			return "coalesce(" + value + ", " + s.value(w.Column, *c.Never) + ")"
+		}
+		return value
 	case s.settle.delay && v.Kind == queue.Now && v.Shift != nil && v.Shift.Arg == queue.ArgDelay && !s.writes(queue.Claim, w.Column):
 		// Without a delay the row stays due; where the claim has moved the time, it is due now.
 		return "CASE WHEN " + s.arg(Arg{Kind: ArgDelay}) + " > 0.0 THEN " + s.value(w.Column, v) + " ELSE " + s.column(w.Column) + " END"

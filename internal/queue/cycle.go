@@ -13,9 +13,10 @@ import (
 type Cycle struct {
 	Due  *schema.Column
 	Next Value // what Due gets; Given: the caller says it with each job
-	// Ends: a null in Due is never due, so that a job of which the caller says nothing
-	// is not done again.
-	Ends bool
+	// Ends: a null in Due is never due, or Never stands for that, so that a job of which the
+	// caller says nothing is not done again.
+	Ends  bool
+	Never *Value
 }
 
 // ArgNext is the name of the argument that says when a job is due again.
@@ -49,6 +50,11 @@ func (b *binding) readCycle() {
 	}
 	b.checkCycle(w)
 	c := &Cycle{Due: due.column, Ends: !due.column.NotNull && due.value("null") == "never"}
+	if never := due.word("never"); never != nil && !c.Ends {
+		if v, ok := b.literal(due.column, never.values[0]); ok {
+			c.Ends, c.Never = true, &v
+		}
+	}
 	add := due.word("add")
 	switch {
 	case add != nil && counts:

@@ -45,3 +45,11 @@ CREATE TABLE added (
     till   bigint, -- qgen:lease length=5m as=epoch
     wait_s int DEFAULT 60 NOT NULL
 );
+
+-- A time stands for never, since the column takes no null.
+-- qgen:queue ends cycle
+CREATE TABLE ends (
+    id     bigint AUTO_INCREMENT PRIMARY KEY,
+    state  char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A failed=E
+    run_at datetime NOT NULL -- qgen:due never='9999-12-31 00:00:00'
+);

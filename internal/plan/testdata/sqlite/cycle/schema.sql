@@ -45,3 +45,11 @@ CREATE TABLE added (
     till   INTEGER, -- qgen:lease length=5m as=epoch
     wait_s INTEGER DEFAULT 60 NOT NULL
 );
+
+-- A time stands for never, since the column takes no null.
+-- qgen:queue ends cycle
+CREATE TABLE ends (
+    id     INTEGER PRIMARY KEY,
+    state  TEXT DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A failed=E
+    run_at INTEGER NOT NULL -- qgen:due as=epoch never=0
+);

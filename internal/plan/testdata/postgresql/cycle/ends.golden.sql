@@ -1,0 +1,256 @@
+-- Package endsq uses the table ends as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> ready, due again
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- A job never ends: Complete makes it ready again, due when the caller says with each; with nil one is never due again. Who wants one to end deletes its row.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates ends_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* endsq.Claim */ ends
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   ends
+           WHERE  state = 'N'
+           AND    run_at <= now()
+           AND    run_at <> '9999-12-31 00:00:00+00'
+           ORDER  BY id NULLS FIRST
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, run_at;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
+-- isolation: read committed
+UPDATE /* endsq.Claim */ ends
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   ends
+           WHERE  state = 'N'
+           AND    run_at <= now()
+           AND    run_at <> '9999-12-31 00:00:00+00'
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, run_at;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
+-- isolation: read committed
+UPDATE /* endsq.Claim */ ends
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   ends
+           WHERE  state = 'N'
+           AND    run_at <= now()
+           AND    run_at <> '9999-12-31 00:00:00+00'
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, run_at;
+
+-- sql/complete.sql
+-- complete: running to ready, due when its next time comes
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Next
+UPDATE /* endsq.Complete */ ends
+SET    state = 'N',
+       run_at = coalesce(run_at_held, '9999-12-31 00:00:00+00')
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, run_at_held)
+WHERE  id = id_held
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* endsq.Fail */ ends
+SET    state = 'E'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* endsq.Requeue */ ends
+SET    state = 'N',
+       run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE run_at END
+WHERE  id = ANY ($2::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* endsq.Redrive */ ends
+SET    state = 'N'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   ends
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* endsq.Purge */ FROM ends
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   ends
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new RunAt
+INSERT /* endsq.Enqueue */ INTO ends
+       (run_at)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch RunAt
+INSERT /* endsq.EnqueueMany */ INTO ends
+       (run_at)
+SELECT run_at_new
+FROM   unnest($1::timestamptz[]) WITH ORDINALITY AS job (run_at_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* endsq.Stats */
+       count(*) FILTER (WHERE state = 'N' AND run_at <= now() AND run_at <> '9999-12-31 00:00:00+00') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00' AND run_at > now()) AS delayed,
+       extract(epoch FROM now() - min(run_at) FILTER (WHERE state = 'N' AND run_at <= now() AND run_at <> '9999-12-31 00:00:00+00')) AS oldest_ready
+FROM   ends;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* endsq.Peek */
+       id, run_at
+FROM   ends
+WHERE  state = 'N'
+AND    run_at <= now()
+AND    run_at <> '9999-12-31 00:00:00+00'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* endsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* endsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'char'),
+               ('run_at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('ends')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* endsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* endsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('ends_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('ends')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY ends_ready ON ends (id NULLS FIRST)
+WHERE  state = 'N'
+AND    run_at <> '9999-12-31 00:00:00+00';

@@ -1,0 +1,229 @@
+-- Package endsq uses the table ends as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> ready, due again
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- A job never ends: Complete makes it ready again, due when the caller says with each; with nil one is never due again. Who wants one to end deletes its row.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates ends_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N' AND run_at <> 0
+-- arguments: 1: limit
+UPDATE /* endsq.Claim */ ends
+SET    state = 'A'
+WHERE  id IN (
+           SELECT id
+           FROM   ends
+           WHERE  state = 'N'
+           AND    run_at <= unixepoch()
+           AND    run_at <> 0
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, run_at;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N' AND run_at <> 0
+UPDATE /* endsq.Claim */ ends
+SET    state = 'A'
+WHERE  id = (
+           SELECT id
+           FROM   ends
+           WHERE  state = 'N'
+           AND    run_at <= unixepoch()
+           AND    run_at <> 0
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, run_at;
+
+-- sql/complete.sql
+-- complete: running to ready, due when its next time comes
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Next
+UPDATE /* endsq.Complete */ ends
+SET    state = 'N',
+       run_at = coalesce(run_at_held, 0)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS run_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(state = 'A')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* endsq.Fail */ ends
+SET    state = 'E'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'A')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch_all ID
+UPDATE /* endsq.Requeue */ ends
+SET    state = 'N',
+       run_at = CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE run_at END
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
+AND    +(state = 'A')
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* endsq.Redrive */ ends
+SET    state = 'N'
+WHERE  id IN (
+           SELECT id
+           FROM   ends
+           WHERE  state = 'E'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* endsq.Purge */ FROM ends
+WHERE  id IN (
+           SELECT id
+           FROM   ends
+           WHERE  state = 'E'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new RunAt
+INSERT /* endsq.Enqueue */ INTO ends
+       (run_at)
+VALUES (?1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all RunAt
+INSERT /* endsq.EnqueueMany */ INTO ends
+       (run_at)
+SELECT run_at_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS run_at_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* endsq.Stats */
+       count(*) FILTER (WHERE state = 'N' AND run_at <= unixepoch() AND run_at <> 0) AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'N' AND run_at <> 0 AND run_at > unixepoch()) AS delayed,
+       (unixepoch() - min(run_at) FILTER (WHERE state = 'N' AND run_at <= unixepoch() AND run_at <> 0)) AS oldest_ready
+FROM   ends;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N' AND run_at <> 0
+-- arguments: 1: limit
+SELECT /* endsq.Peek */
+       id, run_at
+FROM   ends
+WHERE  state = 'N'
+AND    run_at <= unixepoch()
+AND    run_at <> 0
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* endsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* endsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('run_at', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('ends') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* endsq.Verify */ want (name) AS (
+    VALUES ('ends_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('ends'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX ends_ready ON ends (id)
+WHERE  state = 'N'
+AND    run_at <> 0;
