@@ -10,6 +10,7 @@ import (
 
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
@@ -241,6 +242,47 @@ func (b *builder) alsoDoes(name queue.TransitionName) string {
 		}
 	}
 	return enumerated(parts)
+}
+
+// writtenTable is another table that steps write, as far as the DDL tells of it, and the
+// columns of it that they name.
+type writtenTable struct {
+	table   *schema.Table
+	columns []*schema.Column
+}
+
+// written returns the tables that steps write besides those in which jobs are.
+func (b *builder) written() []writtenTable {
+	specs, own := []*queue.Spec{b.spec}, []*schema.Table{b.spec.Table}
+	for _, other := range []*builder{b.ready, b.side} {
+		if other != nil {
+			specs, own = append(specs, other.spec), append(own, other.spec.Table)
+		}
+	}
+	var list []writtenTable
+	for _, spec := range specs {
+		for _, name := range spec.Steps() {
+			t := spec.Transitions[name]
+			if t == nil {
+				continue
+			}
+			for _, c := range t.With {
+				if c.Known == nil || slices.Contains(own, c.Known) {
+					continue
+				}
+				i := slices.IndexFunc(list, func(w writtenTable) bool { return w.table == c.Known })
+				if i < 0 {
+					i, list = len(list), append(list, writtenTable{table: c.Known})
+				}
+				for _, v := range slices.Concat(c.Set, c.Where) {
+					if !slices.Contains(list[i].columns, v.Column.Column) {
+						list[i].columns = append(list[i].columns, v.Column.Column)
+					}
+				}
+			}
+		}
+	}
+	return list
 }
 
 // operations are the methods that carry out transitions.

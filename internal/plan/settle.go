@@ -746,16 +746,16 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		"Verify asks the database whether it still is what this package was generated for: the columns and their types, the server's version, the isolation level and the index that Claim needs. Call it when the program starts. It returns nil or an error that lists everything that differs, each with what to do.",
 		reads,
 	}}
-	checkAs := func(name, template, mend string, fill func(s *scope, v *values)) {
+	checkAs := func(name, template, of, mend string, fill func(s *scope, v *values)) {
 		if !b.d.Has(template) {
 			return
 		}
 		s, v := b.newScope(), b.base("Verify")
 		fill(s, &v)
 		verify.Checks = append(verify.Checks, Check{Mend: mend,
-			Statement: s.statement(name, template, v, nil, strings.Replace(name, "_", ": ", 1), "locks: none")})
+			Statement: s.statement(name, template, v, nil, strings.Replace(template, "_", ": ", 1)+of, "locks: none")})
 	}
-	check := func(name, mend string, fill func(s *scope, v *values)) { checkAs(name, name, mend, fill) }
+	check := func(name, mend string, fill func(s *scope, v *values)) { checkAs(name, name, "", mend, fill) }
 	check("verify_version", "generate again with the server version in qgen.yaml, or upgrade the server", func(*scope, *values) {})
 	columns := func(b *builder, v *values) {
 		for _, c := range b.spec.Columns {
@@ -765,17 +765,27 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		}
 	}
 	check("verify_columns", "generate again from the present schema, or migrate the database", func(_ *scope, v *values) { columns(b, v) })
-	for i, from := range b.spec.PayloadFrom {
-		name := "verify_columns_payload"
+	other := func(name string, i int, t *schema.Table, columns []*schema.Column) {
 		if i > 0 {
 			name += strconv.Itoa(i + 1)
 		}
-		checkAs(name, "verify_columns", "of "+plainText(from.Table.QualifiedName())+": generate again from the present schema, or migrate the database", func(_ *scope, v *values) {
-			v.of(b.d, from.Table)
-			for _, c := range from.Columns {
-				v.Wanted = append(v.Wanted, b.inCatalog(c.Column))
+		of := "of " + plainText(t.QualifiedName())
+		checkAs(name, "verify_columns", " "+of, of+": generate again from the present schema, or migrate the database", func(_ *scope, v *values) {
+			v.of(b.d, t)
+			for _, c := range columns {
+				v.Wanted = append(v.Wanted, b.inCatalog(c))
 			}
 		})
+	}
+	for i, from := range b.spec.PayloadFrom {
+		var columns []*schema.Column
+		for _, c := range from.Columns {
+			columns = append(columns, c.Column)
+		}
+		other("verify_columns_payload", i, from.Table, columns)
+	}
+	for i, also := range b.written() {
+		other("verify_columns_also", i, also.table, also.columns)
 	}
 	if b.side != nil {
 		b.verifySide(verify, columns)
@@ -784,7 +794,7 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		b.verifyReady(verify, columns)
 	}
 	if b.offset != nil {
-		checkAs("verify_offset", "verify_columns", "create the table with schema/offset.sql, or generate again", func(_ *scope, v *values) { b.verifyOffset(v) })
+		checkAs("verify_offset", "verify_columns", " of "+plainText(b.sideName()), "create the table with schema/offset.sql, or generate again", func(_ *scope, v *values) { b.verifyOffset(v) })
 	}
 	if b.spec.Procedures {
 		check("verify_procedures", "create it with schema/procedures.sql", func(_ *scope, v *values) {

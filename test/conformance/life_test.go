@@ -368,6 +368,12 @@ func proveVerify(t *testing.T, s *subject) {
 			}
 		}
 	}
+	if movesRows(s) {
+		x.run(t, "DROP TABLE finished")
+		if _, err := x.q.call(ctx, "Verify"); err == nil || !strings.Contains(err.Error(), "of finished") {
+			t.Errorf("a table to which rows move is missing, and Verify says %v", err)
+		}
+	}
 	x.run(t, s.family.rename)
 	if _, err := x.q.call(ctx, "Verify"); err == nil {
 		t.Error("a column is missing and Verify says nothing")

@@ -18,6 +18,22 @@ var (
 	verifyColumnsFile string
 	verifyColumnsSQL  = statement(verifyColumnsFile)
 
+	//go:embed sql/verify_columns_also.sql
+	verifyColumnsAlsoFile string
+	verifyColumnsAlsoSQL  = statement(verifyColumnsAlsoFile)
+
+	//go:embed sql/verify_columns_also2.sql
+	verifyColumnsAlso2File string
+	verifyColumnsAlso2SQL  = statement(verifyColumnsAlso2File)
+
+	//go:embed sql/verify_columns_also3.sql
+	verifyColumnsAlso3File string
+	verifyColumnsAlso3SQL  = statement(verifyColumnsAlso3File)
+
+	//go:embed sql/verify_columns_also4.sql
+	verifyColumnsAlso4File string
+	verifyColumnsAlso4SQL  = statement(verifyColumnsAlso4File)
+
 	//go:embed sql/verify_isolation.sql
 	verifyIsolationFile string
 	verifyIsolationSQL  = statement(verifyIsolationFile)
@@ -53,8 +69,9 @@ func (e *SchemaError) Unwrap() error {
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_isolation.sql and
-// sql/verify_index.sql.
+// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_columns_also.sql,
+// sql/verify_columns_also2.sql, sql/verify_columns_also3.sql, sql/verify_columns_also4.sql,
+// sql/verify_isolation.sql and sql/verify_index.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {
 	var problems []string
 	ctx = q.hook.Before(ctx, "verify")
@@ -64,6 +81,10 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 	}{
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
+		{verifyColumnsAlsoSQL, "of taken: generate again from the present schema, or migrate the database"},
+		{verifyColumnsAlso2SQL, "of finished: generate again from the present schema, or migrate the database"},
+		{verifyColumnsAlso3SQL, "of parts: generate again from the present schema, or migrate the database"},
+		{verifyColumnsAlso4SQL, "of dead: generate again from the present schema, or migrate the database"},
 		{verifyIsolationSQL, "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet"},
 		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 	} {

@@ -18,6 +18,14 @@ var (
 	verifyColumnsFile string
 	verifyColumnsSQL  = statement(verifyColumnsFile)
 
+	//go:embed sql/verify_columns_also.sql
+	verifyColumnsAlsoFile string
+	verifyColumnsAlsoSQL  = statement(verifyColumnsAlsoFile)
+
+	//go:embed sql/verify_columns_also2.sql
+	verifyColumnsAlso2File string
+	verifyColumnsAlso2SQL  = statement(verifyColumnsAlso2File)
+
 	//go:embed sql/verify_columns_ready.sql
 	verifyColumnsReadyFile string
 	verifyColumnsReadySQL  = statement(verifyColumnsReadyFile)
@@ -61,8 +69,9 @@ func (e *SchemaError) Unwrap() error {
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_columns_ready.sql,
-// sql/verify_index_ready.sql, sql/verify_settings.sql and sql/verify_index.sql.
+// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_columns_also.sql,
+// sql/verify_columns_also2.sql, sql/verify_columns_ready.sql, sql/verify_index_ready.sql,
+// sql/verify_settings.sql and sql/verify_index.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {
 	var problems []string
 	ctx = q.hook.Before(ctx, "verify")
@@ -72,6 +81,8 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 	}{
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
+		{verifyColumnsAlsoSQL, "of files_processed: generate again from the present schema, or migrate the database"},
+		{verifyColumnsAlso2SQL, "of files_failed: generate again from the present schema, or migrate the database"},
 		{verifyColumnsReadySQL, "in files: generate again from the present schema, or migrate the database"},
 		{verifyIndexReadySQL, "in files: create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 		{verifySettingsSQL, "see the message; claims need it"},

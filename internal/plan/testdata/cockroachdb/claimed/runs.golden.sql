@@ -256,6 +256,23 @@ LEFT   JOIN pg_attribute AS have
 WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of starts
+-- locks: none
+SELECT /* runsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('run_id', 'bigint'),
+               ('at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('starts')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none

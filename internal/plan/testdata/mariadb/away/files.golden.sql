@@ -425,6 +425,27 @@ LEFT   JOIN information_schema.columns AS have
 WHERE  have.column_name IS NULL
 OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of files_failed
+-- locks: none
+SELECT /* filesq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'path', 'varchar' UNION ALL
+           SELECT 'tries', 'int' UNION ALL
+           SELECT 'problem', 'text'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'files_failed'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
 -- sql/verify_columns_ready.sql
 -- verify: columns of files
 -- locks: none

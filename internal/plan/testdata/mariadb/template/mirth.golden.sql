@@ -261,7 +261,7 @@ WHERE  have.column_name IS NULL
 OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of d_mc{{.Channel}}
 -- locks: none
 SELECT /* mirthq.Verify */
        CONCAT('column ', want.name, CASE

@@ -436,6 +436,27 @@ LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
 WHERE  have.COLUMN_NAME IS NULL
 OR     have.DATA_TYPE <> want.type;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of files_failed
+-- locks: none
+SELECT /* filesq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'uniqueidentifier'),
+                  ('path', 'nvarchar'),
+                  ('tries', 'int'),
+                  ('problem', 'nvarchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'files_failed'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
 -- sql/verify_columns_ready.sql
 -- verify: columns of files
 -- locks: none

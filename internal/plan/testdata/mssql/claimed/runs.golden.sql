@@ -314,6 +314,25 @@ LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
 WHERE  have.COLUMN_NAME IS NULL
 OR     have.DATA_TYPE <> want.type;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of starts
+-- locks: none
+SELECT /* runsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('run_id', 'bigint'),
+                  ('at', 'datetime2')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'starts'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
 -- sql/verify_settings.sql
 -- verify: settings
 -- locks: none

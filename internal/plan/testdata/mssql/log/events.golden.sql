@@ -278,7 +278,7 @@ WHERE  have.COLUMN_NAME IS NULL
 OR     have.DATA_TYPE <> want.type;
 
 -- sql/verify_offset.sql
--- verify: offset
+-- verify: columns of events_offset
 -- locks: none
 SELECT /* eventsq.Verify */
        'column ' + want.name + CASE

@@ -306,7 +306,7 @@ WHERE  have.COLUMN_NAME IS NULL
 OR     have.DATA_TYPE <> want.type;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of app.bodies
 -- locks: none
 SELECT /* jobsq.Verify */
        'column ' + want.name + CASE
@@ -327,7 +327,7 @@ WHERE  have.COLUMN_NAME IS NULL
 OR     have.DATA_TYPE <> want.type;
 
 -- sql/verify_columns_payload2.sql
--- verify: columns_payload2
+-- verify: columns of heads
 -- locks: none
 SELECT /* jobsq.Verify */
        'column ' + want.name + CASE

@@ -207,7 +207,7 @@ WHERE  have.COLUMN_NAME IS NULL
 OR     have.DATA_TYPE <> want.type;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of d_mc7
 -- locks: none
 SELECT /* olderq.Verify */
        'column ' + want.name + CASE

@@ -344,6 +344,25 @@ LEFT   JOIN information_schema.columns AS have
 WHERE  have.column_name IS NULL
 OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of starts
+-- locks: none
+SELECT /* runsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'run_id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'at', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'starts'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
 -- sql/verify_settings.sql
 -- verify: settings
 -- locks: none

@@ -623,6 +623,134 @@ LEFT   JOIN information_schema.columns AS have
 WHERE  have.column_name IS NULL
 OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of fired
+-- locks: none
+SELECT /* smsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'token' AS name, 'char' AS type UNION ALL
+           SELECT 'outbox_id', 'bigint' UNION ALL
+           SELECT 'sender', 'varchar' UNION ALL
+           SELECT 'at', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'fired'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_columns_also2.sql
+-- verify: columns of sentitems
+-- locks: none
+SELECT /* smsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'sent_at', 'datetime' UNION ALL
+           SELECT 'number_to', 'varchar' UNION ALL
+           SELECT 'status', 'varchar' UNION ALL
+           SELECT 'answer', 'text' UNION ALL
+           SELECT 'cause', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'sentitems'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_columns_also3.sql
+-- verify: columns of outbox_multipart
+-- locks: none
+SELECT /* smsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'outbox_id' AS name, 'bigint' AS type
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'outbox_multipart'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_columns_also4.sql
+-- verify: columns of totals
+-- locks: none
+SELECT /* smsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'sent' AS name, 'int' AS type UNION ALL
+           SELECT 'sent_at', 'datetime' UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'number_to', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'totals'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_columns_also5.sql
+-- verify: columns of tries
+-- locks: none
+SELECT /* smsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'outbox_id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'cause', 'varchar' UNION ALL
+           SELECT 'at', 'datetime' UNION ALL
+           SELECT 'tried', 'tinyint' UNION ALL
+           SELECT 'tries', 'int'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'tries'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_columns_also6.sql
+-- verify: columns of dead
+-- locks: none
+SELECT /* smsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'retries', 'int' UNION ALL
+           SELECT 'number_to', 'varchar' UNION ALL
+           SELECT 'last_error', 'varchar' UNION ALL
+           SELECT 'body', 'text'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'dead'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
 -- sql/verify_settings.sql
 -- verify: settings
 -- locks: none

@@ -146,7 +146,7 @@ WHERE  have.column_name IS NULL
 OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of bodies
 -- locks: none
 SELECT /* poppedq.Verify */
        CONCAT('column ', want.name, CASE
@@ -167,7 +167,7 @@ WHERE  have.column_name IS NULL
 OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
 
 -- sql/verify_columns_payload2.sql
--- verify: columns_payload2
+-- verify: columns of heads
 -- locks: none
 SELECT /* poppedq.Verify */
        CONCAT('column ', want.name, CASE

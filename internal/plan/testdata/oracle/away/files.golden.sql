@@ -441,6 +441,27 @@ LEFT   JOIN ALL_TAB_COLUMNS have
 WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of FILES_FAILED
+-- locks: none
+SELECT /* filesq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'PATH', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'TRIES', 'number' FROM DUAL UNION ALL
+           SELECT 'PROBLEM', 'varchar2' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'FILES_FAILED'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
 -- sql/verify_columns_ready.sql
 -- verify: columns of FILES
 -- locks: none

@@ -328,6 +328,25 @@ LEFT   JOIN ALL_TAB_COLUMNS have
 WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of STARTS
+-- locks: none
+SELECT /* runsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'RUN_ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'AT', 'timestamp with time zone' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'STARTS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none

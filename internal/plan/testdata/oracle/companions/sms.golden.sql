@@ -602,6 +602,112 @@ LEFT   JOIN ALL_TAB_COLUMNS have
 WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of FIRED
+-- locks: none
+SELECT /* smsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'TOKEN' AS name, 'raw' AS type FROM DUAL UNION ALL
+           SELECT 'OUTBOX_ID', 'number' FROM DUAL UNION ALL
+           SELECT 'SENDER', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'TAKEN_AT', 'timestamp with time zone' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'FIRED'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_columns_also2.sql
+-- verify: columns of SENTITEMS
+-- locks: none
+SELECT /* smsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'SENT_AT', 'timestamp with time zone' FROM DUAL UNION ALL
+           SELECT 'NUMBER_TO', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'STATUS', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'ANSWER', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'CAUSE', 'varchar2' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'SENTITEMS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_columns_also3.sql
+-- verify: columns of OUTBOX_MULTIPART
+-- locks: none
+SELECT /* smsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'OUTBOX_ID' AS name, 'number' AS type FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'OUTBOX_MULTIPART'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_columns_also4.sql
+-- verify: columns of TOTALS
+-- locks: none
+SELECT /* smsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'SENT' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'SENT_AT', 'timestamp with time zone' FROM DUAL UNION ALL
+           SELECT 'STATE', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'NUMBER_TO', 'varchar2' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'TOTALS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_columns_also5.sql
+-- verify: columns of DEAD
+-- locks: none
+SELECT /* smsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'STATE', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'RETRIES', 'number' FROM DUAL UNION ALL
+           SELECT 'NUMBER_TO', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'LAST_ERROR', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'BODY', 'varchar2' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'DEAD'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none

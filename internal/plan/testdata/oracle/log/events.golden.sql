@@ -263,7 +263,7 @@ WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 
 -- sql/verify_offset.sql
--- verify: offset
+-- verify: columns of EVENTS_OFFSET
 -- locks: none
 SELECT /* eventsq.Verify */
        'column ' || want.name || CASE

@@ -314,7 +314,7 @@ WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of APP.BODIES
 -- locks: none
 SELECT /* jobsq.Verify */
        'column ' || want.name || CASE
@@ -335,7 +335,7 @@ WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 
 -- sql/verify_columns_payload2.sql
--- verify: columns_payload2
+-- verify: columns of HEADS
 -- locks: none
 SELECT /* jobsq.Verify */
        'column ' || want.name || CASE

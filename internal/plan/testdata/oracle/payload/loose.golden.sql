@@ -161,7 +161,7 @@ WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of HEADS
 -- locks: none
 SELECT /* looseq.Verify */
        'column ' || want.name || CASE

@@ -244,7 +244,7 @@ WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of D_MC{{.Channel}}
 -- locks: none
 SELECT /* mirthq.Verify */
        'column ' || want.name || CASE

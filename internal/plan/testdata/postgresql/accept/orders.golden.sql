@@ -228,7 +228,7 @@ WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of lines
 -- locks: none
 SELECT /* ordersq.Verify */
        'column ' || want.name || CASE

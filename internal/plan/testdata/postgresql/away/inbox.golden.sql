@@ -250,6 +250,23 @@ LEFT   JOIN pg_attribute AS have
 WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of taken
+-- locks: none
+SELECT /* inboxq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('held', 'bigint'),
+               ('note', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('taken')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
 -- sql/verify_columns_ready.sql
 -- verify: columns of Inbox
 -- locks: none

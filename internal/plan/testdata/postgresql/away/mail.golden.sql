@@ -370,6 +370,24 @@ LEFT   JOIN pg_attribute AS have
 WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of mail_sent
+-- locks: none
+SELECT /* mailq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('tenant', 'integer'),
+               ('no', 'integer'),
+               ('at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('mail_sent')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
 -- sql/verify_columns_ready.sql
 -- verify: columns of mail
 -- locks: none

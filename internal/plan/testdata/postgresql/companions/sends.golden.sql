@@ -210,6 +210,22 @@ LEFT   JOIN pg_attribute AS have
 WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of fired
+-- locks: none
+SELECT /* sendsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('outbox_id', 'bigint')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('fired')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
 -- sql/verify_isolation.sql
 -- verify: isolation
 -- locks: none

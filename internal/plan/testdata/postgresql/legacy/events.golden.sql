@@ -256,7 +256,7 @@ WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
 -- sql/verify_offset.sql
--- verify: offset
+-- verify: columns of events_offset
 -- locks: none
 SELECT /* eventsq.Verify */
        'column ' || want.name || CASE

@@ -251,7 +251,7 @@ WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
 -- sql/verify_offset.sql
--- verify: offset
+-- verify: columns of readings_offset
 -- locks: none
 SELECT /* readingsq.Verify */
        'column ' || want.name || CASE

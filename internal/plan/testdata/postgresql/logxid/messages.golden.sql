@@ -266,7 +266,7 @@ WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
 -- sql/verify_offset.sql
--- verify: offset
+-- verify: columns of messages_offset
 -- locks: none
 SELECT /* messagesq.Verify */
        'column ' || want.name || CASE

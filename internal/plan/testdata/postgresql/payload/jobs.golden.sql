@@ -310,7 +310,7 @@ WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of app.bodies
 -- locks: none
 SELECT /* jobsq.Verify */
        'column ' || want.name || CASE
@@ -329,7 +329,7 @@ WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
 -- sql/verify_columns_payload2.sql
--- verify: columns_payload2
+-- verify: columns of heads
 -- locks: none
 SELECT /* jobsq.Verify */
        'column ' || want.name || CASE

@@ -122,7 +122,7 @@ WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of heads
 -- locks: none
 SELECT /* looseq.Verify */
        'column ' || want.name || CASE

@@ -235,7 +235,7 @@ WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of d_mc{{.Channel}}
 -- locks: none
 SELECT /* mirthq.Verify */
        'column ' || want.name || CASE

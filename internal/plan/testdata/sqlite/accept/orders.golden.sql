@@ -252,7 +252,7 @@ WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of lines
 -- locks: none
 WITH /* ordersq.Verify */ want (name, type) AS (
     VALUES ('label', 'TEXT')

@@ -384,6 +384,25 @@ LEFT   JOIN pragma_table_xinfo('files_acquired') AS have
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
+-- sql/verify_columns_also.sql
+-- verify: columns of files_failed
+-- locks: none
+WITH /* filesq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('path', 'TEXT'),
+           ('tries', 'INTEGER'),
+           ('problem', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('files_failed') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
 -- sql/verify_columns_ready.sql
 -- verify: columns of files
 -- locks: none

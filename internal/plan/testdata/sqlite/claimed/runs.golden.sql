@@ -315,6 +315,23 @@ LEFT   JOIN pragma_table_xinfo('runs') AS have
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
+-- sql/verify_columns_also.sql
+-- verify: columns of starts
+-- locks: none
+WITH /* runsq.Verify */ want (name, type) AS (
+    VALUES ('run_id', 'INTEGER'),
+           ('at', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('starts') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none

@@ -611,6 +611,122 @@ LEFT   JOIN pragma_table_xinfo('outbox') AS have
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
+-- sql/verify_columns_also.sql
+-- verify: columns of fired
+-- locks: none
+WITH /* smsq.Verify */ want (name, type) AS (
+    VALUES ('token', 'TEXT'),
+           ('outbox_id', 'INTEGER'),
+           ('sender', 'varchar(40)'),
+           ('at', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('fired') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also2.sql
+-- verify: columns of sentitems
+-- locks: none
+WITH /* smsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('sent_at', 'INTEGER'),
+           ('number_to', 'varchar(20)'),
+           ('status', 'varchar(16)'),
+           ('answer', 'TEXT'),
+           ('cause', 'varchar(50)')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('sentitems') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also3.sql
+-- verify: columns of outbox_multipart
+-- locks: none
+WITH /* smsq.Verify */ want (name, type) AS (
+    VALUES ('outbox_id', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('outbox_multipart') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also4.sql
+-- verify: columns of totals
+-- locks: none
+WITH /* smsq.Verify */ want (name, type) AS (
+    VALUES ('sent', 'INTEGER'),
+           ('sent_at', 'INTEGER'),
+           ('state', 'varchar(8)'),
+           ('number_to', 'varchar(20)')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('totals') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also5.sql
+-- verify: columns of tries
+-- locks: none
+WITH /* smsq.Verify */ want (name, type) AS (
+    VALUES ('outbox_id', 'bigint'),
+           ('cause', 'varchar(20)'),
+           ('at', 'INTEGER'),
+           ('tried', 'boolean'),
+           ('tries', 'int')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('tries') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also6.sql
+-- verify: columns of dead
+-- locks: none
+WITH /* smsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'varchar(8)'),
+           ('retries', 'INTEGER'),
+           ('number_to', 'varchar(20)'),
+           ('last_error', 'varchar(200)'),
+           ('body', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('dead') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none

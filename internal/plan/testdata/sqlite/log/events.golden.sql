@@ -268,7 +268,7 @@ WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
 -- sql/verify_offset.sql
--- verify: offset
+-- verify: columns of events_offset
 -- locks: none
 WITH /* eventsq.Verify */ want (name, type) AS (
     VALUES ('consumer_group', 'TEXT'),

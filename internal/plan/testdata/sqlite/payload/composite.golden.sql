@@ -251,7 +251,7 @@ WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of d_mc7
 -- locks: none
 WITH /* compositeq.Verify */ want (name, type) AS (
     VALUES ('content', 'text')

@@ -287,7 +287,7 @@ WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of bodies
 -- locks: none
 WITH /* guardedq.Verify */ want (name, type) AS (
     VALUES ('body', 'text'),
@@ -306,7 +306,7 @@ WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
 -- sql/verify_columns_payload2.sql
--- verify: columns_payload2
+-- verify: columns of heads
 -- locks: none
 WITH /* guardedq.Verify */ want (name, type) AS (
     VALUES ('subject', 'text')

@@ -129,7 +129,7 @@ WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of heads
 -- locks: none
 WITH /* looseq.Verify */ want (name, type) AS (
     VALUES ('subject', 'text')

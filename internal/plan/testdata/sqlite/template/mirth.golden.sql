@@ -275,7 +275,7 @@ WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
 
 -- sql/verify_columns_payload.sql
--- verify: columns_payload
+-- verify: columns of d_mc{{.Channel}}
 -- locks: none
 WITH /* mirthq.Verify */ want (name, type) AS (
     VALUES ('content', 'text')

@@ -265,7 +265,7 @@ WHERE  have.column_name IS NULL
 OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
 
 -- sql/verify_offset.sql
--- verify: offset
+-- verify: columns of events_offset
 -- locks: none
 SELECT /* eventsq.Verify */
        CONCAT('column ', want.name, CASE

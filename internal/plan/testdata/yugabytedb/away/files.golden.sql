@@ -413,6 +413,25 @@ LEFT   JOIN pg_attribute AS have
 WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
 
+-- sql/verify_columns_also.sql
+-- verify: columns of files_failed
+-- locks: none
+SELECT /* filesq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('path', 'text'),
+               ('tries', 'integer'),
+               ('problem', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('files_failed')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
 -- sql/verify_columns_ready.sql
 -- verify: columns of files
 -- locks: none
