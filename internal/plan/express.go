@@ -560,6 +560,16 @@ func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 	if shift.Wait != nil && shift.Wait.Unit == 0 && clock.Interval != "" {
 		return dialect.Fill(clock.Interval, "interval", s.raw(shift.Wait.SQL), "format", format)
 	}
+	if c := shift.Column; c != nil && c.Type.Class == schema.Interval {
+		length := s.column(c)
+		if shift.Minus {
+			length = "(-1 * " + length + ")"
+		}
+		if clock.Interval == "" {
+			s.complain(c, "Name a column that holds a number, and say of what: unit=s.", "column %q is %s, which %s does not add to a time that is kept as %s", c.Name, c.Type.Raw, s.d.Title, kind)
+		}
+		return dialect.Fill(clock.Interval, "interval", length, "format", format)
+	}
 	if shift.Column == nil && shift.Arg == "" && shift.Wait == nil {
 		form := cmp.Or(clock.Fixed, clock.Seconds)
 		amount, unit := wholes(shift.Fixed)

@@ -429,6 +429,8 @@ func quote(v Value, c *schema.Column) string {
 // span writes a distance in time.
 func span(s *Shift) string {
 	switch {
+	case s.Column != nil && s.Unit == 0:
+		return s.Column.Name
 	case s.Column != nil:
 		return s.Column.Name + " × " + duration(s.Unit)
 	case s.Arg != "":

@@ -143,7 +143,7 @@ func (b *binding) referredOr(l literal, otherwise string) *schema.Column {
 type distance struct {
 	fixed  time.Duration
 	column *schema.Column
-	unit   time.Duration // of column
+	unit   time.Duration // of column; 0: it holds intervals
 	arg    bool          // the caller says it
 }
 
@@ -214,9 +214,11 @@ func (b *binding) length(r *role, word string, arg bool) *distance {
 		return nil
 	}
 	switch {
-	case c.Type.Class == schema.Interval && !c.Type.Array:
-		refuse(b.errs, l.pos, "a length in a column of intervals", "Name a column that holds a number, and say of what: "+word+"=seconds unit=s.")
+	case c.Type.Class == schema.Interval && !c.Type.Array && unit != nil:
+		b.errorf(unit.pos, "column %q is %s, which has its unit already", c.Name, c.Type.Raw).WithHint("unit= is for a column that holds a number. Leave it out.")
 		return nil
+	case c.Type.Class == schema.Interval && !c.Type.Array:
+		return &distance{column: c}
 	case c.Type.Class != schema.Int && c.Type.Class != schema.Decimal && c.Type.Class != schema.Float || c.Type.Array:
 		b.errorf(l.pos, "column %q is %s, which is no length of time", c.Name, c.Type.Raw).
 			WithHint("Name a column that holds a number, and say of what: %s=%s unit=s.", word, c.Name)

@@ -327,7 +327,7 @@ func (v Value) IsArg(name string) bool { return v.Kind == Arg && v.Name == name 
 type Shift struct {
 	Minus  bool
 	Fixed  time.Duration
-	Column *schema.Column // holds a number of Unit
+	Column *schema.Column // holds a number of Unit, or intervals
 	Arg    string         // an argument of the transition, in seconds
 	Unit   time.Duration  // of Column
 	Wait   *Wait
@@ -433,7 +433,7 @@ type Lease struct {
 	// compared.
 	FromStart bool
 	Length    time.Duration
-	LengthOf  *schema.Column // the row's own length, in Unit
+	LengthOf  *schema.Column // the row's own length, in Unit; intervals where that is 0
 	LengthArg bool           // the caller says it at each claim
 	Unit      time.Duration
 	Heartbeat *schema.Column // expiry is measured on it when there is one

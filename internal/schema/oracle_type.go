@@ -20,7 +20,7 @@ var oracleDatatypes = map[string]Type{
 	"raw": {Class: Bytes}, "blob": {Class: Bytes}, "long raw": {Class: Bytes},
 	"date": {Class: Timestamp}, "timestamp": {Class: Timestamp},
 	"timestamp with time zone": {Class: Timestamp, Zone: true}, "timestamp with local time zone": {Class: Timestamp, Zone: true},
-	"interval year to month": {Class: Interval}, "interval day to second": {Class: Interval},
+	"interval year to month": {Class: Unknown}, "interval day to second": {Class: Interval},
 	"boolean": {Class: Bool}, "json": {Class: JSON},
 }
 
