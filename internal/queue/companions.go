@@ -495,6 +495,11 @@ func (b *binding) present(c *Companion, column *Column, s config.String) bool {
 	slices.Sort(clocks)
 	clocks = slices.Compact(clocks)
 	class := column.Type.Class
+	holdsText := class == schema.Text || class == schema.Bytes || class == schema.Timestamp
+	fits := func(f form) bool {
+		text, layout := strings.CutPrefix(f.as, textTime)
+		return holdsText == layout || layout && column.Type.Loose && !isDigits(text)
+	}
 	switch {
 	case c.Known == nil, class == schema.Date, class == schema.Timestamp && column.Type.Zone:
 		return true
@@ -509,7 +514,7 @@ func (b *binding) present(c *Companion, column *Column, s config.String) bool {
 			return false
 		}
 		return true
-	case len(forms) == 1 && keepsTime(class) && (class == schema.Text || class == schema.Bytes || class == schema.Timestamp) == strings.HasPrefix(forms[0].as, textTime) &&
+	case len(forms) == 1 && keepsTime(class) && fits(forms[0]) &&
 		(forms[0].width == 0 || column.Type.KeepsDigits() && (column.Type.Length == 0 || column.Type.Length >= forms[0].width)):
 		column.As, column.Width, column.Clock = forms[0].as, forms[0].width, cmp.Or(b.spec.Clock, strings.Join(clocks, ""))
 		return true

@@ -203,7 +203,8 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 	case isText && digits[layout] > 0:
 		return b.checkDigits(c, l, layout)
 	case isText:
-		if numeric {
+		// A column of SQLite keeps a text that is no number as it is, whatever its type.
+		if numeric && (!c.Type.Loose || isDigits(layout)) {
 			b.errorf(l.pos, "column %q is %s, which holds no text", c.Name, c.Type.Raw).
 				WithHint("Say as=epoch for seconds since 1970, as=epoch_ms for milliseconds, as=epoch_us for microseconds.")
 			return false
@@ -286,7 +287,7 @@ func (b *binding) ends(c *Column) {
 // inferAs sets Column.As to what the default of the column shows.
 func (b *binding) inferAs(r *role, c *Column) bool {
 	numeric := c.Type.Class == schema.Int || c.Type.Class == schema.Decimal
-	if layout := layoutOf(c.Default); layout != "" && !numeric && c.Type.Loose {
+	if layout := layoutOf(c.Default); layout != "" && c.Type.Loose {
 		c.As, c.Clock = textTime+layout, "utc"
 		b.note("times of column %q are text as %q in UTC, which is what its default writes", c.Name, layout)
 		return true

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/qgen-dev/qgen/test/corpus/gen/gammulite"
 	"github.com/qgen-dev/qgen/test/corpus/gen/gammumy"
 	"github.com/qgen-dev/qgen/test/corpus/gen/gammupg"
 )
@@ -26,6 +27,9 @@ func TestGammu(t *testing.T) {
 		gammu(t, b, gammumy.New(b.DB), gammumy.ErrLost, func(j gammumy.Job) string { return j.TextDecoded })
 		t.Run("cut short", func(t *testing.T) { gammuCutShort(t, b) })
 	}, "gammu/mysql.sql")
+	onServers(t, "sqlite", func(t *testing.T, b base) {
+		gammu(t, b, gammulite.New(b.DB), gammulite.ErrLost, func(j gammulite.Job) string { return j.TextDecoded })
+	}, "gammu/sqlite.sql")
 }
 
 // gammu proves one server's package.
@@ -54,7 +58,7 @@ func gammu[J any](t *testing.T, b base, q sms[J], lost error, text func(J) strin
 	}
 
 	t.Run("ready", func(t *testing.T) {
-		early := map[string]string{"postgresql": "00:00:00", "mysql": "-00:00:01"}[b.engine]
+		early := map[string]string{"postgresql": "00:00:00", "mysql": "-00:00:01", "sqlite": "00:00:00"}[b.engine]
 		anew(t, `"TextDecoded", "SenderID", "SendDays", "SendAfter", "SendBefore", "Priority", "Status"`,
 			`'of nobody', NULL, 127, '00:00:00', '24:00:00', 0, 'Reserved'`,
 			`'of the empty name', '', 127, '00:00:00', '24:00:00', 0, 'SendingError'`,

@@ -27,6 +27,7 @@ import (
 //	                             done and failed rows go to another table, parts too    TestGammu/moves
 //	                             a late worker, of a lease in whole seconds             TestGammu/late worker
 //	                             MyISAM: FOR UPDATE locks nothing                       TestGammu/exclusive
+//	                             SQLite: times as texts in columns of numbers           TestGammu/sqlite
 //	Mirth D_MM<n>                names of tables made at run time                       TestMirth/another channel
 //	                             the payload is one of several rows of another table    TestMirth/payload
 //	                             a row is its server's own; its key has two parts       TestMirth/own rows

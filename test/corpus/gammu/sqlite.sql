@@ -1,5 +1,5 @@
 -- qgen:queue sms
--- qgen:where "SendAfter <= time('now') AND SendBefore >= time('now') AND SendDays & {arg:day int} <> 0"
+-- qgen:where "SendAfter <= {time} AND SendBefore >= {time} AND SendDays & {arg:day int} <> 0"
 CREATE TABLE outbox (
   UpdatedInDB NUMERIC NOT NULL DEFAULT (datetime('now')),   -- qgen:ignore -- the trigger writes it
   InsertIntoDB NUMERIC NOT NULL DEFAULT (datetime('now')),  -- qgen:enqueued as=text:'2006-01-02 15:04:05'; order 2
