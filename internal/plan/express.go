@@ -502,6 +502,8 @@ func (b *builder) clockKind(c *schema.Column) string {
 		return c.Type.Name + zone
 	case c.Type.Class == schema.Timestamp:
 		return "timestamp" + zone
+	case c.Type.Class == schema.Date && shown == "utc" && b.d.Clocks["date:utc"] != nil:
+		return "date:utc"
 	case c.Type.Class == schema.Date:
 		return "date"
 	}

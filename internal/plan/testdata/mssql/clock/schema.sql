@@ -9,7 +9,7 @@ CREATE TABLE calls (
     state  char(1) NOT NULL DEFAULT 'N', -- qgen:status ready=N running=R done=D
     opens  time(0) NOT NULL,             -- qgen:ignore
     closes time(0) NOT NULL,             -- qgen:ignore
-    day    date NOT NULL,                -- qgen:ignore
+    day    date NOT NULL,                -- qgen:due
     called datetime2 NULL,               -- qgen:ignore -- has no role, and no zone
     made   bigint NOT NULL               -- qgen:enqueued as=epoch
 );

@@ -40,15 +40,16 @@
 -- arguments: 1: limit
 WITH /* utcq.Claim */ picked AS (
     SELECT TOP (@p1)
-           id, number, state, made
+           id, number, state, day, made
     FROM   calls WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'N'
+    AND    day <= CAST(SYSUTCDATETIME() AS date)
     AND    (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60)
     ORDER  BY id
 )
 UPDATE picked
 SET    state = 'R'
-OUTPUT inserted.id, inserted.number, inserted.made;
+OUTPUT inserted.id, inserted.number, CONVERT(varchar(10), inserted.day, 23), inserted.made;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -71,11 +72,12 @@ WHERE  state = 'R';
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: batch_all ID
+-- arguments: 1: delay, 2: batch_all ID
 UPDATE /* utcq.Fail */ calls
-SET    state = 'N'
+SET    state = 'N',
+       day = CAST(DATEADD(second, FLOOR(@p1), SYSUTCDATETIME()) AS date)
 OUTPUT inserted.id
-FROM   OPENJSON(@p1) WITH (
+FROM   OPENJSON(@p2) WITH (
            id_held bigint '$[0]'
        ) AS job
        INNER LOOP JOIN calls WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
@@ -87,11 +89,12 @@ WHERE  state = 'R';
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: batch_all ID
+-- arguments: 1: delay, 2: batch_all ID
 UPDATE /* utcq.Requeue */ calls
-SET    state = 'N'
+SET    state = 'N',
+       day = CASE WHEN @p1 > 0.0 THEN CAST(DATEADD(second, FLOOR(@p1), SYSUTCDATETIME()) AS date) ELSE day END
 OUTPUT inserted.id
-FROM   OPENJSON(@p1) WITH (
+FROM   OPENJSON(@p2) WITH (
            id_held bigint '$[0]'
        ) AS job
        INNER LOOP JOIN calls WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
@@ -119,10 +122,11 @@ OUTPUT deleted.id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* utcq.Stats */
-       count(CASE WHEN state = 'N' AND (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'N' AND day <= CAST(SYSUTCDATETIME() AS date) AND (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60) THEN 1 END) AS ready,
        count(CASE WHEN state = 'R' THEN 1 END) AS running,
        count(CASE WHEN state = 'D' THEN 1 END) AS done,
-       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state = 'N' AND (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60) THEN made END)) * 1.0 AS oldest_ready
+       count(CASE WHEN state = 'N' AND day > CAST(SYSUTCDATETIME() AS date) THEN 1 END) AS delayed,
+       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN state = 'N' AND day <= CAST(SYSUTCDATETIME() AS date) AND (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60) THEN made END)) * 1.0 AS oldest_ready
 FROM   calls;
 
 -- sql/peek.sql
@@ -132,9 +136,10 @@ FROM   calls;
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* utcq.Peek */ TOP (@p1)
-       id, number, made
+       id, number, CONVERT(varchar(10), day, 23), made
 FROM   calls WITH (READPAST, READCOMMITTEDLOCK)
 WHERE  state = 'N'
+AND    day <= CAST(SYSUTCDATETIME() AS date)
 AND    (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60)
 ORDER  BY id;
 
@@ -158,6 +163,7 @@ FROM   (
            VALUES ('id', 'bigint'),
                   ('number', 'varchar'),
                   ('state', 'char'),
+                  ('day', 'date'),
                   ('made', 'bigint')
        ) AS want (name, type)
 LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have

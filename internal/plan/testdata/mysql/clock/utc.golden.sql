@@ -42,6 +42,7 @@ SELECT /* utcq.Claim */
        id
 FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
+AND    day <= UTC_DATE
 AND    (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60)
 ORDER  BY id
 LIMIT  ?
@@ -64,7 +65,7 @@ WHERE  (id = ?);
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* utcq.Claim */
-       id, number, made
+       id, number, CAST(day AS CHAR), made
 FROM   calls FORCE INDEX (PRIMARY)
 WHERE  (id = ?);
 
@@ -110,9 +111,10 @@ FOR    UPDATE;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: delay, 2: list ID
 UPDATE /* utcq.Fail */ calls FORCE INDEX (PRIMARY)
-SET    state = 'N'
+SET    state = 'N',
+       day = DATE(UTC_TIMESTAMP(6) + INTERVAL ? SECOND)
 WHERE  (id = ?)
 AND    state = 'R';
 
@@ -134,9 +136,10 @@ FOR    UPDATE;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID
+-- arguments: 1: delay, 2: delay, 3: list ID
 UPDATE /* utcq.Requeue */ calls FORCE INDEX (PRIMARY)
-SET    state = 'N'
+SET    state = 'N',
+       day = CASE WHEN ? > 0.0 THEN DATE(UTC_TIMESTAMP(6) + INTERVAL ? SECOND) ELSE day END
 WHERE  (id = ?)
 AND    state = 'R';
 
@@ -162,10 +165,11 @@ FROM   (
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* utcq.Stats */
-       count(CASE WHEN state = 'N' AND (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'N' AND day <= UTC_DATE AND (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN 1 END) AS ready,
        count(CASE WHEN state = 'R' THEN 1 END) AS running,
        count(CASE WHEN state = 'D' THEN 1 END) AS done,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN made END) AS SIGNED) AS oldest_ready
+       count(CASE WHEN state = 'N' AND day > UTC_DATE THEN 1 END) AS `delayed`,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND day <= UTC_DATE AND (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60) THEN made END) AS SIGNED) AS oldest_ready
 FROM   calls;
 
 -- sql/peek.sql
@@ -175,9 +179,10 @@ FROM   calls;
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* utcq.Peek */
-       id, number, made
+       id, number, CAST(day AS CHAR), made
 FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
+AND    day <= UTC_DATE
 AND    (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60)
 ORDER  BY id
 LIMIT  ?;
@@ -206,6 +211,7 @@ FROM   (
            SELECT 'id' AS name, 'bigint' AS type UNION ALL
            SELECT 'number', 'varchar' UNION ALL
            SELECT 'state', 'char' UNION ALL
+           SELECT 'day', 'date' UNION ALL
            SELECT 'made', 'bigint'
        ) AS want
 LEFT   JOIN information_schema.columns AS have

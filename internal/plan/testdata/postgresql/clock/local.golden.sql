@@ -44,12 +44,13 @@ WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   calls
            WHERE  state = 'N'
+           AND    day <= current_date
            AND    (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)
            AND    id > $1
            ORDER  BY id NULLS FIRST
            LIMIT  $2
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, number, made;
+RETURNING id, number, day, made;
 
 -- sql/claim_1.sql
 -- claim: ready to running
@@ -63,12 +64,13 @@ WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   calls
            WHERE  state = 'N'
+           AND    day <= current_date
            AND    (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)
            AND    id > $1
            ORDER  BY id NULLS FIRST
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, number, made;
+RETURNING id, number, day, made;
 
 -- sql/claim_100.sql
 -- claim: ready to running
@@ -82,12 +84,13 @@ WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   calls
            WHERE  state = 'N'
+           AND    day <= current_date
            AND    (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)
            AND    id > $1
            ORDER  BY id NULLS FIRST
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, number, made;
+RETURNING id, number, day, made;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -106,10 +109,11 @@ RETURNING id;
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
--- arguments: 1: batch ID
+-- arguments: 1: delay, 2: batch ID
 UPDATE /* localq.Fail */ calls
-SET    state = 'N'
-WHERE  id = ANY ($1::bigint[])
+SET    state = 'N',
+       day = (now() + make_interval(secs => $1))::date
+WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN state = 'R' THEN true END
 RETURNING id;
 
@@ -118,10 +122,11 @@ RETURNING id;
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed
--- arguments: 1: batch ID
+-- arguments: 1: delay, 2: batch ID
 UPDATE /* localq.Requeue */ calls
-SET    state = 'N'
-WHERE  id = ANY ($1::bigint[])
+SET    state = 'N',
+       day = CASE WHEN $1 > 0.0 THEN (now() + make_interval(secs => $1))::date ELSE day END
+WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN state = 'R' THEN true END
 RETURNING id;
 
@@ -145,10 +150,11 @@ WHERE  id = ANY (ARRAY(
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* localq.Stats */
-       count(*) FILTER (WHERE state = 'N' AND (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)) AS ready,
+       count(*) FILTER (WHERE state = 'N' AND day <= current_date AND (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)) AS ready,
        count(*) FILTER (WHERE state = 'R') AS running,
        count(*) FILTER (WHERE state = 'D') AS done,
-       (floor(extract(epoch FROM now()))::bigint - min(made) FILTER (WHERE state = 'N' AND (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60))) AS oldest_ready
+       count(*) FILTER (WHERE state = 'N' AND day > current_date) AS delayed,
+       (floor(extract(epoch FROM now()))::bigint - min(made) FILTER (WHERE state = 'N' AND day <= current_date AND (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60))) AS oldest_ready
 FROM   calls;
 
 -- sql/peek.sql
@@ -158,9 +164,10 @@ FROM   calls;
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* localq.Peek */
-       id, number, made
+       id, number, day, made
 FROM   calls
 WHERE  state = 'N'
+AND    day <= current_date
 AND    (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)
 ORDER  BY id NULLS FIRST
 LIMIT  $1;
@@ -183,6 +190,7 @@ SELECT /* localq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('number', 'text'),
                ('state', 'char'),
+               ('day', 'date'),
                ('made', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('calls')

@@ -9,7 +9,7 @@ CREATE TABLE calls (
     state  char(1) NOT NULL DEFAULT 'N', -- qgen:status ready=N running=R done=D
     opens  time NOT NULL,                -- qgen:ignore
     closes time NOT NULL,                -- qgen:ignore
-    day    date NOT NULL,                -- qgen:ignore
+    day    date NOT NULL,                -- qgen:due
     called timestamp NULL,               -- qgen:ignore -- has no role, and no zone
     made   bigint NOT NULL               -- qgen:enqueued as=epoch
 );
