@@ -286,8 +286,8 @@ func (b *builder) awayFigures(s *scope) (fields []StatsField, texts []string, fr
 	return fields, texts, strings.Join(tables, " CROSS JOIN ")
 }
 
-// verifyReady adds the questions whether the table of ready rows is as it was, and
-// whether it has its index.
+// verifyReady adds the questions whether the table of ready rows is as it was, whether
+// claims can lock its rows, and whether it has its index.
 func (b *builder) verifyReady(verify *Verify, columns func(*builder, *values)) {
 	r := b.ready
 	add := func(name, template, mend string, fill func(v *values)) {
@@ -300,6 +300,7 @@ func (b *builder) verifyReady(verify *Verify, columns func(*builder, *values)) {
 			Statement: s.statement(name, template, v, nil, "verify: "+strings.TrimPrefix(template, "verify_")+" of "+plainText(r.spec.Table.Name), "locks: none")})
 	}
 	add("verify_columns_ready", "verify_columns", "generate again from the present schema, or migrate the database", func(v *values) { columns(r, v) })
+	add("verify_kind_ready", "verify_kind", "see the message; claims need it", func(*values) {})
 	if len(r.pkg.Indexes) == 0 {
 		return
 	}

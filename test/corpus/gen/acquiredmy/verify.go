@@ -30,6 +30,10 @@ var (
 	verifyColumnsReadyFile string
 	verifyColumnsReadySQL  = statement(verifyColumnsReadyFile)
 
+	//go:embed sql/verify_kind_ready.sql
+	verifyKindReadyFile string
+	verifyKindReadySQL  = statement(verifyKindReadyFile)
+
 	//go:embed sql/verify_index_ready.sql
 	verifyIndexReadyFile string
 	verifyIndexReadySQL  = statement(verifyIndexReadyFile)
@@ -70,8 +74,8 @@ func (e *SchemaError) Unwrap() error {
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
 // Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_columns_also.sql,
-// sql/verify_columns_also2.sql, sql/verify_columns_ready.sql, sql/verify_index_ready.sql,
-// sql/verify_settings.sql and sql/verify_index.sql.
+// sql/verify_columns_also2.sql, sql/verify_columns_ready.sql, sql/verify_kind_ready.sql,
+// sql/verify_index_ready.sql, sql/verify_settings.sql and sql/verify_index.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {
 	var problems []string
 	ctx = q.hook.Before(ctx, "verify")
@@ -84,6 +88,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyColumnsAlsoSQL, "of files_processed: generate again from the present schema, or migrate the database"},
 		{verifyColumnsAlso2SQL, "of files_failed: generate again from the present schema, or migrate the database"},
 		{verifyColumnsReadySQL, "in files: generate again from the present schema, or migrate the database"},
+		{verifyKindReadySQL, "in files: see the message; claims need it"},
 		{verifyIndexReadySQL, "in files: create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 		{verifySettingsSQL, "see the message; claims need it"},
 		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},

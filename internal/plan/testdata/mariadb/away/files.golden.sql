@@ -469,6 +469,16 @@ LEFT   JOIN information_schema.columns AS have
 WHERE  have.column_name IS NULL
 OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
 
+-- sql/verify_kind_ready.sql
+-- verify: kind of files
+-- locks: none
+SELECT /* filesq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'files'
+AND    have.engine <> 'InnoDB';
+
 -- sql/verify_index_ready.sql
 -- verify: index of files
 -- locks: none

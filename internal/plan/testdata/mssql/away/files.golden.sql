@@ -481,6 +481,20 @@ LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
 WHERE  have.COLUMN_NAME IS NULL
 OR     have.DATA_TYPE <> want.type;
 
+-- sql/verify_kind_ready.sql
+-- verify: kind of files
+-- locks: none
+SELECT /* filesq.Verify */
+       'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('files')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('files')
+AND    have.is_disabled = 0;
+
 -- sql/verify_index_ready.sql
 -- verify: index of files
 -- locks: none
