@@ -118,7 +118,10 @@ func plansByStatistics(s *subject) bool { return plansAlone(s) && hasStatistics(
 func settlesByKey(s *subject) bool { return plansAlone(s) && marksRunning(s) && s.shape.side == "" }
 
 // movesRows: jobs that have ended go to other tables, and their parts go away.
-func movesRows(s *subject) bool { return s.pkg.shape == "moved" }
+func movesRows(s *subject) bool { return s.pkg.shape == "moved" || s.pkg.shape == "movedrun" }
+
+// keepsEnded: rows of jobs that have ended stay where Stats counts them.
+func keepsEnded(s *subject) bool { return s.method("Purge") }
 
 // settlesBeside: jobs are settled while other rows are held.
 func settlesBeside(s *subject) bool { return hasRowLocks(s) && canComplete(s) }

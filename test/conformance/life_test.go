@@ -238,9 +238,11 @@ func proveStatsAndPeek(t *testing.T, s *subject) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, condition := range map[string]string{
-		"Ready": s.shape.ready, "Running": s.shape.running, "Done": s.shape.done, "Failed": s.shape.failed,
-	} {
+	figures := map[string]string{"Ready": s.shape.ready, "Running": s.shape.running}
+	if keepsEnded(s) {
+		figures["Done"], figures["Failed"] = s.shape.done, s.shape.failed
+	}
+	for name, condition := range figures {
 		f := out[0].FieldByName(name)
 		if condition == "" {
 			continue
@@ -377,6 +379,13 @@ func proveVerify(t *testing.T, s *subject) {
 	x.run(t, s.family.rename)
 	if _, err := x.q.call(ctx, "Verify"); err == nil {
 		t.Error("a column is missing and Verify says nothing")
+	}
+	if s.shape.side != "" {
+		x := s.newTable(t)
+		x.run(t, "DROP TABLE "+s.shape.side)
+		if _, err := x.q.call(ctx, "Verify"); err == nil {
+			t.Errorf("%s is missing and Verify says nothing", s.shape.side)
+		}
 	}
 }
 

@@ -63,8 +63,8 @@ func proveMovesRows(t *testing.T, s *subject) {
 		t.Errorf("the tables were looked at %d times", looks)
 	}
 	for name, want := range map[string]string{
-		"jobs": "n < 0", "parts": "place < 0",
-		"finished": "note = 'done'", "dead": "status = 'failed' AND tries = 3 AND (cause IS NOT NULL OR n > 0)",
+		s.shape.rows: inDone + " OR " + inFailed, "parts": "place < 0",
+		"finished": "note = 'done'", "dead": "status = 'failed' AND tries = 3",
 		"taken": "ended IS NULL OR ended IN ('done', 'failed', 'recovered')",
 	} {
 		if n := collect[int](t, x.db, "SELECT count(*) FROM "+name+" WHERE NOT ("+want+")")[0]; n != 0 {
@@ -92,11 +92,14 @@ func (t *table) fillParts(tb testing.TB, total int) {
 	t.analyze(tb)
 }
 
+// unended is the condition of jobs that have not ended.
+const unended = inReady + " OR " + inRunning
+
 // whole reports what is wrong with the tables as one statement sees them.
 func (t *table) whole(ctx context.Context, total int) error {
 	var rows, jobs, parts int
-	err := t.db.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT n), (SELECT count(*) FROM parts) - 2 * (SELECT count(*) FROM jobs) "+
-		"FROM (SELECT n FROM jobs UNION ALL SELECT n FROM finished UNION ALL SELECT n FROM dead) AS everywhere").Scan(&rows, &jobs, &parts)
+	err := t.db.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT n), (SELECT count(*) FROM parts) - 2 * count(CASE WHEN "+unended+" THEN 1 END) "+
+		"FROM "+t.shape.rows).Scan(&rows, &jobs, &parts)
 	switch {
 	case ctx.Err() != nil:
 		return nil
@@ -120,14 +123,14 @@ func (t *table) endSome(ctx context.Context, q queue, worker int) (left int, err
 	if len(jobs) == 0 {
 		// What others abandoned comes back.
 		if worker == 0 {
-			if _, err := t.db.ExecContext(ctx, "UPDATE jobs SET lease_till = "+t.earlierLease()+" WHERE status = 'running'"); err != nil {
+			if _, err := t.db.ExecContext(ctx, "UPDATE "+t.claims()+" SET lease_till = "+t.earlierLease()+" WHERE lease_till IS NOT NULL"); err != nil {
 				return 1, ignoreRetryable(t, err)
 			}
 		}
 		if _, err := q.sweep(ctx, "Recover", 7); err != nil {
 			return 1, ignoreRetryable(t, err)
 		}
-		return left, t.db.QueryRowContext(ctx, "SELECT count(*) FROM jobs").Scan(&left)
+		return left, t.db.QueryRowContext(ctx, "SELECT count(*) FROM "+t.shape.rows+" WHERE "+unended).Scan(&left)
 	}
 	err = func() error {
 		switch rand.N(6) {
@@ -211,7 +214,8 @@ func proveLateWorkerMovesNothing(t *testing.T, s *subject) {
 			t.Errorf("after a late %s %v", name, err)
 		}
 	}
-	for table, want := range map[string]int{"jobs": 3, "parts": 6, "finished": 0, "dead": 0, "taken": 6} {
+	x.check(t, states{running: 3})
+	for table, want := range map[string]int{"parts": 6, "taken": 6} {
 		if n := collect[int](t, x.db, "SELECT count(*) FROM "+table)[0]; n != want {
 			t.Errorf("late workers left %d rows in %s, want %d", n, table, want)
 		}
@@ -220,16 +224,13 @@ func proveLateWorkerMovesNothing(t *testing.T, s *subject) {
 	if err := x.q.complete(ctx, held[0], late[1], held[2]); !errors.Is(err, s.pkg.lost) {
 		t.Errorf("a lost claim among others: %v", err)
 	}
-	for table, want := range map[string]int{"jobs": 1, "parts": 2, "finished": 2, "dead": 0} {
-		if n := collect[int](t, x.db, "SELECT count(*) FROM "+table)[0]; n != want {
-			t.Errorf("%d rows are in %s, want %d", n, table, want)
-		}
+	x.check(t, states{running: 1, done: 2})
+	if n := collect[int](t, x.db, "SELECT count(*) FROM parts")[0]; n != 2 {
+		t.Errorf("%d parts are left, want the 2 of the job that runs", n)
 	}
 	// The claim that is lost and the one that is good, of one job.
 	if err := x.q.complete(ctx, late[1], held[1]); err != nil {
 		t.Errorf("a job whose claim is good, and was lost before: %v", err)
 	}
-	if n := collect[int](t, x.db, "SELECT count(*) FROM finished")[0]; n != 3 {
-		t.Errorf("%d jobs are finished, want 3", n)
-	}
+	x.check(t, states{done: 3})
 }

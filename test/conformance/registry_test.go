@@ -123,6 +123,12 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedmy56"
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedmy84"
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedpg10pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedrunmaria105"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedrunms2019"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedrunmy84"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedrunora19"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedrunpg13pgx"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedrunsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/movedsqlite"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimemaria106"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimems2019"
@@ -427,6 +433,12 @@ var registry = []emitted{
 	{name: "movedmy56", new: movedmy56.New, lost: movedmy56.ErrLost, retryable: movedmy56.IsRetryable},
 	{name: "movedmy84", new: movedmy84.New, lost: movedmy84.ErrLost, retryable: movedmy84.IsRetryable},
 	{name: "movedmaria105", new: movedmaria105.New, lost: movedmaria105.ErrLost, retryable: movedmaria105.IsRetryable},
+	{name: "movedrunpg13pgx", new: movedrunpg13pgx.New, worker: movedrunpg13pgx.WithWorker, lost: movedrunpg13pgx.ErrLost, retryable: movedrunpg13pgx.IsRetryable},
+	{name: "movedrunsqlite", new: movedrunsqlite.New, worker: movedrunsqlite.WithWorker, lost: movedrunsqlite.ErrLost, retryable: movedrunsqlite.IsRetryable},
+	{name: "movedrunmy84", new: movedrunmy84.New, worker: movedrunmy84.WithWorker, lost: movedrunmy84.ErrLost, retryable: movedrunmy84.IsRetryable},
+	{name: "movedrunmaria105", new: movedrunmaria105.New, worker: movedrunmaria105.WithWorker, lost: movedrunmaria105.ErrLost, retryable: movedrunmaria105.IsRetryable},
+	{name: "movedrunms2019", new: movedrunms2019.New, worker: movedrunms2019.WithWorker, lost: movedrunms2019.ErrLost, retryable: movedrunms2019.IsRetryable},
+	{name: "movedrunora19", new: movedrunora19.New, worker: movedrunora19.WithWorker, lost: movedrunora19.ErrLost, retryable: movedrunora19.IsRetryable},
 	{name: "payloadpg10pgx", new: payloadpg10pgx.New, lost: payloadpg10pgx.ErrLost, retryable: payloadpg10pgx.IsRetryable},
 	{name: "payloadguardedpg10sql", new: payloadguardedpg10sql.New, lost: payloadguardedpg10sql.ErrLost, retryable: payloadguardedpg10sql.IsRetryable},
 	{name: "payloadsqlite", new: payloadsqlite.New, lost: payloadsqlite.ErrLost, retryable: payloadsqlite.IsRetryable},

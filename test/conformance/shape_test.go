@@ -14,6 +14,7 @@ type shape struct {
 	finish                       string   // assignments that make a row done
 	lease                        string   // the column whose time ends a claim
 	side                         string   // the table beside jobs that holds the claims, where one does
+	rows                         string   // where rows are, if not all of them in jobs: what to select them from
 	fence                        string   // the level that doc.go states
 	tries                        tries    // how failures are counted
 	topics                       []string // arguments of Claim
@@ -48,6 +49,14 @@ const (
 	statusRunning = "status = 'running'"
 	statusDone    = "status = 'done'"
 	statusFailed  = "status = 'failed'"
+)
+
+// Where the table tells the state, the rows of all tables are read with it.
+const (
+	inReady   = "state = 'ready'"
+	inRunning = "state = 'running'"
+	inDone    = "state = 'done'"
+	inFailed  = "state = 'failed'"
 )
 
 // lanes are the rows that stand for groups, where those need some.
@@ -148,8 +157,16 @@ var shapes = map[string]*shape{
 		finish: `"State of it" = 'done'`, lease: `"order"`, fence: "attempt", tries: byClaim,
 	},
 	"moved": {
-		ready: statusReady, running: statusRunning,
+		rows:  "(SELECT n, status AS state FROM jobs UNION ALL SELECT n, 'done' FROM finished UNION ALL SELECT n, 'failed' FROM dead) everywhere",
+		ready: inReady, running: inRunning, done: inDone, failed: inFailed,
 		lease: "lease_till", fence: "token", tries: byClaim,
+		absent: []string{"Redrive", "Purge"},
+	},
+	"movedrun": {
+		rows: "(SELECT n, 'ready' AS state, last_error FROM jobs UNION ALL SELECT n, 'running', last_error FROM jobs_running " +
+			"UNION ALL SELECT n, 'done', NULL FROM finished UNION ALL SELECT n, 'failed', last_error FROM dead) everywhere",
+		ready: inReady, running: inRunning, done: inDone, failed: inFailed,
+		lease: "lease_till", side: "jobs_running", strategy: "move", fence: "token", tries: byClaim,
 		absent: []string{"Redrive", "Purge"},
 	},
 	"grouped": {

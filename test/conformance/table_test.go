@@ -183,11 +183,14 @@ func (t *table) fill(tb testing.TB, first, last int) {
 	t.run(tb, t.family.insert(strings.Join(names, ", "), strings.Join(values, ", "), direction, first, last))
 }
 
+// rows is what all rows are selected from, in whichever table they are.
+func (t *table) rows() string { return cmp.Or(t.shape.rows, "jobs") }
+
 // count returns how many rows satisfy a condition.
 func (t *table) count(tb testing.TB, condition string) int {
 	tb.Helper()
 	var n int
-	if err := t.db.QueryRow("SELECT count(*) FROM jobs WHERE " + condition).Scan(&n); err != nil {
+	if err := t.db.QueryRow("SELECT count(*) FROM " + t.rows() + " WHERE " + condition).Scan(&n); err != nil {
 		tb.Fatal(err)
 	}
 	return n

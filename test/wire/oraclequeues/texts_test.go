@@ -24,6 +24,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/integerora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/leaseora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/lockora19"
+	"github.com/qgen-dev/qgen/test/conformance/gen/movedrunora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/nulltimeora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/partitionrunora19"
@@ -53,6 +54,7 @@ var news = map[string]any{
 	"integerora19":          integerora19.New,
 	"leaseora19":            leaseora19.New,
 	"lockora19":             lockora19.New,
+	"movedrunora19":         movedrunora19.New,
 	"nulltimeora19":         nulltimeora19.New,
 	"partitionora19":        partitionora19.New,
 	"partitionrunora19":     partitionrunora19.New,
