@@ -184,6 +184,8 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 		return code.Qual("fmt", "Sprintf").Call(code.Lit("00000000-0000-4000-8000-%012x"), code.Id("i"))
 	case distinct && f.Digits:
 		return code.Qual("strconv", "Itoa").Call(code.Id("i").Op("+").Lit(1))
+	case distinct && f.GoType == "string" && f.Most > 0 && f.Most < len("job 1234"):
+		return code.Qual("strconv", "Itoa").Call(code.Id("i"))
 	case distinct && f.GoType == "string":
 		return code.Qual("fmt", "Sprintf").Call(code.Lit("job %d"), code.Id("i"))
 	case distinct && f.GoType == "[]byte":

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -257,6 +258,22 @@ func TestConformanceOfTries(t *testing.T) {
 		}
 		if asks := strings.Contains(string(text), "that another holds by now"); asks != c.asks {
 			t.Errorf("with the fence %s the test asks for it: %v", p.Fence[0].Name, asks)
+		}
+	}
+}
+
+// Texts that tell jobs apart fit their columns.
+func TestConformanceOfShortTexts(t *testing.T) {
+	for most, want := range map[int]string{0: `fmt.Sprintf("job %d", i)`, 4: "strconv.Itoa(i)", 8: `fmt.Sprintf("job %d", i)`} {
+		p := withConformance(emailSQLite())
+		f := &plan.Field{Column: "code", Name: "Code", Param: "code", GoType: "string", Unique: true, Most: most}
+		p.Enqueue.Fields = append(slices.Clone(p.Enqueue.Fields), f)
+		text, err := newWriter(p).conformanceFile().Render(new(code.Formatter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), f.Name+": "+want) {
+			t.Errorf("a text of %d characters is not %s:\n%s", most, want, text)
 		}
 	}
 }

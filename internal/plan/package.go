@@ -167,6 +167,8 @@ type Field struct {
 	// Unique: it is in a unique key besides the primary one. Digits: a number that travels
 	// as text.
 	Unique, Digits bool
+	// Most is how many characters a text has at most, 0 for no limit.
+	Most int
 }
 
 // StatusType is the Go type of the status column.
