@@ -1,6 +1,7 @@
 package generate
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +13,8 @@ import (
 )
 
 // What a package does is seen on SQLite: testdata/run holds tests that are put into
-// the packages of a case of plan, CASE/TABLE_test.go into that of the table.
+// the packages of a case of plan, CASE/TABLE_test.go into that of the table, each with
+// testdata/open_test.go.
 func TestRun(t *testing.T) {
 	cases, err := filepath.Glob("testdata/run/*")
 	if err != nil || len(cases) == 0 {
@@ -54,7 +56,10 @@ func TestRun(t *testing.T) {
 				t.Fatal(errs.Detail())
 			}
 			write(t, filepath.Join(out, "table.sql"), read(ddl))
-			write(t, filepath.Join(out, "run_test.go"), read(test))
+			text := read(test)
+			write(t, filepath.Join(out, "run_test.go"), text)
+			head, _, _ := bytes.Cut(text, []byte("\n"))
+			write(t, filepath.Join(out, "open_test.go"), bytes.Replace(read("testdata/open_test.go"), []byte("package run"), head, 1))
 			args = append(args, "./"+out)
 		}
 		if tests, _ := filepath.Glob(filepath.Join(dir, "*_test.go")); len(tests) != found {

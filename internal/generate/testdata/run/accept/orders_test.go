@@ -3,32 +3,17 @@ package ordersq
 import (
 	"context"
 	"database/sql"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-
-	_ "modernc.org/sqlite"
 )
 
 // open returns a database with orders 1 to 6 of shop 7: of stripe 0 those with even
 // numbers, each as heavy as its number, with a label unless it is 4.
-func open(t *testing.T) *sql.DB {
+func filled(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/queue.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	ddl, err := os.ReadFile("table.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	run(t, db, string(ddl), `
+	db := open(t)
+	run(t, db, `
 		INSERT INTO orders (shop, number, stripe, weight, revision)
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6)
 		SELECT 7, i, i % 2, i, 10 FROM n`, `
@@ -57,7 +42,7 @@ func numbers(jobs []Job) []int64 {
 // It is asked of the rows that the arguments leave only, as they are before the claim;
 // what the claim returns has all the rest.
 func TestArguments(t *testing.T) {
-	db, ctx := open(t), context.Background()
+	db, ctx := filled(t), context.Background()
 	q := New(db)
 	var asked []Job
 	jobs, err := q.Claim(ctx, 5, Shard{Index: 0, Count: 2}, func(j Job) bool {
@@ -84,7 +69,7 @@ func TestArguments(t *testing.T) {
 
 // A row that was written since it was offered is left out, and taken the next time.
 func TestRevised(t *testing.T) {
-	db, ctx := open(t), context.Background()
+	db, ctx := filled(t), context.Background()
 	q := New(db)
 	jobs, err := q.Claim(ctx, 9, Shard{Count: 1}, func(j Job) bool {
 		if j.Number == 2 {
@@ -103,7 +88,7 @@ func TestRevised(t *testing.T) {
 
 // A claim that fails when it takes has taken none.
 func TestFailure(t *testing.T) {
-	db, ctx := open(t), context.Background()
+	db, ctx := filled(t), context.Background()
 	run(t, db, "CREATE TRIGGER guard BEFORE UPDATE ON orders WHEN new.number = 3 BEGIN SELECT raise(ABORT, 'not this one'); END")
 	jobs, err := New(db).Claim(ctx, 9, Shard{Count: 1}, nil, 4)
 	if err == nil || !strings.HasPrefix(err.Error(), "ordersq: claim: ") || jobs != nil {

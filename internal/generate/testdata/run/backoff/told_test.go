@@ -4,32 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"os"
 	"testing"
-
-	_ "modernc.org/sqlite"
 )
-
-func open(t *testing.T) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/queue.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	ddl, err := os.ReadFile("table.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(string(ddl)); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
 
 // failed claims the job and has it fail, and returns the state of its row and in how
 // many seconds it is due.

@@ -2,34 +2,9 @@ package runsq
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"os"
 	"testing"
-
-	_ "modernc.org/sqlite"
 )
-
-func open(t *testing.T) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/queue.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	ddl, err := os.ReadFile("table.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(string(ddl)); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
 
 // What Start writes to another table is written for good claims only, once.
 func TestStarts(t *testing.T) {

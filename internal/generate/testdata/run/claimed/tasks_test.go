@@ -5,35 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"testing"
 	"time"
-
-	_ "modernc.org/sqlite"
 )
-
-func open(t *testing.T) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/queue.db?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	ddl, err := os.ReadFile("table.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(string(ddl)); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
 
 // add adds n jobs.
 func add(t *testing.T, q *Queue, n int) {

@@ -2,35 +2,10 @@ package askedq
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"os"
 	"testing"
 	"time"
-
-	_ "modernc.org/sqlite"
 )
-
-func open(t *testing.T) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/queue.db")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	ddl, err := os.ReadFile("table.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(string(ddl)); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
 
 // claim takes one job, or fails when there is another number of them.
 func claim(t *testing.T, q *Queue, want int) []Job {
