@@ -282,7 +282,7 @@ func (b *binding) readRunning(a *pairing) {
 	r.readTimes()
 	for there, here := range a.from {
 		if c, known := r.columns[there], b.columns[here]; c.As == "" && c.Clock == "" {
-			c.As, c.Clock = known.As, known.Clock // it keeps what that one does
+			c.As, c.Width, c.Clock = known.As, known.Width, known.Clock // it keeps what that one does
 		}
 	}
 	r.readAttempts()
@@ -439,6 +439,10 @@ func (b *binding) moveBack() {
 	for _, name := range []TransitionName{Retry, Release, Recover} {
 		t := b.spec.Transitions[name]
 		if t == nil {
+			continue
+		}
+		if name == Retry && b.spec.Attempts == nil && b.spec.Transitions[Fail] != nil && len(t.With) == 0 {
+			delete(b.spec.Transitions, name) // who fails is gone at once
 			continue
 		}
 		writes := map[*schema.Column]Value{}

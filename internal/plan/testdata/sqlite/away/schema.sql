@@ -24,3 +24,15 @@ CREATE TABLE files_failed (
   tries   INTEGER NOT NULL,
   problem TEXT
 );
+
+-- No tries are counted, so that what fails is gone; the due time is digits in both tables.
+-- qgen:queue letters done=delete failed=delete
+CREATE TABLE letters (
+    id  INTEGER PRIMARY KEY AUTOINCREMENT,
+    due TEXT NOT NULL -- qgen:due as=text:epoch
+);
+CREATE TABLE letters_running (
+    id   INTEGER PRIMARY KEY,
+    due  TEXT NOT NULL,
+    mark TEXT NOT NULL -- qgen:token
+);
