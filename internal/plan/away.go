@@ -6,7 +6,6 @@ package plan
 // Peek, and the half of Stats and Verify.
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -288,25 +287,15 @@ func (b *builder) awayFigures(s *scope) (fields []StatsField, texts []string, fr
 
 // verifyReady adds the questions whether the table of ready rows is as it was, whether
 // claims can lock its rows, and whether it has its index.
-func (b *builder) verifyReady(verify *Verify, columns func(*builder, *values)) {
+func (b *builder) verifyReady(verify *Verify) {
 	r := b.ready
-	add := func(name, template, mend string, fill func(v *values)) {
-		if !b.d.Has(template) {
-			return
-		}
-		s, v := r.newScope(), r.base("Verify")
-		fill(&v)
-		verify.Checks = append(verify.Checks, Check{Mend: "in " + plainText(r.spec.Table.Name) + ": " + mend,
-			Statement: s.statement(name, template, v, nil, "verify: "+strings.TrimPrefix(template, "verify_")+" of "+plainText(r.spec.Table.Name), "locks: none")})
+	name := plainText(r.spec.Table.Name)
+	ask := func(what, mend string, fill func(*scope, *values)) {
+		r.ask(verify, what+"_ready", what, " of "+name, "in "+name+": "+mend, fill)
 	}
-	add("verify_columns_ready", "verify_columns", "generate again from the present schema, or migrate the database", func(v *values) { columns(r, v) })
-	add("verify_kind_ready", "verify_kind", "see the message; claims need it", func(*values) {})
-	if len(r.pkg.Indexes) == 0 {
-		return
+	ask("verify_columns", mendColumns, r.wantColumns)
+	ask("verify_kind", mendSettings, func(*scope, *values) {})
+	if len(r.pkg.Indexes) > 0 {
+		ask("verify_index", mendIndex, r.wantIndexes)
 	}
-	add("verify_index_ready", "verify_index", "create it with schema/indexes.sql; without it every claim reads more rows than it takes", func(v *values) {
-		for _, ix := range r.pkg.Indexes {
-			v.Wanted = append(v.Wanted, []string{b.d.Quote(cmp.Or(ix.Have, ix.Name))})
-		}
-	})
 }

@@ -771,17 +771,11 @@ func (b *builder) readOwn(file string, v values, templates ...string) (*schema.T
 }
 
 // verifySide adds the question whether the side table is as it was laid out.
-func (b *builder) verifySide(verify *Verify, columns func(*builder, *values)) {
-	if !b.d.Has("verify_columns") {
-		return
-	}
+func (b *builder) verifySide(verify *Verify) {
 	mend := "create it with schema/lease.sql"
 	if b.pkg.LeaseTable.DDL == nil {
-		mend = "generate again from the present schema, or migrate the database"
+		mend = mendColumns
 	}
-	s, v := b.side.newScope(), b.side.base("Verify")
-	columns(b.side, &v)
 	name := plainText(b.side.spec.Table.Name)
-	verify.Checks = append(verify.Checks, Check{Mend: "in " + name + ": " + mend,
-		Statement: s.statement("verify_lease", "verify_columns", v, nil, "verify: columns of "+name, "locks: none")})
+	b.side.ask(verify, "verify_lease", "verify_columns", " of "+name, "in "+name+": "+mend, b.side.wantColumns)
 }

@@ -746,31 +746,15 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		"Verify asks the database whether it still is what this package was generated for: the columns and their types, the server's version, the isolation level and the index that Claim needs. Call it when the program starts. It returns nil or an error that lists everything that differs, each with what to do.",
 		reads,
 	}}
-	checkAs := func(name, template, of, mend string, fill func(s *scope, v *values)) {
-		if !b.d.Has(template) {
-			return
-		}
-		s, v := b.newScope(), b.base("Verify")
-		fill(s, &v)
-		verify.Checks = append(verify.Checks, Check{Mend: mend,
-			Statement: s.statement(name, template, v, nil, strings.Replace(template, "_", ": ", 1)+of, "locks: none")})
-	}
-	check := func(name, mend string, fill func(s *scope, v *values)) { checkAs(name, name, "", mend, fill) }
+	check := func(name, mend string, fill func(s *scope, v *values)) { b.ask(verify, name, name, "", mend, fill) }
 	check("verify_version", "generate again with the server version in qgen.yaml, or upgrade the server", func(*scope, *values) {})
-	columns := func(b *builder, v *values) {
-		for _, c := range b.spec.Columns {
-			if !c.Ignored {
-				v.Wanted = append(v.Wanted, b.inCatalog(c.Column))
-			}
-		}
-	}
-	check("verify_columns", "generate again from the present schema, or migrate the database", func(_ *scope, v *values) { columns(b, v) })
+	check("verify_columns", mendColumns, b.wantColumns)
 	other := func(name string, i int, t *schema.Table, columns []*schema.Column) {
 		if i > 0 {
 			name += strconv.Itoa(i + 1)
 		}
 		of := "of " + plainText(t.QualifiedName())
-		checkAs(name, "verify_columns", " "+of, of+": generate again from the present schema, or migrate the database", func(_ *scope, v *values) {
+		b.ask(verify, name, "verify_columns", " "+of, of+": "+mendColumns, func(_ *scope, v *values) {
 			v.of(b.d, t)
 			for _, c := range columns {
 				v.Wanted = append(v.Wanted, b.inCatalog(c))
@@ -788,13 +772,13 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		other("verify_columns_also", i, also.table, also.columns)
 	}
 	if b.side != nil {
-		b.verifySide(verify, columns)
+		b.verifySide(verify)
 	}
 	if b.ready != nil {
-		b.verifyReady(verify, columns)
+		b.verifyReady(verify)
 	}
 	if b.offset != nil {
-		checkAs("verify_offset", "verify_columns", " of "+plainText(b.sideName()), "create the table with schema/offset.sql, or generate again", func(_ *scope, v *values) { b.verifyOffset(v) })
+		b.ask(verify, "verify_offset", "verify_columns", " of "+plainText(b.sideName()), "create the table with schema/offset.sql, or generate again", func(_ *scope, v *values) { b.verifyOffset(v) })
 	}
 	if b.spec.Procedures {
 		check("verify_procedures", "create it with schema/procedures.sql", func(_ *scope, v *values) {
@@ -805,7 +789,7 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 			}
 		})
 	}
-	check("verify_settings", "see the message; claims need it", func(*scope, *values) {})
+	check("verify_settings", mendSettings, func(*scope, *values) {})
 	if b.movesRow(b.spec.Steps()...) != "" {
 		check("verify_movement", "a job's state decides in which partition its row stands, so rows must be able to move", func(*scope, *values) {})
 	}
@@ -822,12 +806,43 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		b.pkg.Verify = verify
 		return
 	}
-	check("verify_index", "create it with schema/indexes.sql; without it every claim reads more rows than it takes", func(s *scope, v *values) {
-		for _, ix := range b.pkg.Indexes {
-			v.Wanted = append(v.Wanted, []string{b.d.Quote(cmp.Or(ix.Have, ix.Name))})
-		}
-	})
+	check("verify_index", mendIndex, b.wantIndexes)
 	b.pkg.Verify = verify
+}
+
+// What mends what Verify finds.
+const (
+	mendColumns  = "generate again from the present schema, or migrate the database"
+	mendSettings = "see the message; claims need it"
+	mendIndex    = "create it with schema/indexes.sql; without it every claim reads more rows than it takes"
+)
+
+// ask adds a question over the table of b to Verify, where the server has it; of says of
+// what it asks.
+func (b *builder) ask(verify *Verify, name, template, of, mend string, fill func(s *scope, v *values)) {
+	if !b.d.Has(template) {
+		return
+	}
+	s, v := b.newScope(), b.base("Verify")
+	fill(s, &v)
+	verify.Checks = append(verify.Checks, Check{Mend: mend,
+		Statement: s.statement(name, template, v, nil, strings.Replace(template, "_", ": ", 1)+of, "locks: none")})
+}
+
+// wantColumns has a question ask for the columns of the table.
+func (b *builder) wantColumns(_ *scope, v *values) {
+	for _, c := range b.spec.Columns {
+		if !c.Ignored {
+			v.Wanted = append(v.Wanted, b.inCatalog(c.Column))
+		}
+	}
+}
+
+// wantIndexes has a question ask for the indexes that serve the queue.
+func (b *builder) wantIndexes(_ *scope, v *values) {
+	for _, ix := range b.pkg.Indexes {
+		v.Wanted = append(v.Wanted, []string{b.d.Quote(cmp.Or(ix.Have, ix.Name))})
+	}
 }
 
 // inCatalog is a column and its type as Verify finds them in the catalog.
