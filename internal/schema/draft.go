@@ -314,7 +314,7 @@ type keyText struct {
 	sql string     // the whole statement
 }
 
-// changesKey finds in a text a statement that may give a table a key.
+// What tells in a text a statement that may give a table a key.
 var (
 	changesTable = regexp.MustCompile(`(?i)\balter\s+table\b|\bcreate\s+unique\b`)
 	speaksOfKey  = regexp.MustCompile(`(?i)\bprimary\s+key\b|\bunique\b`)
@@ -375,9 +375,11 @@ func (d *drafts) finish(files []*source.File) *Catalog {
 		if annotated {
 			d.errs.Add(t.Gaps...)
 		}
-		named := regexp.MustCompile(`(?i)(?:^|[^\pL\pN_$])` + regexp.QuoteMeta(t.Name) + `(?:$|[^\pL\pN_$])`)
-		if i := slices.IndexFunc(d.inTexts, func(k keyText) bool { return named.MatchString(k.sql) }); i >= 0 {
-			t.KeyInText = d.inTexts[i].pos
+		if len(d.inTexts) > 0 {
+			named := regexp.MustCompile(`(?i)(?:^|[^\pL\pN_$])` + regexp.QuoteMeta(t.Name) + `(?:$|[^\pL\pN_$])`)
+			if i := slices.IndexFunc(d.inTexts, func(k keyText) bool { return named.MatchString(k.sql) }); i >= 0 {
+				t.KeyInText = d.inTexts[i].pos
+			}
 		}
 		catalog.Tables = append(catalog.Tables, t.Table)
 	}
