@@ -135,6 +135,10 @@ func (b *builder) explainStep(name queue.TransitionName) (string, bool) {
 		return text, true
 	case t == nil:
 		return "", false
+	case name == queue.Claim && b.pkg.Strategy == "pop":
+		return b.explainMove(&queue.Transition{Delete: true}), true
+	case name == queue.Claim && !b.writesClaim():
+		return b.explainMove(&queue.Transition{With: t.With}), true
 	}
 	return b.explainMove(t), true
 }

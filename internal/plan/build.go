@@ -89,6 +89,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		b.buildStats()
 		ready.buildPeek()
 	}
+	b.checkTries(errs)
 	ready.buildEnqueue()
 	b.noteCollisions()
 	ready.buildIndexes()
@@ -488,6 +489,37 @@ func (b *builder) fuse() {
 	p.CompleteAndClaim = p.Complete != nil && !p.Hold && (b.hasRunning() || b.side != nil)
 }
 
+// carriesOut reports whether the package has an operation for a step.
+func (b *builder) carriesOut(name queue.TransitionName) bool {
+	p := b.pkg
+	switch name {
+	case queue.Enqueue:
+		return p.Enqueue != nil
+	case queue.Start:
+		return p.Start != nil
+	case queue.Finish:
+		return p.Complete != nil
+	case queue.Retry:
+		return p.Retry != nil
+	case queue.Fail:
+		return p.Fail != nil
+	case queue.Release:
+		return p.Requeue != nil
+	case queue.Renew:
+		return p.Extend != nil
+	case queue.Recover, queue.GiveUp:
+		return p.Recover != nil
+	case queue.Redrive:
+		return p.Redrive != nil
+	case queue.Purge:
+		return p.Purge != nil
+	}
+	if o := b.spec.Outcome(name); o != nil {
+		return slices.ContainsFunc(p.Outcomes, func(have *Outcome) bool { return have.Method == exported(o.Name) })
+	}
+	return true
+}
+
 // buildExplain gathers what people are told about the decisions.
 func (b *builder) buildExplain() {
 	p := b.pkg
@@ -503,9 +535,14 @@ func (b *builder) buildExplain() {
 	}
 	b.explainStates()
 	for _, name := range b.spec.Steps() {
+		if !b.carriesOut(name) {
+			continue
+		}
 		m := MoveUse{Transition: string(name)}
 		m.From, m.To = moves[name][0], moves[name][1]
 		switch {
+		case name == queue.Claim && p.Strategy == "pop":
+			m.To = ""
 		case name == queue.Claim:
 			m.To = string(b.takenState())
 		case m.From == "running" && m.To == "running":

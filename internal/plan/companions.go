@@ -153,7 +153,7 @@ func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
 	case v.Value.IsArg(queue.ArgResult):
 		return s.resultOf(v.Of)
 	case v.Value.IsArg(queue.ArgError) && v.Of == nil:
-		return s.cause(column.Type.Length)
+		return s.cause(column.Most())
 	}
 	return s.value(column, v.Value)
 }
@@ -162,13 +162,6 @@ func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
 func (b *builder) checkCompanions(errs *source.ErrorList) {
 	p := b.pkg
 	pop := p.Strategy == "pop"
-	missing := map[queue.TransitionName]bool{
-		queue.Start:  p.Start == nil,
-		queue.Claim:  pop || p.Strategy == "partition",
-		queue.Finish: p.Complete == nil, queue.Retry: p.Retry == nil, queue.Fail: p.Fail == nil, queue.Release: p.Requeue == nil,
-		queue.Renew: p.Extend == nil, queue.Redrive: p.Redrive == nil,
-		queue.Recover: p.Recover == nil, queue.GiveUp: false,
-	}
 	said := false
 	for _, name := range queue.TransitionNames {
 		if !b.hasCompanions(name) {
@@ -177,7 +170,7 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 		said = true
 		why := "has no statement for " + string(name)
 		switch {
-		case !missing[name]:
+		case b.carriesOut(name) && (name != queue.Claim || !pop && p.Strategy != "partition"):
 			continue
 		case pop:
 			why = "deletes a row when it is claimed, and nothing comes after"

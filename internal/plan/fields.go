@@ -129,7 +129,7 @@ func (b *builder) field(c *queue.Column) *Field {
 		Unique: slices.ContainsFunc(b.spec.Table.Uniques, func(k *schema.Key) bool {
 			return slices.Contains(k.Columns, c.Column)
 		}),
-		Digits: c.Type.Class == schema.Decimal && rule.Go == "string", Most: c.Type.Length,
+		Digits: c.Type.Class == schema.Decimal && rule.Go == "string", Most: c.Most(),
 	}
 	switch {
 	case c.Width > 0:

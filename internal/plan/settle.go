@@ -60,6 +60,43 @@ func (b *builder) buildSettles() {
 	}
 }
 
+// checkTries says where a failed job is not tried again, and complains about a wait that
+// no try has.
+func (b *builder) checkTries(errs *source.ErrorList) {
+	p, from := b.pkg, b.spec.Backoff
+	const leave = "Leave backoff: out"
+	switch {
+	case p.Retry != nil:
+		if from.Pos.IsValid() && !b.waits() {
+			errs.Errorf(from.Pos, "backoff: is the wait before the next try, and no column of %q could hold it", p.Table).
+				WithHint("%s, or mark a column for the time of the next try with qgen:due.", leave)
+		}
+		return
+	case p.Fail != nil:
+		p.Notes = append(p.Notes, "no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)")
+	default:
+		p.Notes = slices.DeleteFunc(p.Notes, func(n string) bool { return n == queue.NeverFails })
+	}
+	switch {
+	case !from.Pos.IsValid():
+	case p.Fail == nil:
+		errs.Errorf(from.Pos, "backoff: is the wait before the next try, and nothing is written when a job fails").WithHint(leave + ".")
+	default:
+		errs.Errorf(from.Pos, "backoff: is the wait before the next try, and Fail is for good at the first error").
+			WithHint("%s, or mark a column that counts tries with qgen:attempts.", leave)
+	}
+}
+
+// waits reports whether a failed job waits for its next try.
+func (b *builder) waits() bool {
+	if b.spec.Backoff.Expr != nil {
+		return b.spec.Due != nil
+	}
+	delayed := func(s *Statement) bool { return s.Has(ArgDelay) }
+	r := b.pkg.Retry
+	return delayed(r.Statement) || slices.ContainsFunc(r.With, delayed)
+}
+
 // heldState is what people call the state of a job that somebody has.
 func (b *builder) heldState() string {
 	if b.spec.Transitions[queue.Start] != nil {

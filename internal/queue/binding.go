@@ -258,6 +258,7 @@ func (b *binding) readBackoff() {
 	if from == nil {
 		return
 	}
+	b.spec.Backoff.Pos = from.Pos
 	b.spec.Backoff.Expr = b.readWait(from)
 	to := &b.spec.Backoff
 	if from.Base.IsSet() {

@@ -273,8 +273,12 @@ func (b *binding) holdsToken(c *schema.Column, pos source.Pos) bool {
 			why = fmt.Sprintf("is %s, which is too short for a token of %d bytes", c.Type.Raw, TokenBytes)
 		}
 	case c.Type.Class == schema.Text:
-		if n := c.Type.Length; n > 0 && n < TokenLength {
+		switch n := c.Most(); {
+		case n == 0 || n >= TokenLength:
+		case n == c.Type.Length:
 			why = fmt.Sprintf("is %s, which is too short for a token of %d characters", c.Type.Raw, TokenLength)
+		default:
+			why = fmt.Sprintf("has a CHECK that allows %d characters, which is too short for a token of %d", n, TokenLength)
 		}
 	case c.Type.Class == schema.Int && (c.Type.Bits == 64 || c.Type.Bits == 0) && (c.Type.Digits == 0 || c.Type.Digits > 18):
 	default:

@@ -363,7 +363,7 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		return wrong("An error is a text.", "column %q of %s is %s, which holds no text of an error", column.Name, c.QualifiedName(), column.Type.Raw)
 	case text == ArgError && step == GiveUp:
 		gaveUp := GaveUp
-		if n := column.Type.Length; n > 0 && n < len(gaveUp) {
+		if n := column.Most(); n > 0 && n < len(gaveUp) {
 			gaveUp = gaveUp[:n]
 		}
 		return Value{Kind: Literal, Text: gaveUp, Pos: s.Pos}, true

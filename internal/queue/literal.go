@@ -111,8 +111,13 @@ func fit(c *schema.Column, text string) (fitted, wrong string) {
 	case schema.TimeOfDay:
 		ok = timeForm.MatchString(text)
 	case schema.Text, schema.Bytes:
-		if n := utf8.RuneCountInString(text); c.Type.Length > 0 && n > c.Type.Length {
+		n := utf8.RuneCountInString(text)
+		switch most := c.Most(); {
+		case most == 0 || n <= most:
+		case most == c.Type.Length:
 			return "", fmt.Sprintf("%q has %d characters, but column %q is %s", text, n, c.Name, kind)
+		default:
+			return "", fmt.Sprintf("%q has %d characters, but a CHECK allows column %q %d", text, n, c.Name, most)
 		}
 	}
 	if !ok {

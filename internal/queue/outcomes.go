@@ -134,7 +134,7 @@ func (b *binding) readError() {
 		return
 	}
 	c := r.column
-	e := &ErrorColumn{Column: c, Max: c.Type.Length, Append: r.has("append"), Clear: r.has("clear")}
+	e := &ErrorColumn{Column: c, Max: c.Most(), Append: r.has("append"), Clear: r.has("clear")}
 	b.columns[c].JSON = r.has("json")
 	list := c.Type.Array || c.Type.Class == schema.JSON
 	e.Max = b.most(r, e.Max, "errors")
@@ -158,8 +158,13 @@ func (b *binding) most(r *role, otherwise int, what string) int {
 	switch {
 	case err != nil || n < 1:
 		b.errorf(w.pos, "max cannot be %q", w.values[0].text).WithHint("Write the greatest number of characters: max=1000.")
-	case c.Type.Length > 0 && n > c.Type.Length && !c.Type.Array:
-		b.errorf(w.pos, "column %q is %s and cannot hold %d characters", c.Name, c.Type.Raw, n).
+	case c.Most() > 0 && n > c.Most() && !c.Type.Array:
+		if c.Most() == c.Type.Length {
+			b.errorf(w.pos, "column %q is %s and cannot hold %d characters", c.Name, c.Type.Raw, n).
+				WithHint("Leave max= out, or write a smaller one: %s are cut to it.", what)
+			break
+		}
+		b.errorf(w.pos, "a CHECK of column %q allows %d characters and not %d", c.Name, c.Most(), n).
 			WithHint("Leave max= out, or write a smaller one: %s are cut to it.", what)
 	default:
 		return n

@@ -173,7 +173,7 @@ func (s *Spec) Beside(side *Side) *Spec {
 		t.Columns = append(t.Columns, &Column{Column: c, As: side.Times[c].As, Clock: side.Times[c].Clock, Width: side.Times[c].Width})
 	}
 	if k.Error != nil {
-		t.Error = &ErrorColumn{Column: k.Error, Max: k.Error.Type.Length}
+		t.Error = &ErrorColumn{Column: k.Error, Max: k.Error.Most()}
 	}
 	fails := s.Transitions[Fail] // by the row itself
 	if k.Attempts != nil && (side.Attempts > 0 || fails == nil) {

@@ -481,6 +481,7 @@ func (a *Attempts) MustStart() bool {
 // Backoff is the wait before the next try: Base × Factor^(failures−1), at most
 // Max, shifted by up to ±Jitter of itself.
 type Backoff struct {
+	Pos       source.Pos // of backoff: in qgen.yaml, invalid where nobody says it
 	Base, Max time.Duration
 	Factor    float64
 	Jitter    float64 // 0 to 1

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -308,6 +309,24 @@ func (t *draft) renameIndex(from, to string, pos source.Pos) bool {
 	return found
 }
 
+// longest returns the length that a check as written holds a column's text to, 0 when it
+// holds it to none: of several lengths the least.
+func longest(check, column string) int {
+	length := regexp.MustCompile(`(?i)\b(?:char_length|character_length|length|len)\s*\(\s*\(?["\[` + "`" + `]?` + regexp.QuoteMeta(column) +
+		`["\]` + "`" + `]?\)?(?:\s*::\s*[\w ]+)?\s*\)\s*(?:(<=?)\s*(\d+)|between\s+\d+\s+and\s+(\d+))`)
+	least := 0
+	for _, m := range length.FindAllStringSubmatch(check, -1) {
+		n, err := strconv.Atoi(cmp.Or(m[2], m[3]))
+		if m[1] == "<" {
+			n--
+		}
+		if err == nil && n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
 // keyText is a statement that runs another, made of texts, which speaks of keys.
 type keyText struct {
 	pos source.Pos // of the text
@@ -356,7 +375,11 @@ func (d *drafts) finish(files []*source.File) *Catalog {
 				continue
 			}
 			if len(k.columns) == 1 {
-				k.columns[0].Checks = append(k.columns[0].Checks, k.text)
+				c := k.columns[0]
+				c.Checks = append(c.Checks, k.text)
+				if n := longest(k.text, c.Name); n > 0 && (c.Longest == 0 || n < c.Longest) {
+					c.Longest = n
+				}
 			} else {
 				t.Checks = append(t.Checks, k.text)
 			}

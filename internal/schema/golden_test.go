@@ -92,6 +92,7 @@ func (p *printer) column(c *Column) {
 	add(t.Unsigned, "unsigned")
 	add(t.Digits > 0, "digits=%d", t.Digits)
 	add(t.Length > 0, "length=%d", t.Length)
+	add(c.Longest > 0, "longest=%d", c.Longest)
 	add(t.Zone, "zone")
 	add(t.Step != 0 && t.Step != time.Microsecond, "step=%v", t.Step)
 	add(t.Array, "array")

@@ -146,7 +146,17 @@ type Column struct {
 	// column's CHECK (c IN (…)); nil when the DDL names none.
 	Values   []string
 	Checks   []string // its checks as written, those that give Values included
+	Longest  int      // the longest text that its checks allow, in characters; 0 when they allow any
 	Comments []Comment
+}
+
+// Most returns how many characters a text in the column may have, or how many bytes:
+// what its type and its checks allow, 0 when that is any number.
+func (c *Column) Most() int {
+	if c.Type.Length == 0 || c.Longest > 0 && c.Longest < c.Type.Length {
+		return c.Longest
+	}
+	return c.Type.Length
 }
 
 // Class is the kind of value that a type holds; what the queue's words mean

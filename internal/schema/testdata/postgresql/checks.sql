@@ -29,3 +29,15 @@ CREATE TABLE checks (
     CHECK (k IN ('a', 'z') OR l IN ('b', 'z')),
     CONSTRAINT none CHECK (1 = 1)
 );
+CREATE TABLE lengths (
+    a text CHECK (char_length(a) <= 500),
+    "B b" text CHECK (length("B b") < 80),
+    c varchar(40) CHECK ((length((c)::text) BETWEEN 1 AND 20)),
+    d varchar(10) CHECK (character_length(d) <= 20),
+    e text CHECK (e IS NULL OR char_length(e) <= 30) CHECK (char_length(e) < 25),
+    f text CHECK (char_length(f) >= 3),
+    g text CHECK (char_length(a) <= 5),
+    h text, i text,
+    CONSTRAINT h_length CHECK (char_length(h) <= 7),
+    CHECK (char_length(h) + char_length(i) <= 9)
+);

@@ -34,6 +34,7 @@
 --   guarded      the running rows of a group are counted behind locks, in a statement of their own
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows of groups that are not full, which claim.sql then takes

@@ -31,6 +31,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: no order is said: rows are taken in the order of the key, message_id, id
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -31,6 +31,7 @@
 --   pop          the engine MyISAM has no transactions and locks no rows: FOR UPDATE would give every worker the same ones
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes

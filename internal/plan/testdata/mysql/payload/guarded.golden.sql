@@ -34,6 +34,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing in the DDL of heads tells that payload_from names one row at most; of several one is read, whichever it is
 -- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes

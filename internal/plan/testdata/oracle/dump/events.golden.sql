@@ -27,7 +27,6 @@
 --   advisory     the table has no running state that a claim could write
 --   guarded      the table has no running state that a claim could write
 --   pop          Oracle 19 cannot return the rows of a DELETE
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows that are equal in AT are taken in any order: the table has no key
 
 -- sql/claim.sql

@@ -30,6 +30,7 @@
 --   guarded      not needed: advisory comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running

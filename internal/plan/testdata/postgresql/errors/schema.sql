@@ -63,3 +63,8 @@ CREATE TABLE cycled (
     id     bigserial PRIMARY KEY,
     run_at timestamptz NOT NULL -- qgen:due
 );
+CREATE TABLE tries (
+    id    bigint PRIMARY KEY,
+    state int NOT NULL DEFAULT 0, -- qgen:status ready=0 running=1 done=2 failed=3
+    n     int NOT NULL DEFAULT 0 -- qgen:attempts up on=claim max=3
+);

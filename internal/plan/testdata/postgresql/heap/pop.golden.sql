@@ -24,7 +24,6 @@
 --   advisory     strategy=pop is asked for
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows that are equal in at are taken in any order: the table has no key
 
 -- sql/claim.sql

@@ -31,6 +31,7 @@
 -- note: rows that are equal in at are taken in any order: the table has no key
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: the table has no key: every claim leaves a fresh value in each row, which names it from then on
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -30,6 +30,7 @@
 --   guarded      strategy=lease_table is asked for
 --   pop          strategy=lease_table is asked for
 -- note: no order is said: rows are taken in the order of the key, region, group_key, created_date, message_sequence
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running, by a row of int_channel_message_lease for each of ready rows

@@ -25,7 +25,6 @@
 --   advisory     the table has no running state that a claim could write
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- old program: exclude each other: yes, as long as it ends the transaction of its SELECT no earlier than it has written what became of the rows
 -- old program: after a claim: yes: a claim keeps the lock of the row until the job is settled; the old program waits for the lock of the row, and then the row is gone or does not meet what it asks for

@@ -22,7 +22,6 @@
 --   advisory     strategy=pop is asked for
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- old program: exclude each other: yes
 -- old program: after a claim: yes: a claim deletes the row, so that it finds none

@@ -27,7 +27,6 @@
 --   advisory     strategy=partition is asked for
 --   guarded      strategy=partition is asked for
 --   pop          strategy=partition is asked for
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- old program: exclude each other: no
 -- old program: after a claim: no: a claim writes nothing and locks nothing (strategy partition), so what the old program asks for stays true

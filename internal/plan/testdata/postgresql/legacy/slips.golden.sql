@@ -31,7 +31,6 @@
 --   guarded      strategy=hold is asked for
 --   pop          strategy=hold is asked for
 -- note: finished rows stay in the table and are known by column "sent" (done=keep)
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- old program: exclude each other: no
 -- old program: after a claim: no: it passes over rows whose lock is held, and then takes the row all the same: nothing that it asks for under the lock is false once Complete has written the row

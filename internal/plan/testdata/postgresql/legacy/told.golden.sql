@@ -29,7 +29,6 @@
 --   guarded      strategy=hold is asked for
 --   pop          strategy=hold is asked for
 -- note: finished rows stay in the table and are known by column "sent" (done=keep)
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- old program: exclude each other: yes, as long as it ends the transaction of its SELECT no earlier than it has written what became of the rows
 -- old program: after a claim: yes: a claim keeps the lock of the row until the job is settled; the old program waits for the lock of the row, and then the row is gone or does not meet what it asks for

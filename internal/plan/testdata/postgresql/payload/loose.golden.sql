@@ -23,7 +23,6 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: there is no primary key and no unique key without nulls, so a row is named by its physical place, which is good inside one transaction only
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: nothing in the DDL of heads tells that payload_from names one row at most; of several one is read, whichever it is
 -- note: rows are taken in any order: nothing orders them
 

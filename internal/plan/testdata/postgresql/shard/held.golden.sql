@@ -26,7 +26,6 @@
 --   advisory     strategy=hold is asked for
 --   guarded      strategy=hold is asked for
 --   pop          strategy=hold is asked for
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: no order is said: rows are taken in the order of the key, id
 
 -- sql/claim.sql

@@ -17,6 +17,7 @@
 -- * move         the state of a job is the table in which its row is; a claim moves it to letters_running, whose unique key lets one worker have it
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running, from letters to letters_running, from which claim_leave.sql then deletes them

@@ -26,7 +26,6 @@
 -- * pop          strategy=pop is asked for
 -- note: there is no primary key and no unique key without nulls, so a row is named by its physical place, which is good inside one transaction only
 -- note: times of column "at" are text as "2006-01-02 15:04:05" in UTC, which is what its default writes
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows that are equal in at are taken in any order: the table has no key
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 

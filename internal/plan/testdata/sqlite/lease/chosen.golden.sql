@@ -30,6 +30,7 @@
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running, by a row of letters_lease for each of ready rows

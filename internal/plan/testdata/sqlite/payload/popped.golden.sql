@@ -24,7 +24,6 @@
 --   advisory     strategy=pop is asked for
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: nothing in the DDL of heads tells that payload_from names one row at most; of several one is read, whichever it is
 -- note: rows are taken as they came, by column "id"
 

@@ -34,6 +34,7 @@
 -- * guarded      the old state is compared when a row is taken
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 -- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
 
 -- sql/claim_pick.sql

@@ -1,0 +1,8 @@
+-- What a CHECK says of a text's length holds as the length of a type does.
+-- qgen:queue
+CREATE TABLE jobs (
+  id    bigint PRIMARY KEY,
+  state text NOT NULL CHECK (char_length(state) <= 4), -- qgen:status ready=new running=working done=done failed=bad
+  mark  text CHECK (char_length(mark) <= 16), -- qgen:token
+  cause text CHECK (char_length(cause) < 500) -- qgen:error max=600
+);
