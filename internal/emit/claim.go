@@ -27,6 +27,9 @@ func (w *writer) check() {
 			w.fail("the claim lacks a statement or a token for its flow %q", c.Flow)
 		}
 	}
+	if c := w.Claim; c != nil && c.BatchRow != nil && (c.Token != "" || c.Flow != plan.LockTake && c.Flow != plan.PickTake) {
+		w.fail("a row that gives jobs their token is added between finding and taking them")
+	}
 	if c := w.Claim; c != nil && c.Accept != nil && (c.Flow != plan.PickTake || c.Pick == nil || w.Peek == nil || !sameFields(c.Pick.Rows, w.Peek.Statement.Rows)) {
 		w.fail("a claim that asks of jobs reads them first, as Peek does")
 	}
@@ -80,7 +83,11 @@ func (w *writer) claimFile() *code.File {
 // claimStatements lists the statements of a claim in the order in which they
 // run.
 func (w *writer) claimStatements() []*plan.Statement {
-	all := present(slices.Concat([]*plan.Statement{w.Claim.Pick, w.Claim.Lock}, w.Claim.Narrow, []*plan.Statement{w.Claim.Statement, w.Claim.Read})...)
+	var batch, undo *plan.Statement
+	if b := w.Claim.BatchRow; b != nil {
+		batch, undo = b.Statement, b.Undo
+	}
+	all := present(slices.Concat([]*plan.Statement{w.Claim.Pick, w.Claim.Lock}, w.Claim.Narrow, []*plan.Statement{batch, w.Claim.Statement, undo, w.Claim.Read})...)
 	for _, r := range w.Claim.Ladder {
 		all = append(all, r.Statement)
 	}
@@ -337,7 +344,7 @@ func (w *writer) transacts() bool {
 	case plan.LockTake, plan.MarkRead, plan.OneBlock:
 		return true
 	}
-	return c.Lock != nil || c.Statement.Has(plan.ArgCursor) || len(c.With) > 0 || w.Payload != nil && c.Flow != plan.ReadOnly
+	return c.Lock != nil || c.BatchRow != nil || c.Statement.Has(plan.ArgCursor) || len(c.With) > 0 || w.Payload != nil && c.Flow != plan.ReadOnly
 }
 
 // markRead emits
@@ -413,7 +420,7 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	narrowed := w.narrowed(locked, from)
 	from.batches = map[string]string{} // one text names the rows to all that follow
 	before, args := w.arguments(c.Statement, from, "")
-	before = append(narrowed, before...)
+	before = slices.Concat(narrowed, before, w.addBatch())
 	text := w.bound(c.Statement, args)
 	if c.Statement.Rows != nil {
 		return append(before, w.jobsInto(into, queryCall("scanJob", text...))...)
@@ -575,7 +582,11 @@ func (w *writer) pickTake(g *code.Group) {
 	take := w.takeTried("taken", code.Id("missing"))
 	w.prepareLists(g, "claim")
 	addAll(g, pickBefore)
-	g.For(code.Id("round").Op(":=").Lit(0), code.Id("round").Op("<").Lit(8).Op("&&").Len(code.Id("jobs")).Op("<").Id("limit"), code.Id("round").Op("++")).BlockFunc(func(g *code.Group) {
+	wanting := code.Len(code.Id("jobs")).Op("<").Id("limit")
+	if c.BatchRow != nil {
+		wanting = empty("jobs") // a further round would add a further row
+	}
+	g.For(code.Id("round").Op(":=").Lit(0), code.Id("round").Op("<").Lit(8).Op("&&").Add(wanting), code.Id("round").Op("++")).BlockFunc(func(g *code.Group) {
 		g.Id("missing").Op(":=").Id("limit").Op("-").Len(code.Id("jobs"))
 		g.Id("fetch").Op(":=").Id("missing")
 		g.If(code.Id("round").Op(">").Lit(0)).Block(
@@ -725,7 +736,7 @@ func (w *writer) takeTried(into string, limit *code.Statement) []*code.Statement
 	}
 	if c.Lock == nil {
 		before, args := w.arguments(c.Statement, tried, "")
-		return append(before, w.jobsInto(into, queryCall("scanJob", w.bound(c.Statement, args)...))...)
+		return slices.Concat(before, w.addBatch(), w.unlessUndone(into, queryCall("scanJob", w.bound(c.Statement, args)...)))
 	}
 	return append(w.lockRows(into, "free", "scanCandidate", c.Lock, tried), w.takeLocked(into, "free")...)
 }
@@ -763,12 +774,16 @@ func (w *writer) takeAlone(into string) []*code.Statement {
 		code.If(code.Id("n").Op(">").Lit(0)).Block(code.Id("mine").Op("=").Append(code.Id("mine"), code.Id("j"))),
 	)
 	readBefore, readArgs := w.arguments(c.Read, mine, "")
-	list := []*code.Statement{
-		code.Id(into).Op("=").Nil(),
+	none := []*code.Statement{code.Return(code.Nil())}
+	if c.BatchRow != nil {
+		none = []*code.Statement{w.undoBatch(), code.Return(code.Err())}
+	}
+	list := append([]*code.Statement{code.Id(into).Op("=").Nil()}, w.addBatch()...)
+	list = append(list,
 		code.Var().Id("mine").Index().Id("Job"),
 		code.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("tried")).Block(take...),
-		code.If(empty("mine")).Block(code.Return(code.Nil())),
-	}
+		code.If(empty("mine")).Block(none...),
+	)
 	list = append(list, readBefore...)
 	return append(list, w.jobsInto(into, queryCall("scanJob", w.bound(c.Read, readArgs)...))...)
 }
@@ -830,6 +845,11 @@ func (w *writer) compareTerm(t plan.SortTerm) *code.Statement {
 
 // tokenType is the Go type of what newToken returns.
 func (w *writer) tokenType() *code.Statement {
+	if b := w.Claim.BatchRow; b != nil && b.Statement.Rows != nil {
+		return w.goType(b.Key.GoType)
+	} else if b != nil {
+		return code.Int64()
+	}
 	switch w.Claim.Token {
 	case "int":
 		return code.Int64()
@@ -847,6 +867,10 @@ func (w *writer) tokenType() *code.Statement {
 //		return hex.EncodeToString(b[:])
 //	}
 func (w *writer) newTokenFunc(f *code.File) {
+	if w.Claim != nil && w.Claim.BatchRow != nil {
+		w.newTokenMethod(f)
+		return
+	}
 	whole := func() *code.Statement { return code.Id("b").Index(code.Op(":")) }
 	fill := code.List(code.Id("_"), code.Id("_")).Op("=").Qual(cryptoRand, "Read").Call(whole()).Comment("it never fails")
 	body := func(size int, rest ...*code.Statement) []*code.Statement {

@@ -6,6 +6,7 @@ package emit
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -839,12 +840,12 @@ func (w *writer) execFunc(f *code.File) {
 //		return result.LastInsertId()
 //	}
 func (w *writer) insertFunc(f *code.File) {
-	if w.Enqueue.One.Has(plan.ArgNewKey) {
+	if slices.ContainsFunc(w.Statements(), func(s *plan.Statement) bool { return s.Has(plan.ArgNewKey) }) {
 		w.insertOutFunc(f)
 		return
 	}
 	doc := "insert adds a row and returns the number that the database gave it."
-	if w.Enqueue.Step != nil {
+	if w.Enqueue != nil && w.Enqueue.Step != nil {
 		doc = "insert adds rows and returns the number that the database gave the first."
 	}
 	decl(f, []string{doc},

@@ -58,6 +58,7 @@ func (w *writer) parts() []part {
 		{"scanKey", "job.go", w.scanKeyFunc},
 		{"scanNewKey", "enqueue.go", w.scanNewKeyFunc},
 		{"scanStep", "enqueue.go", w.scanStepFunc},
+		{"scanToken", "token.go", w.scanTokenFunc},
 		{"scanPeeked", "peek.go", w.scanPeekedFunc},
 		{"scanCandidate", "claim.go", w.scanCandidateFunc},
 		{"scanStarted", "start.go", w.scanStartedFunc},

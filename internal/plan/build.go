@@ -422,6 +422,9 @@ func (b *builder) readFields() {
 		named := func(w queue.Write) bool { return w.Value.Kind == queue.WorkerID }
 		p.Worker = p.Worker || slices.ContainsFunc(t.Writes, named)
 	}
+	if c := b.spec.Batch; c != nil {
+		p.Worker = p.Worker || slices.ContainsFunc(c.Set, func(v queue.CompanionValue) bool { return v.Value.Kind == queue.WorkerID })
+	}
 	// A column that every claim writes is not null in a claimed job.
 	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {
 		for _, w := range t.Writes {

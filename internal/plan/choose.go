@@ -118,6 +118,8 @@ var strategies = []strategy{
 			return false, b.d.Title + " locks the whole database, not rows", ""
 		case !b.can(dialect.SkipLocked):
 			return b.cannotSkip(dialect.SkipLocked)
+		case b.can(dialect.OpenCursors) && b.spec.Table.NoRowIdentity:
+			return false, "rows of the table have no place by which a block could lock them", ""
 		}
 		if ok, why, mend := b.canLockInOrder(); !ok {
 			return false, why, mend
@@ -177,7 +179,10 @@ func (b *builder) choose(errs *source.ErrorList) bool {
 		}
 	}
 	if b.spec.Accept {
-		return b.chooseAccept(forced, errs)
+		return b.chooseAccept(forced, errs) // by which a row of a batch can be added as well
+	}
+	if b.spec.Batch != nil {
+		return b.chooseBatch(forced, errs)
 	}
 	if forced != "" {
 		return b.force(forced, errs)
@@ -224,16 +229,63 @@ func (b *builder) chooseAccept(forced string, errs *source.ErrorList) bool {
 		errs.Errorf(b.spec.AcceptPos, "accept: true is not possible here: %s", why).WithHint("%s", mend)
 		return false
 	}
-	for j, s := range strategies {
-		r := Reason{Strategy: s.name, Chosen: j == i, Why: "accept: true asks about a job before its row is locked or written"}
-		if r.Chosen {
-			r.Why = "a job can be asked about before it is taken (accept: true), and " + why
+	b.take(name, "a job can be asked about before it is taken (accept: true), and "+why, func(strategy) string {
+		return "accept: true asks about a job before its row is locked or written"
+	})
+	return true
+}
+
+// chooseBatch takes a strategy that finds jobs before it writes them, so that the row of
+// another table whose key they get is added when there are some, and not else.
+func (b *builder) chooseBatch(forced string, errs *source.ErrorList) bool {
+	const between = "from=companion adds a row between finding jobs and marking them"
+	names := []string{"lock_update", "guarded"}
+	refuse := func(why, mend string) bool {
+		errs.Errorf(b.spec.BatchPos, "from=companion is not possible here: %s", why).WithHint("%s", mend)
+		return false
+	}
+	switch {
+	case forced != "" && !slices.Contains(names, forced):
+		return refuse("between finding jobs and taking them a row is added, which strategy="+names[0]+" and strategy="+names[1]+" can do, and strategy="+forced+" is asked for", "Leave one of the two out.")
+	case forced != "":
+		names = []string{forced}
+	}
+	passed := map[string]string{}
+	why, mend := "", ""
+	for _, s := range strategies {
+		if !slices.Contains(names, s.name) {
+			continue
+		}
+		var ok bool
+		if ok, why, mend = s.fits(b); ok {
+			chosen := "the row whose key is the token is added when jobs are found, and not before (from=companion), and " + why
+			b.take(s.name, chosen, func(other strategy) string {
+				if passed[other.name] == "" && slices.Contains(names, other.name) {
+					return "not needed: " + s.name + " comes first"
+				}
+				return cmp.Or(passed[other.name], between)
+			})
+			return true
+		}
+		passed[s.name] = why
+	}
+	if b.spec.Group != nil {
+		mend = "Leave the group or from=companion out."
+	}
+	return refuse(why, mend)
+}
+
+// take has the strategy of that name claim, and says why none of the others does.
+func (b *builder) take(name, why string, others func(strategy) string) {
+	for _, s := range strategies {
+		r := Reason{Strategy: s.name, Chosen: s.name == name, Why: why}
+		if !r.Chosen {
+			r.Why = others(s)
 		}
 		b.pkg.Reasons = append(b.pkg.Reasons, r)
 	}
 	b.pkg.Strategy = name
 	b.shard()
-	return true
 }
 
 // mends says what would make a strategy possible: each reason once, with the
@@ -288,12 +340,8 @@ func (b *builder) force(name string, errs *source.ErrorList) bool {
 		errs.Errorf(b.spec.ForcedPos, "strategy=%s is not possible here: %s", name, why).WithHint("%s", mend)
 		return false
 	}
-	for j, s := range strategies {
-		r := Reason{Strategy: s.name, Chosen: j == i, Why: "strategy=" + name + " is asked for"}
-		b.pkg.Reasons = append(b.pkg.Reasons, r)
-	}
-	b.pkg.Strategy = name
-	b.shard()
+	asked := "strategy=" + name + " is asked for"
+	b.take(name, asked, func(strategy) string { return asked })
 	return true
 }
 

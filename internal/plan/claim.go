@@ -46,7 +46,7 @@ func (b *builder) buildClaim() {
 	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.spec.Group == nil && b.spec.Cycle == nil && b.firstInFirstOut() {
 		c.Low = &Low{Field: b.pkg.Key[0], Refresh: lowRefresh}
 	}
-	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.rowToken == nil && b.hasRunning() && b.writesClaim() {
+	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.rowToken == nil && b.spec.Batch == nil && b.hasRunning() && b.writesClaim() {
 		for _, write := range w.Writes {
 			if write.Value.Kind == queue.Token {
 				b.freshToken(c, write.Column)
@@ -106,6 +106,7 @@ func (b *builder) buildClaim() {
 	default:
 		b.fail(fmt.Errorf("strategy %q has no statements", b.pkg.Strategy))
 	}
+	b.buildBatch(c)
 	if b.hasCompanions(queue.Claim) && b.pkg.Strategy != "pop" && b.pkg.Strategy != "partition" {
 		c.With = b.companions(queue.Claim, "claim", "Claim", nil)
 	}

@@ -52,6 +52,9 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 	var list []*Statement
 	used := map[string]int{}
 	for _, c := range b.spec.Transitions[name].With {
+		if c.Key != nil {
+			continue // is added once, see buildBatch
+		}
 		word := map[string]string{"insert": "into", "update": "of", "delete": "from"}[c.Verb]
 		called := file + "_" + c.Verb + "_" + snake(exported(c.Table))
 		if c.Move {
@@ -227,8 +230,11 @@ func (b *builder) alsoDoes(name queue.TransitionName) string {
 	for _, c := range t.With {
 		table := plainText(c.QualifiedName())
 		text := map[string]string{"insert": "adds rows to ", "update": "updates rows of ", "delete": "deletes rows of "}[c.Verb] + table
-		if c.Move {
+		switch {
+		case c.Move:
 			text = "moves the row to " + table
+		case c.Key != nil:
+			text = "adds one row to " + table + " (its " + plainText(c.Key.Name) + " is the token of all the jobs)"
 		}
 		if !slices.Contains(parts, text) {
 			parts = append(parts, text)
@@ -267,9 +273,13 @@ func (b *builder) written() []writtenTable {
 				if i < 0 {
 					i, list = len(list), append(list, writtenTable{table: c.Known})
 				}
+				columns := []*schema.Column{c.Key}
 				for _, v := range slices.Concat(c.Set, c.Where) {
-					if !slices.Contains(list[i].columns, v.Column.Column) {
-						list[i].columns = append(list[i].columns, v.Column.Column)
+					columns = append(columns, v.Column.Column)
+				}
+				for _, column := range columns {
+					if column != nil && !slices.Contains(list[i].columns, column) {
+						list[i].columns = append(list[i].columns, column)
 					}
 				}
 			}
@@ -346,6 +356,9 @@ func (b *builder) explainCompanions(t *queue.Transition) string {
 		}
 		if c.When != "" {
 			text += " when " + s.readable([]string{s.raw(c.When)}, "")
+		}
+		if c.Key != nil {
+			text += ", once; its " + plainText(c.Key.Name) + " is the token"
 		}
 		texts = append(texts, text)
 	}

@@ -36,6 +36,12 @@ func (b *builder) docClaim(c *Claim) {
 		over = b.running
 	}
 	c.Doc = []string{what + over.also(queue.Claim)}
+	if c.BatchRow != nil {
+		c.Doc[0] += " Where it takes none, no row of " + c.BatchRow.Table + " is left."
+	}
+	if c.BatchRow != nil && c.Flow == PickTake && c.Accept == nil {
+		c.Doc[0] += " When others are quicker to take some of the jobs, it returns the rest: fewer than limit does not mean that no more is ready."
+	}
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
 		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
 	}
@@ -99,7 +105,7 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
 	case b.d.SingleWriter:
 		p.Locks = "It locks the database for writing while the statement runs."
-		if len(b.payload) > 0 || p.Strategy == "move" {
+		if len(b.payload) > 0 || b.spec.Batch != nil || p.Strategy == "move" {
 			p.Locks = "It locks the database for writing until it commits."
 		}
 	case p.Strategy == "lease_table" && b.can(dialect.SkipLocked):
@@ -424,6 +430,9 @@ func (b *builder) guarantee() string {
 	level := "The fence is at level " + b.pkg.Guarantee.String() + ": "
 	switch b.pkg.Guarantee {
 	case queue.FenceToken:
+		if c := b.spec.Batch; c != nil {
+			return level + "every claim adds a row to " + plainText(c.QualifiedName()) + " and leaves its " + plainText(c.Key.Name) + " in the rows of its jobs, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing. The rows of claims that have ended stay there: one may go when no job holds its " + plainText(c.Key.Name) + "."
+		}
 		return level + "every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing."
 	case queue.FenceAttempt:
 		text := level + "every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing."

@@ -44,7 +44,7 @@ type builder struct {
 	noEnqueue string
 	offset    *offsetPlan // of a log
 	// side plans over the side table that holds the claims, as held says; rows, of
-	// that, over the queue's own.
+	// that and of a builder over a table to which a claim adds a row, over the queue's own.
 	side, rows *builder
 	held       queue.Side
 	// ready plans over the table of ready rows where jobs run in another; running, of

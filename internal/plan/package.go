@@ -222,7 +222,7 @@ type ArgKind string
 const (
 	ArgLimit    ArgKind = "limit"     // how many rows at most: int
 	ArgLow      ArgKind = "low"       // low bound of the key: Claim.Low
-	ArgToken    ArgKind = "token"     // a fresh random value: Claim.Token
+	ArgToken    ArgKind = "token"     // a fresh random value, Claim.Token, or the key of Claim.BatchRow
 	ArgWorker   ArgKind = "worker"    // the queue's worker; Field, when set, gives its Go type, Max its longest text
 	ArgParam    ArgKind = "param"     // Param of Claim
 	ArgGiven    ArgKind = "given"     // Param that the user names: what is written
@@ -324,6 +324,7 @@ type Claim struct {
 	// returns the keys of those that are still to be taken.
 	Narrow   []*Statement
 	Read     *Statement
+	BatchRow *BatchRow // nil: the claim makes its token itself
 	Params   []*Param
 	Shard    bool
 	LeaseArg bool // Claim takes lease time.Duration
@@ -336,6 +337,18 @@ type Claim struct {
 	With     []*Statement
 	Token    string // Go kind of the token: "uuid", "text", "int", "bytes"; "" when none is stamped
 	TokenLen int    // of "bytes": how many
+}
+
+// BatchRow is a row of another table that a claim adds once for the jobs it has found, of
+// LockTake and PickTake: directly before Statement, in one transaction. The key that the
+// database gives it is their token (ArgToken of all statements behind it).
+type BatchRow struct {
+	Table     string     // as people say it
+	Statement *Statement // returns the key, or nothing: then the driver tells it
+	Key       *Field
+	// Undo deletes the row by its key where Statement took no job; nil where it takes those
+	// that were locked.
+	Undo *Statement
 }
 
 // Accept is a function of the caller's that a claim asks whether to take a job, before

@@ -18,7 +18,11 @@ func (s *scope) store(st *Statement, template string, v values) {
 		s.fail(fmt.Errorf("%s: %w", st.Name, err))
 		return
 	}
-	v.Procedure = s.d.Qualified(s.spec.Table.Schema, s.d.Shorten(s.spec.Table.Name+"_"+st.Name))
+	owner := s.spec.Table
+	if s.rows != nil {
+		owner = s.rows.spec.Table
+	}
+	v.Procedure = s.d.Qualified(owner.Schema, s.d.Shorten(owner.Name+"_"+st.Name))
 	v.Body = body
 	for n, arg := range order {
 		v.Declared = append(v.Declared, names[arg]+" "+s.parameterType(s.args[arg]))

@@ -562,7 +562,6 @@ func (b *builder) buildEnqueue() {
 	if b.rowToken == nil && (b.rowID == nil || b.d.RowIdentity.Stable) { // a row gets its token when it is claimed
 		keys = b.pkg.Key
 	}
-	s.returns(&v, "insert", keys)
 	many.returns(&mv, "insert", keys)
 	if len(keys) > 0 && b.can(dialect.UnsortedInsert) {
 		if len(keys) == 1 && b.spec.Table.Column(keys[0].Column).Identity && !b.batches("lists") {
@@ -571,12 +570,8 @@ func (b *builder) buildEnqueue() {
 			together = false
 		}
 	}
-	if !b.can(dialect.Returning) {
-		e.AutoKey = len(keys) == 1 && !e.KeyGiven && b.spec.Key[0].Identity && (b.can(dialect.LastInsertID) || b.can(dialect.ReturningKey))
-		keys, v.Returning, mv.Returning = nil, nil, nil
-		if e.AutoKey && b.can(dialect.ReturningKey) {
-			v.Key, v.NewKey = b.d.Ident(b.spec.Key[0].Name), s.arg(Arg{Kind: ArgNewKey})
-		}
+	if keys, e.AutoKey = s.givesKey(&v, keys, e.KeyGiven); keys == nil {
+		mv.Returning = nil
 	}
 	e.One = s.statement("enqueue", "insert_one", v, keys, "enqueue: a new ready row", "locks: nothing that others wait for")
 	if together && b.batches("lists") {
@@ -594,6 +589,21 @@ func (b *builder) buildEnqueue() {
 	}
 	b.pkg.Enqueue = e
 	b.docEnqueue(e)
+}
+
+// givesKey has a statement that adds a row give back its key: in a row, which it returns, or
+// as the number that the driver tells. Neither is so where the server can do neither, and
+// where the caller gives the key himself.
+func (s *scope) givesKey(v *values, keys []*Field, given bool) (rows []*Field, byDriver bool) {
+	if s.can(dialect.Returning) {
+		s.returns(v, "insert", keys)
+		return keys, false
+	}
+	byDriver = len(keys) == 1 && !given && s.spec.Key[0].Identity && (s.can(dialect.LastInsertID) || s.can(dialect.ReturningKey))
+	if byDriver && s.can(dialect.ReturningKey) {
+		v.Key, v.NewKey = s.d.Ident(s.spec.Key[0].Name), s.arg(Arg{Kind: ArgNewKey})
+	}
+	return nil, byDriver
 }
 
 // fallback returns the default of a column as it may stand in a statement, "" when

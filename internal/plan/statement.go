@@ -19,7 +19,13 @@ func (p *Package) Statements() []*Statement {
 	if c := p.Claim; c != nil {
 		add(c.Pick, c.Lock)
 		add(c.Narrow...)
+		if c.BatchRow != nil {
+			add(c.BatchRow.Statement)
+		}
 		add(c.Statement, c.Read)
+		if c.BatchRow != nil {
+			add(c.BatchRow.Undo)
+		}
 		for _, r := range c.Ladder {
 			add(r.Statement)
 		}

@@ -213,11 +213,13 @@ func (b *binding) readHolders() {
 	}
 	if k.token != nil {
 		b.spec.Token = k.token.column
-		b.holdsToken(k.token.column, k.token.pos)
+		if k.token.word("from") == nil {
+			b.holdsToken(k.token.column, k.token.pos)
+		}
 	}
 	if k.worker != nil {
 		b.spec.Worker = k.worker.column
-		if c := k.worker.column; c.Type.Array || !slices.Contains([]schema.Class{schema.Text, schema.Int, schema.Decimal, schema.UUID, schema.Unknown}, c.Type.Class) {
+		if c := k.worker.column; !holdsWorker(c) {
 			b.errorf(k.worker.pos, "column %q is %s, which holds no worker", c.Name, c.Type.Raw).
 				WithHint("A worker is a text, a number or a uuid.")
 		}
@@ -226,6 +228,11 @@ func (b *binding) readHolders() {
 				WithHint("Leave it out: the rows of a worker that is gone come back by their lease.")
 		}
 	}
+}
+
+// holdsWorker reports whether a column can name a worker.
+func holdsWorker(c *schema.Column) bool {
+	return !c.Type.Array && slices.Contains([]schema.Class{schema.Text, schema.Int, schema.Decimal, schema.UUID, schema.Unknown}, c.Type.Class)
 }
 
 // readWorkers reads the column that lists the workers. It does not tell who has the

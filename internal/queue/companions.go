@@ -28,6 +28,9 @@ type Companion struct {
 	Set   []CompanionValue
 	Where []CompanionValue // of update and delete: which rows
 	When  string           // an expression: of which rows of the queue; "" for all
+	// Key, of a row that is added once for all jobs of a claim, is what the database names it
+	// by; nil of what is done for each job.
+	Key *schema.Column
 }
 
 // QualifiedName returns schema.name, or name alone.
@@ -89,6 +92,7 @@ func (b *binding) readCompanions() {
 			b.move(t, m)
 		}
 	}
+	b.wantsBatch()
 	var known []string
 	for _, name := range TransitionNames {
 		if name != Purge {
@@ -116,13 +120,21 @@ func (b *binding) readCompanions() {
 			b.errorf(a.Transition.Pos, "this queue has no %s", name).WithHint("%s", absent[name])
 			continue
 		}
-		for _, c := range a.Companions {
-			b.companion(t, c)
+		batch, key := -1, (*schema.Column)(nil)
+		if name == Claim {
+			batch, key = b.batchOf(a.Companions)
+		}
+		for i, c := range a.Companions {
+			if i == batch {
+				b.companion(t, c, key)
+			} else {
+				b.companion(t, c, nil)
+			}
 		}
 		// A job fails for good by Fail and by Recover alike.
 		if g := b.spec.Transitions[GiveUp]; name == Fail && g != nil {
 			for _, c := range a.Companions {
-				b.companion(g, c)
+				b.companion(g, c, nil)
 			}
 		}
 	}
@@ -239,8 +251,8 @@ func (b *binding) same(t *Transition, c *Companion) {
 	}
 }
 
-// companion adds an entry of also.
-func (b *binding) companion(t *Transition, from config.Companion) {
+// companion adds an entry of also; key is that of a row which is added once for all jobs.
+func (b *binding) companion(t *Transition, from config.Companion, key *schema.Column) {
 	verb, table := "insert", from.Insert
 	switch {
 	case from.Update.IsSet():
@@ -252,9 +264,14 @@ func (b *binding) companion(t *Transition, from config.Companion) {
 	if c == nil {
 		return
 	}
+	c.Key = key
 	c.Set = b.values(t.Name, c, slices.Concat(from.Values, from.Set), false)
 	c.Where = b.values(t.Name, c, from.Where, false)
-	if from.When.IsSet() {
+	switch {
+	case key != nil:
+		b.checkBatch(c, from)
+		b.spec.Batch, b.spec.BatchPos = c, b.batchWord().pos
+	case from.When.IsSet():
 		c.When, _ = b.expression(asLiteral(from.When), false)
 	}
 	tied := func(v CompanionValue) bool { return v.Value.Kind != Literal && v.Value.Kind != Null }
@@ -343,6 +360,11 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		return Value{}, false
 	}
 	switch {
+	case c.Key != nil && isOfJob(text):
+		return wrong("Write now, worker, or a constant. What is written for each job goes to a table of its own.",
+			"one row of %s is added for all jobs of a claim, before they have its key for their token, and %s is of one job", c.QualifiedName(), text)
+	case c.Key != nil && text == "worker":
+		return b.workerOfBatch(c, column, s)
 	case text == "now":
 		return Value{Kind: Now, Pos: s.Pos}, b.present(c, column, s)
 	case text == "null" && column.NotNull:

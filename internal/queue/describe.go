@@ -305,6 +305,9 @@ func (c *Companion) describe(w *strings.Builder) {
 	if c.When != "" {
 		text += " when " + c.When
 	}
+	if c.Key != nil {
+		text += ", once; its " + c.Key.Name + " is the token"
+	}
 	fmt.Fprintf(w, "    also  %s\n", text)
 }
 

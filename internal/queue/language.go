@@ -50,8 +50,6 @@ type verb struct {
 	on    place
 	takes positional
 	words []rule
-	// later says what to do meanwhile; set where this version refuses the verb.
-	later string
 }
 
 // rule is one word of a verb.
@@ -59,7 +57,6 @@ type rule struct {
 	name  string
 	takes takes
 	only  []string // the values, where they are fixed
-	later string   // what to do meanwhile
 }
 
 // The words of everything that keeps time.
@@ -132,7 +129,7 @@ var verbs = []*verb{
 	}, freeWords)},
 	{name: "token", on: onColumn, words: slices.Concat([]rule{
 		{name: "type", takes: oneValue, only: []string{"int", "text", "uuid"}},
-		{name: "from", takes: oneValue, later: "Let the token be made by the claim: leave from= out."},
+		{name: "from", takes: oneValue, only: []string{"companion"}},
 	}, freeWords)},
 	{name: "topic", on: onColumn, words: []rule{
 		{name: "list", takes: noValue}, {name: "not", takes: noValue}, {name: "min", takes: noValue}, {name: "max", takes: noValue},
@@ -218,10 +215,6 @@ func (a *annotation) check(errs *source.ErrorList) bool {
 		}
 		errs.Errorf(a.pos, "unknown verb %q", a.verb).
 			WithHint("%s Free text goes after \" -- \" or in parentheses.", suggest(a.verb, names, "The verbs are"))
-		return false
-	}
-	if v.later != "" {
-		refuse(errs, a.pos, mark+v.name, v.later)
 		return false
 	}
 	if v.takes == anything {
@@ -339,9 +332,6 @@ func (v *verb) unknown(words []*word, errs *source.ErrorList) {
 // check compares a word with its rule.
 func (r *rule) check(v *verb, w *word, errs *source.ErrorList) {
 	switch {
-	case r.later != "":
-		refuse(errs, w.pos, w.pos.Text(), r.later)
-		return
 	case r.takes == noValue && w.op != flag:
 		errs.Errorf(w.pos, "%s takes no value", r.name).WithHint("Write qgen:%s %s.", v.name, r.name)
 		return

@@ -59,6 +59,11 @@ type Spec struct {
 	// said.
 	Accept    bool
 	AcceptPos source.Pos
+	// Batch is the row that a claim adds to another table once, for all its jobs: its key is
+	// their token. It is among what Claim writes With the jobs; nil where the claim makes the
+	// token itself. BatchPos is where it was asked for.
+	Batch    *Companion
+	BatchPos source.Pos
 	// Procedures: the package calls stored procedures; where that was said.
 	Procedures bool
 	StoredPos  source.Pos

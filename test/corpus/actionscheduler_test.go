@@ -1,12 +1,20 @@
 package corpus
 
 import (
+	"context"
+	"errors"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulerisam"
+	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulermaria"
 	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulermy"
+	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulerold"
+	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulerpg"
 	"github.com/qgen-dev/qgen/test/servers"
 )
 
@@ -16,17 +24,23 @@ func TestActionScheduler(t *testing.T) {
 	for _, server := range live["mysql"] {
 		for _, parse := range []bool{true, false} {
 			t.Run(server+"/"+map[bool]string{true: "parsed", false: "raw"}[parse], func(t *testing.T) {
-				driver, dsn := place(t, "mysql", server)
-				config, err := mysql.ParseDSN(dsn)
-				good(t, err)
-				config.ParseTime = parse
-				config.Params = map[string]string{"sql_mode": "''"} // as WordPress has it
-				b := base{engine: "mysql", DB: servers.Open(t, driver, config.FormatDSN(), 8)}
-				create(t, b.DB, "actionscheduler/mysql.sql")
-				proveZeroDates(t, b)
+				proveZeroDates(t, wordPress(t, server, parse, "actionscheduler/mysql.sql"))
 			})
 		}
 	}
+}
+
+// wordPress returns a database with the tables, and sessions as WordPress has them.
+func wordPress(t *testing.T, server string, parse bool, file string) base {
+	t.Helper()
+	driver, dsn := place(t, "mysql", server)
+	config, err := mysql.ParseDSN(dsn)
+	good(t, err)
+	config.ParseTime = parse
+	config.Params = map[string]string{"sql_mode": "''"}
+	b := base{engine: "mysql", DB: servers.Open(t, driver, config.FormatDSN(), 8)}
+	create(t, b.DB, file)
+	return b
 }
 
 func proveZeroDates(t *testing.T, b base) {
@@ -52,4 +66,96 @@ func proveZeroDates(t *testing.T, b base) {
 	good(t, q.Requeue(ctx, time.Minute, jobs[1]))
 	b.want(t, "SELECT hook, status, CAST(scheduled_date_gmt AS CHAR), CAST(scheduled_date_local AS CHAR) FROM wp_actionscheduler_actions WHERE hook <> 'early' ORDER BY hook",
 		"never pending 9999-12-31 23:59:59 0000-00-00 00:00:00", "zero complete 0000-00-00 00:00:00 0000-00-00 00:00:00")
+}
+
+// actions is the queue of Action Scheduler, as all servers have it.
+type actions[J any] interface {
+	Claim(ctx context.Context, limit int) ([]J, error)
+	Complete(ctx context.Context, jobs ...J) error
+	Requeue(ctx context.Context, delay time.Duration, jobs ...J) error
+}
+
+// TestClaimsOfActionScheduler is about the rows of claims: each claim has one, the actions of no
+// other have its id, and a claim that takes nothing leaves none.
+func TestClaimsOfActionScheduler(t *testing.T) {
+	onServers(t, "postgresql", func(t *testing.T, b base) {
+		proveClaims(t, b, "actionscheduler", actionschedulerpg.New(b.DB), actionschedulerpg.ErrLost,
+			func(j actionschedulerpg.Job) (id, claim uint64) { return uint64(j.ActionID), uint64(j.ClaimID) })
+	}, "actionscheduler/postgresql.sql")
+	const prefix = "wp_actionscheduler"
+	t.Run("mysql97", func(t *testing.T) {
+		b := wordPress(t, "mysql97", true, "actionscheduler/mysql.sql")
+		proveClaims(t, b, prefix, actionschedulermy.New(b.DB), actionschedulermy.ErrLost,
+			func(j actionschedulermy.Job) (id, claim uint64) { return j.ActionID, j.ClaimID })
+	})
+	t.Run("mysql56", func(t *testing.T) {
+		b := wordPress(t, "mysql56", true, "actionscheduler/mysql.sql")
+		proveClaims(t, b, prefix, actionschedulerold.New(b.DB), actionschedulerold.ErrLost,
+			func(j actionschedulerold.Job) (id, claim uint64) { return j.ActionID, j.ClaimID })
+	})
+	t.Run("mysql97/without transactions", func(t *testing.T) {
+		b := wordPress(t, "mysql97", true, "actionscheduler/myisam.sql")
+		proveClaims(t, b, prefix, actionschedulerisam.New(b.DB), actionschedulerisam.ErrLost,
+			func(j actionschedulerisam.Job) (id, claim uint64) { return j.ActionID, j.ClaimID })
+	})
+	for _, server := range live["mariadb"] {
+		t.Run(server, func(t *testing.T) {
+			b := wordPress(t, server, true, "actionscheduler/mysql.sql")
+			proveClaims(t, b, prefix, actionschedulermaria.New(b.DB), actionschedulermaria.ErrLost,
+				func(j actionschedulermaria.Job) (id, claim uint64) { return j.ActionID, j.ClaimID })
+		})
+	}
+}
+
+func proveClaims[J any](t *testing.T, b base, prefix string, q actions[J], lost error, of func(J) (id, claim uint64)) {
+	const total = 300
+	ctx := t.Context()
+	rows := "SELECT count(*) FROM " + prefix + "_claims"
+	jobs, err := q.Claim(ctx, 3)
+	names(t, jobs, err, func(J) string { return "" })
+	b.want(t, rows, "0")
+
+	b.run(t, "INSERT INTO "+prefix+"_actions (hook, status) VALUES "+texts(total, "('h%d', 'pending')"))
+	var claims atomic.Int64
+	together(t, total, func(ctx context.Context) ([]J, error) {
+		jobs, err := q.Claim(ctx, 3)
+		if len(jobs) == 0 {
+			return nil, err
+		}
+		claims.Add(1)
+		_, first := of(jobs[0])
+		for _, j := range jobs {
+			if _, claim := of(j); claim == 0 || claim != first {
+				t.Errorf("jobs of one claim have the tokens %d and %d", first, claim)
+			}
+		}
+		return jobs, err
+	}, func(j J) string {
+		id, _ := of(j)
+		return strconv.FormatUint(id, 10)
+	})
+	b.want(t, rows, strconv.FormatInt(claims.Load(), 10))
+	b.want(t, "SELECT count(DISTINCT claim_id), count(*) FROM "+prefix+"_actions WHERE claim_id IN (SELECT claim_id FROM "+prefix+"_claims)",
+		strconv.FormatInt(claims.Load(), 10)+" "+strconv.Itoa(total))
+	b.want(t, rows+" WHERE date_created_gmt IS NULL", "0")
+
+	b.run(t, "DELETE FROM "+prefix+"_actions", "INSERT INTO "+prefix+"_actions (hook, status) VALUES ('late', 'pending')")
+	one := func() J {
+		t.Helper()
+		jobs, err := q.Claim(ctx, 3)
+		if err != nil || len(jobs) != 1 {
+			t.Fatalf("%d jobs: %v", len(jobs), err)
+		}
+		return jobs[0]
+	}
+	late := one()
+	good(t, q.Requeue(ctx, 0, late))
+	b.want(t, "SELECT status, claim_id FROM "+prefix+"_actions", "pending 0")
+	mine := one()
+	if err := q.Complete(ctx, late); !errors.Is(err, lost) {
+		t.Errorf("a late worker completes an action: %v", err)
+	}
+	good(t, q.Complete(ctx, mine))
+	_, claim := of(mine)
+	b.want(t, "SELECT status, claim_id FROM "+prefix+"_actions", "complete "+strconv.FormatUint(claim, 10))
 }

@@ -45,6 +45,7 @@ import (
 //	Watermill messages           a row is added before, and committed after others      TestWatermill/late commit
 //	                             keys of 16 bytes                                       TestWatermill/bytes
 //	Action Scheduler             dates that are none, times for always and never        TestActionScheduler
+//	                             a claim is a row, and its id the token of the actions  TestClaimsOfActionScheduler
 
 // onServers runs a test on each server of an engine, with tables of its own.
 func onServers(t *testing.T, engine string, prove func(t *testing.T, b base), files ...string) {

@@ -1,5 +1,6 @@
--- Action Scheduler of WooCommerce, wp_actionscheduler_actions. A zero date is no time of an
--- action, 0 is no claim. WordPress allows such dates in its sessions.
+-- Action Scheduler of WooCommerce. Each claim is a row of wp_actionscheduler_claims, whose id is
+-- the claim_id of its actions. A zero date is no time of an action, 0 is no claim. WordPress allows
+-- such dates in its sessions.
 -- qgen:queue actions clock=utc
 CREATE TABLE `wp_actionscheduler_actions` (
   `action_id` bigint unsigned NOT NULL AUTO_INCREMENT,
@@ -14,10 +15,17 @@ CREATE TABLE `wp_actionscheduler_actions` (
   `attempts` int NOT NULL DEFAULT 0, -- qgen:attempts up on=claim max=3
   `last_attempt_gmt` datetime NULL default '0000-00-00 00:00:00', -- qgen:claimed timeout=5m
   `last_attempt_local` datetime NULL default '0000-00-00 00:00:00', -- qgen:ignore
-  `claim_id` bigint unsigned NOT NULL default '0', -- qgen:token free=0
+  `claim_id` bigint unsigned NOT NULL default '0', -- qgen:token free=0 from=companion
   `extended_args` varchar(8000) DEFAULT NULL,
   PRIMARY KEY  (`action_id`),
   KEY `hook_status_scheduled_date_gmt` (`hook`(163), `status`, `scheduled_date_gmt`),
   KEY `status_scheduled_date_gmt` (`status`, `scheduled_date_gmt`),
   KEY `claim_id_status_priority_scheduled_date_gmt` (`claim_id`,`status`,`priority`,`scheduled_date_gmt`)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4;
+
+CREATE TABLE `wp_actionscheduler_claims` (
+  `claim_id` bigint unsigned NOT NULL AUTO_INCREMENT,
+  `date_created_gmt` datetime NULL default '0000-00-00 00:00:00',
+  PRIMARY KEY  (`claim_id`),
+  KEY `date_created_gmt` (`date_created_gmt`)
 ) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4;

@@ -11,6 +11,14 @@ import (
 )
 
 var (
+	//go:embed sql/claim_lock.sql
+	claimLockFile string
+	claimLockSQL  = statement(claimLockFile)
+
+	//go:embed sql/claim_batch.sql
+	claimBatchFile string
+	claimBatchSQL  = statement(claimBatchFile)
+
 	//go:embed sql/claim.sql
 	claimFile string
 	claimSQL  = statement(claimFile)
@@ -21,27 +29,43 @@ var (
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
-// more than limit; when nothing is ready it returns no jobs and a nil error.
+// more than limit; when nothing is ready it returns no jobs and a nil error. In the same
+// transaction it adds one row to wp_actionscheduler_claims (its claim_id is the token of all the
+// jobs). Where it takes none, no row of wp_actionscheduler_claims is left.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
-// again.
+// again. In the caller's transaction an error may leave a part of it: roll back.
 //
-// Its SQL is sql/claim.sql and sql/claim_read.sql.
+// It takes 4,096 jobs at most: the server takes 65,535 values.
+//
+// Its SQL is sql/claim_lock.sql, sql/claim_batch.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
 	}
+	limit = min(limit, mostJobs)
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
-	token := newToken()
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs = nil
-		marked, err := exec(ctx, db, claimSQL, limit, token)
-		if err != nil || marked == 0 {
+		found, err := query(ctx, db, scanCandidate, claimLockSQL, limit)
+		if err != nil || len(found) == 0 {
 			return err
 		}
-		jobs, err = query(ctx, db, scanJob, claimReadSQL, token)
+		token, err := q.newToken(ctx, db)
+		if err != nil {
+			return err
+		}
+		if _, err = exec(ctx, db, claimSQL,
+			token,
+			list{first: "(action_id = ?", more: " OR action_id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ActionID} })},
+		); err != nil {
+			return err
+		}
+		jobs, err = query(ctx, db, scanJob, claimReadSQL,
+			list{first: "(action_id = ?", more: " OR action_id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ActionID} })},
+		)
 		return err
 	})
 	if err != nil {
@@ -58,4 +82,14 @@ func queueOrder(a, b Job) int {
 		compareNull(a.ScheduledDateGmt, b.ScheduledDateGmt, true, time.Time.Compare),
 		cmp.Compare(a.ActionID, b.ActionID),
 	)
+}
+
+// scanCandidate reads what is needed to take a job.
+func scanCandidate(r row) (Job, error) {
+	var j Job
+	dest := []any{&j.ActionID}
+	if err := r.Scan(dest...); err != nil {
+		j.Err = scanEach(r, dest)
+	}
+	return j, nil
 }

@@ -14,16 +14,22 @@
 //	failed   --Redrive---------> ready
 //	finished --Purge-----------> (deleted)
 //
-// Jobs are claimed by the strategy token: the token column holds the key of the batch, by which
-// it is read back.
+// Jobs are claimed by the strategy lock_update: the row whose key is the token is added when
+// jobs are found, and not before (from=companion), and ready rows are locked, passing over
+// locked ones, and then written by their keys.
 //
-// The fence is at level token: every claim leaves a random value in the row, and a job can only
-// be settled with the value of its own claim. A worker that comes late gets ErrLost and changes
-// nothing.
+// The fence is at level token: every claim adds a row to wp_actionscheduler_claims and leaves
+// its claim_id in the rows of its jobs, and a job can only be settled with the value of its own
+// claim. A worker that comes late gets ErrLost and changes nothing. The rows of claims that have
+// ended stay there: one may go when no job holds its claim_id.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
 // again.
+//
+// Besides the queue's own rows it writes wp_actionscheduler_claims (Claim), each in the
+// transaction of the operation. A job whose claim was lost writes nothing there. Purge removes
+// nothing from other tables.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // wp_actionscheduler_actions_ready and wp_actionscheduler_actions_expired.

@@ -2,14 +2,10 @@
 
 package actionschedulermy
 
-import (
-	"crypto/rand"
-	"encoding/binary"
-)
+import "context"
 
-// newToken returns a random positive number.
-func newToken() int64 {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	return max(1, int64(binary.BigEndian.Uint64(b[:])>>1))
+// newToken adds a row to wp_actionscheduler_claims and returns its key, the token of the jobs
+// that are claimed with it.
+func (q *Queue) newToken(ctx context.Context, db DBTX) (int64, error) {
+	return insert(ctx, db, claimBatchSQL)
 }

@@ -18,6 +18,10 @@ var (
 	verifyColumnsFile string
 	verifyColumnsSQL  = statement(verifyColumnsFile)
 
+	//go:embed sql/verify_columns_also.sql
+	verifyColumnsAlsoFile string
+	verifyColumnsAlsoSQL  = statement(verifyColumnsAlsoFile)
+
 	//go:embed sql/verify_settings.sql
 	verifySettingsFile string
 	verifySettingsSQL  = statement(verifySettingsFile)
@@ -53,8 +57,8 @@ func (e *SchemaError) Unwrap() error {
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_settings.sql and
-// sql/verify_index.sql.
+// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_columns_also.sql,
+// sql/verify_settings.sql and sql/verify_index.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {
 	var problems []string
 	ctx = q.hook.Before(ctx, "verify")
@@ -64,6 +68,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 	}{
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
+		{verifyColumnsAlsoSQL, "of wp_actionscheduler_claims: generate again from the present schema, or migrate the database"},
 		{verifySettingsSQL, "see the message; claims need it"},
 		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 	} {

@@ -1,0 +1,285 @@
+-- Package acceptedq uses the table dbo.steps as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: a job can be asked about before it is taken (accept: true), and the old state is compared when a row is taken.
+--
+-- The fence is at level token: every claim adds a row to dbo.runs and leaves its run in the rows of its jobs, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing. The rows of claims that have ended stay there: one may go when no job holds its run.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Besides the queue's own rows it writes dbo.runs (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_accepted_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       accept: true asks about a job before its row is locked or written
+--   lease_table  accept: true asks about a job before its row is locked or written
+--   hold         accept: true asks about a job before its row is locked or written
+--   partition    accept: true asks about a job before its row is locked or written
+--   returning    accept: true asks about a job before its row is locked or written
+--   block        accept: true asks about a job before its row is locked or written
+--   token        accept: true asks about a job before its row is locked or written
+--   lock_update  accept: true asks about a job before its row is locked or written
+--   advisory     accept: true asks about a job before its row is locked or written
+-- * guarded      a job can be asked about before it is taken (accept: true), and the old state is compared when a row is taken
+--   pop          accept: true asks about a job before its row is locked or written
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim_pick.sql
+-- claim: ready rows, of which claim.sql then takes those that the caller accepts
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* acceptedq.Claim */ TOP (@p1)
+       id
+FROM   dbo.steps WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+ORDER  BY id;
+
+-- sql/claim_batch.sql
+-- claim: one row of dbo.runs for the rows that claim_pick.sql named; claim.sql then writes its run to them
+-- locks: nothing that others wait for
+-- index: none; it reads nothing
+-- isolation: read committed
+INSERT /* acceptedq.Claim */ INTO dbo.runs
+       (began)
+OUTPUT LOWER(CONVERT(char(36), inserted.run))
+VALUES (SYSDATETIMEOFFSET());
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_pick.sql named and nobody took since
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: token Run, 2: batch_all ID
+UPDATE /* acceptedq.Claim */ dbo.steps
+SET    state = 'A',
+       run = @p1
+OUTPUT inserted.id, LOWER(CONVERT(char(36), inserted.run))
+FROM   OPENJSON(@p2) WITH (
+           id_picked int '$[0]'
+       ) AS job
+       INNER LOOP JOIN dbo.steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_picked
+WHERE  state = 'N';
+
+-- sql/claim_batch_undo.sql
+-- claim: deletes the row of dbo.runs again where others were quicker and claim.sql took none
+-- locks: the row it deletes, until commit
+-- index: the primary key of dbo.runs
+-- isolation: read committed
+-- arguments: 1: token Run
+DELETE /* acceptedq.Claim */ FROM dbo.runs
+WHERE  run = CONVERT(uniqueidentifier, @p1);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: run as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Run
+UPDATE /* acceptedq.Complete */ dbo.steps
+SET    state = 'D'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           run_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  run = CONVERT(uniqueidentifier, run_held)
+AND    state = 'A';
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: run as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Run
+UPDATE /* acceptedq.Fail */ dbo.steps
+SET    state = 'N',
+       run = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           run_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  run = CONVERT(uniqueidentifier, run_held)
+AND    state = 'A';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: run as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Run
+UPDATE /* acceptedq.Requeue */ dbo.steps
+SET    state = 'N',
+       run = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held int '$[0]',
+           run_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.steps WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  run = CONVERT(uniqueidentifier, run_held)
+AND    state = 'A';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* acceptedq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   dbo.steps WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'D'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID
+INSERT /* acceptedq.Enqueue */ INTO dbo.steps
+       (id, state)
+OUTPUT inserted.id
+VALUES (@p1, 'N');
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* acceptedq.Stats */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done
+FROM   dbo.steps;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* acceptedq.Peek */ TOP (@p1)
+       id
+FROM   dbo.steps WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* acceptedq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* acceptedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'int'),
+                  ('state', 'char'),
+                  ('run', 'uniqueidentifier')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'steps'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of dbo.runs
+-- locks: none
+SELECT /* acceptedq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('run', 'uniqueidentifier'),
+                  ('began', 'datetimeoffset')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'runs'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* acceptedq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('dbo.steps')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('dbo.steps')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* acceptedq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('steps_accepted_ready')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('dbo.steps')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX steps_accepted_ready ON dbo.steps (id)
+WHERE  state = 'N';

@@ -1,0 +1,459 @@
+-- Package onebyoneq uses the table actions as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: the row whose key is the token is added when jobs are found, and not before (from=companion), and ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level token: every claim adds a row to claims and leaves its id in the rows of its jobs, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing. The rows of claims that have ended stay there: one may go when no job holds its id.
+--
+-- Of the jobs that are alike in hook, one runs at once; a claim locks the row of hooks that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- Besides the queue's own rows it writes claims (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates actions_one_by_one_ready and actions_one_by_one_line and actions_one_by_one_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       from=companion adds a row between finding jobs and marking them
+--   lease_table  from=companion adds a row between finding jobs and marking them
+--   hold         from=companion adds a row between finding jobs and marking them
+--   partition    from=companion adds a row between finding jobs and marking them
+--   returning    from=companion adds a row between finding jobs and marking them
+--   block        from=companion adds a row between finding jobs and marking them
+--   token        from=companion adds a row between finding jobs and marking them
+-- * lock_update  the row whose key is the token is added when jobs are found, and not before (from=companion), and ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     from=companion adds a row between finding jobs and marking them
+--   guarded      not needed: lock_update comes first
+--   pop          from=companion adds a row between finding jobs and marking them
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* onebyoneq.Claim */
+       id
+FROM   actions IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+AND    (SELECT 1
+               FROM   actions AS other
+               WHERE  other.hook = actions.hook
+               AND    other.state = 'A'
+               LIMIT  1) IS NULL
+AND    (SELECT 1
+               FROM   actions AS other
+               WHERE  other.hook = actions.hook
+               AND    other.state = 'N'
+               AND    other.id < actions.id
+               LIMIT  1) IS NULL
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim_group.sql
+-- claim: locks the groups of the rows that claim_lock.sql locked
+-- locks: the row of hooks for each group, until commit; passes over groups that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* onebyoneq.Claim */
+       id
+FROM   actions FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    (SELECT 1
+               FROM   hooks
+               WHERE  name = actions.hook
+               FOR    UPDATE SKIP LOCKED) = 1
+FOR    UPDATE;
+
+-- sql/claim_count.sql
+-- claim: those of the rows whose groups still have room behind the locks
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* onebyoneq.Claim */
+       id
+FROM   actions FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    (SELECT count(*)
+               FROM   actions AS other
+               WHERE  other.hook = actions.hook
+               AND    other.state = 'A') = 0;
+
+-- sql/claim_batch.sql
+-- claim: one row of claims for the rows that claim_lock.sql locked; claim.sql then writes its id to them
+-- locks: nothing that others wait for
+-- index: none; it reads nothing
+-- isolation: read committed
+INSERT /* onebyoneq.Claim */ INTO claims
+       (made_at)
+VALUES (UTC_TIMESTAMP(6));
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: token ClaimID, 2: list ID
+UPDATE /* onebyoneq.Claim */ actions FORCE INDEX (PRIMARY)
+SET    state = 'A',
+       claimed = UTC_TIMESTAMP(6),
+       claim_id = ?
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* onebyoneq.Claim */
+       id, hook, CAST(claimed AS CHAR), claim_id
+FROM   actions FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: claim_id as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID ClaimID
+SELECT /* onebyoneq.Complete */
+       id
+FROM   actions FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND claim_id = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: claim_id as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID ClaimID
+UPDATE /* onebyoneq.Complete */ actions FORCE INDEX (PRIMARY)
+SET    state = 'D'
+WHERE  ((id = ? AND claim_id = ?))
+AND    state = 'A';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: claim_id as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID ClaimID
+SELECT /* onebyoneq.Fail */
+       id
+FROM   actions FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND claim_id = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: claim_id as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID ClaimID
+UPDATE /* onebyoneq.Fail */ actions FORCE INDEX (PRIMARY)
+SET    state = 'E'
+WHERE  ((id = ? AND claim_id = ?))
+AND    state = 'A';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: claim_id as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID ClaimID
+SELECT /* onebyoneq.Requeue */
+       id
+FROM   actions FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND claim_id = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: claim_id as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID ClaimID
+UPDATE /* onebyoneq.Requeue */ actions FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       claimed = NULL,
+       claim_id = 0
+WHERE  ((id = ? AND claim_id = ?))
+AND    state = 'A';
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: claim_id as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID ClaimID
+SELECT /* onebyoneq.Extend */
+       id
+FROM   actions FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND claim_id = ?))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: claim_id as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID ClaimID
+UPDATE /* onebyoneq.Extend */ actions FORCE INDEX (PRIMARY)
+SET    claimed = UTC_TIMESTAMP(6)
+WHERE  ((id = ? AND claim_id = ?))
+AND    state = 'A';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (claimed, state)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* onebyoneq.Recover */ (
+           SELECT id
+           FROM   actions
+           WHERE  state = 'A'
+           AND    claimed <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN actions ON actions.id = picked.id
+SET    state = 'N',
+       claimed = NULL,
+       claim_id = 0;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* onebyoneq.Redrive */ (
+           SELECT id
+           FROM   actions
+           WHERE  state = 'E'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN actions ON actions.id = picked.id
+SET    state = 'N',
+       claimed = NULL,
+       claim_id = 0;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* onebyoneq.Purge */ actions
+FROM   (
+           SELECT id
+           FROM   actions
+           WHERE  state = 'D'
+           AND    claimed <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN actions ON actions.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* onebyoneq.Purge */ actions
+FROM   (
+           SELECT id
+           FROM   actions
+           WHERE  state = 'E'
+           AND    claimed <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN actions ON actions.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Hook
+INSERT /* onebyoneq.Enqueue */ INTO actions
+       (hook)
+VALUES (?);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Hook
+INSERT /* onebyoneq.EnqueueMany */ INTO actions
+       (hook)
+VALUES (?);
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* onebyoneq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* onebyoneq.Stats */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'A' AND claimed <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'A' THEN claimed END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   actions;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* onebyoneq.Peek */
+       id, hook, claim_id
+FROM   actions IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+AND    (SELECT 1
+               FROM   actions AS other
+               WHERE  other.hook = actions.hook
+               AND    other.state = 'A'
+               LIMIT  1) IS NULL
+AND    (SELECT 1
+               FROM   actions AS other
+               WHERE  other.hook = actions.hook
+               AND    other.state = 'N'
+               AND    other.id < actions.id
+               LIMIT  1) IS NULL
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* onebyoneq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* onebyoneq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
+           SELECT 'hook', 'varchar' UNION ALL
+           SELECT 'state', 'char' UNION ALL
+           SELECT 'claimed', 'datetime' UNION ALL
+           SELECT 'claim_id', 'bigint unsigned'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'actions'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of claims
+-- locks: none
+SELECT /* onebyoneq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
+           SELECT 'made_at', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'claims'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* onebyoneq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'actions'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* onebyoneq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'actions_one_by_one_ready' AS name UNION ALL
+           SELECT 'actions_one_by_one_line' UNION ALL
+           SELECT 'actions_one_by_one_expired'
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'actions'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE actions ADD INDEX actions_one_by_one_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
+
+-- serves Claim: who is before a row in its group, and which of them run
+ALTER TABLE actions ADD INDEX actions_one_by_one_line (hook, state, id), ALGORITHM=INPLACE, LOCK=NONE;
+
+-- serves Recover: claims that ran out
+ALTER TABLE actions ADD INDEX actions_one_by_one_expired (claimed, state), ALGORITHM=INPLACE, LOCK=NONE;
