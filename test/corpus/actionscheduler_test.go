@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulerguarded"
 	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulerisam"
 	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulermaria"
 	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulermy"
@@ -78,10 +80,24 @@ type actions[J any] interface {
 // TestClaimsOfActionScheduler is about the rows of claims: each claim has one, the actions of no
 // other have its id, and a claim that takes nothing leaves none.
 func TestClaimsOfActionScheduler(t *testing.T) {
-	onServers(t, "postgresql", func(t *testing.T, b base) {
-		proveClaims(t, b, "actionscheduler", actionschedulerpg.New(b.DB), actionschedulerpg.ErrLost,
-			func(j actionschedulerpg.Job) (id, claim uint64) { return uint64(j.ActionID), uint64(j.ClaimID) })
-	}, "actionscheduler/postgresql.sql")
+	for _, server := range live["postgresql"] {
+		t.Run(server, func(t *testing.T) {
+			driver, dsn := place(t, "postgresql", server)
+			b := base{engine: "postgresql", DB: servers.Open(t, driver, dsn, 8)}
+			create(t, b.DB, "actionscheduler/postgresql.sql")
+			pool, err := pgxpool.New(t.Context(), dsn)
+			good(t, err)
+			defer pool.Close()
+			proveClaims(t, b, "actionscheduler", actionschedulerpg.New(pool), actionschedulerpg.ErrLost,
+				func(j actionschedulerpg.Job) (id, claim uint64) { return uint64(j.ActionID), uint64(j.ClaimID) })
+		})
+	}
+	t.Run("guarded", func(t *testing.T) {
+		onServers(t, "postgresql", func(t *testing.T, b base) {
+			proveClaims(t, b, "actionscheduler", actionschedulerguarded.New(b.DB), actionschedulerguarded.ErrLost,
+				func(j actionschedulerguarded.Job) (id, claim uint64) { return uint64(j.ActionID), uint64(j.ClaimID) })
+		}, "actionscheduler/postgresql.sql")
+	})
 	const prefix = "wp_actionscheduler"
 	t.Run("mysql97", func(t *testing.T) {
 		b := wordPress(t, "mysql97", true, "actionscheduler/mysql.sql")

@@ -28,7 +28,13 @@ func Open(t testing.TB, driver, dsn string) *sql.DB {
 // head comment.
 func Text(t testing.TB, pkg, name string) string {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join("..", "..", "conformance", "gen", pkg, "sql", name+".sql"))
+	return TextOf(t, "conformance", pkg, name)
+}
+
+// TextOf is Text of a package that belongs to another test.
+func TextOf(t testing.TB, test, pkg, name string) string {
+	t.Helper()
+	file, err := os.ReadFile(filepath.Join("..", "..", test, "gen", pkg, "sql", name+".sql"))
 	Err(t, err)
 	lines := strings.Split(string(file), "\n")
 	for len(lines) > 0 && strings.HasPrefix(lines[0], "--") {

@@ -21,6 +21,8 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/singlems2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenms2019"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicms2019"
+	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulerguardedms"
+	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulerms"
 	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/tds"
 )
@@ -490,6 +492,50 @@ func TestLockAndGuarded(t *testing.T) {
 	check.Err(t, err)
 	if len(locked) != 2 || locked[0].ID != 7 || len(guarded) != 2 || guarded[0].ID != 7 {
 		t.Errorf("claimed %+v and %+v", locked, guarded)
+	}
+}
+
+// TestBatch: the row of another table is added when jobs are found, and its number written to
+// them; where others were quicker it is deleted again.
+func TestBatch(t *testing.T) {
+	server, db := start(t)
+	text := func(pkg, name string) string { return check.TextOf(t, "corpus", pkg, name) }
+	id, claim := tds.Columns("action_id bigint"), tds.Columns("claim_id bigint")
+	columns := tds.Columns("action_id bigint", "hook varchar(191)", "priority tinyint", "attempts int", "claim_id bigint")
+	const locking, guarding = "actionschedulerms", "actionschedulerguardedms"
+	server.Expect(
+		tds.Begin(tds.ReadCommitted),
+		statement(text(locking, "claim_lock"), number(2)).Rows(id, tds.Row{7}, tds.Row{8}),
+		statement(text(locking, "claim_batch"), varchar("w1")).Rows(claim, tds.Row{71}),
+		statement(text(locking, "claim"), number(71), varchar("[[7],[8]]")).Rows(columns, tds.Row{8, "b", 10, 1, 71}, tds.Row{7, "a", 10, 1, 71}),
+		tds.Commit(),
+		tds.Begin(tds.ReadCommitted),
+		statement(text(locking, "claim_lock"), number(2)).Rows(id),
+		tds.Commit(),
+	)
+	q := actionschedulerms.New(db, actionschedulerms.WithWorker("w1"))
+	jobs, err := q.Claim(t.Context(), 2)
+	check.Err(t, err)
+	if len(jobs) != 2 || jobs[0].ActionID != 7 || jobs[0].ClaimID != 71 || jobs[1].ClaimID != 71 {
+		t.Errorf("claimed %+v", jobs)
+	}
+	if jobs, err = q.Claim(t.Context(), 2); err != nil || len(jobs) != 0 {
+		t.Errorf("claimed %+v: %v", jobs, err)
+	}
+
+	server.Expect(
+		statement(text(guarding, "claim_pick"), number(2)).Rows(id, tds.Row{7}),
+		tds.Begin(tds.ReadCommitted),
+		statement(text(guarding, "claim_batch"), varchar("w1")).Rows(claim, tds.Row{72}),
+		statement(text(guarding, "claim"), number(72), varchar("[[7]]")).Rows(columns),
+		statement(text(guarding, "claim_batch_undo"), number(72)).Affected(1),
+		tds.Commit(),
+		statement(text(guarding, "claim_pick"), number(8)).Rows(id),
+	)
+	lost, err := actionschedulerguardedms.New(db, actionschedulerguardedms.WithWorker("w1")).Claim(t.Context(), 2)
+	check.Err(t, err)
+	if len(lost) != 0 {
+		t.Errorf("claimed %+v", lost)
 	}
 }
 

@@ -35,9 +35,14 @@ func start(t testing.TB) (*oracle.Server, *sql.DB) {
 // texts returns what a package should send, by the name of a file of its sql
 // folder. A list is written out for rows.
 func texts(t testing.TB, pkg string) func(name string, list ...string) string {
+	return textsOf(t, "conformance", pkg)
+}
+
+// textsOf is texts of a package that belongs to another test.
+func textsOf(t testing.TB, test, pkg string) func(name string, list ...string) string {
 	return func(name string, list ...string) string {
 		t.Helper()
-		text := check.Text(t, pkg, name)
+		text := check.TextOf(t, test, pkg, name)
 		if len(list) == 2 {
 			if !strings.Contains(text, list[0]) {
 				t.Fatalf("%s.sql of %s has no list %q", name, pkg, list[0])

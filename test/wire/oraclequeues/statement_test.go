@@ -24,6 +24,7 @@ import (
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/tokenstateora19"
 	"github.com/qgen-dev/qgen/test/conformance/gen/topicora19"
+	"github.com/qgen-dev/qgen/test/corpus/gen/actionschedulerora"
 	"github.com/qgen-dev/qgen/test/wire/check"
 	"github.com/qgen-dev/qgen/test/wire/oracle"
 )
@@ -581,6 +582,39 @@ func TestLockUpdate(t *testing.T) {
 	jobs, err := lockora19.New(db, lockora19.WithWorker("w1")).Claim(t.Context(), 2)
 	check.Err(t, err)
 	if len(jobs) != 2 || jobs[0].ID != 1 {
+		t.Errorf("claimed %+v", jobs)
+	}
+}
+
+// TestBatch adds the row of another table when jobs are locked, and writes the number that it
+// is given to them; where there are none it adds none.
+func TestBatch(t *testing.T) {
+	server, db := start(t)
+	text := textsOf(t, "corpus", "actionschedulerora")
+	byAction := func(n int) []string {
+		list := byID(n)
+		return []string{strings.ReplaceAll(list[0], "ID", "ACTION_ID"), strings.ReplaceAll(list[1], "ID", "ACTION_ID")}
+	}
+	id := oracle.Columns("action_id NUMBER(18)")
+	columns := oracle.Columns("action_id NUMBER(18)", "hook VARCHAR2(191)", "priority NUMBER(3)", "attempts NUMBER(9)", "claim_id NUMBER(18)")
+	server.Expect(
+		oracle.Exec(text("claim_lock"), 3, oracle.Output).RefCursor("2", id, oracle.Row{2}, oracle.Row{1}),
+		oracle.Exec(text("claim_batch"), "w1", oracle.Output).Affected(1).Out("2", int64(71)),
+		oracle.Exec(text("claim"), []int64{2, 1}, 71),
+		oracle.Exec(text("claim_read", byAction(2)...), 2, 1).Rows(columns, oracle.Row{2, "b", 10, 1, 71}, oracle.Row{1, "a", 10, 1, 71}),
+		oracle.Commit(),
+		oracle.Exec(text("claim_lock"), 3, oracle.Output).RefCursor("2", id),
+		oracle.Commit(),
+	)
+	q := actionschedulerora.New(db, actionschedulerora.WithWorker("w1"))
+	jobs, err := q.Claim(t.Context(), 3)
+	check.Err(t, err)
+	if len(jobs) != 2 || jobs[0].ActionID != 1 || jobs[0].ClaimID != 71 || jobs[1].ClaimID != 71 {
+		t.Errorf("claimed %+v", jobs)
+	}
+	jobs, err = q.Claim(t.Context(), 3)
+	check.Err(t, err)
+	if len(jobs) != 0 {
 		t.Errorf("claimed %+v", jobs)
 	}
 }

@@ -2,46 +2,13 @@
 
 package actionschedulerpg
 
-import (
-	"fmt"
-	"strings"
-	"time"
-)
-
-// arrayEscapes keeps a quote from ending an element of an array.
-var arrayEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-
-// textArray writes one value of every element as an array: {1,NULL} or {"a","b"}.
-func textArray[S any](from []S, value func(S) any) string {
-	var b strings.Builder
-	b.WriteByte('{')
+// column is one value of every element.
+func column[S, T any](from []S, value func(S) T) []T {
+	values := make([]T, len(from))
 	for i, s := range from {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		switch v := value(s).(type) {
-		case nil:
-			b.WriteString("NULL")
-		case time.Time:
-			b.WriteString(v.Format(`"2006-01-02 15:04:05.999999Z07:00"`))
-		case []byte:
-			fmt.Fprintf(&b, `"\\x%x"`, v)
-		case string:
-			b.WriteString(`"` + arrayEscapes.Replace(v) + `"`)
-		default:
-			fmt.Fprint(&b, v)
-		}
+		values[i] = value(s)
 	}
-	b.WriteByte('}')
-	return b.String()
-}
-
-// orNull is what p points to, nil when it points to nothing.
-func orNull[T any](p *T) any {
-	if p == nil {
-		return nil
-	}
-	return *p
+	return values
 }
 
 // compareNull compares two values of which either may be missing; first puts the missing ones

@@ -52,7 +52,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		}
 		jobs, err = query(ctx, db, scanJob, claimSQL,
 			token,
-			textArray(found, func(j Job) any { return j.ActionID }),
+			column(found, func(j Job) int64 { return j.ActionID }),
 		)
 		return err
 	})
@@ -75,9 +75,6 @@ func queueOrder(a, b Job) int {
 // scanCandidate reads what is needed to take a job.
 func scanCandidate(r row) (Job, error) {
 	var j Job
-	dest := []any{&j.ActionID}
-	if err := r.Scan(dest...); err != nil {
-		j.Err = scanEach(r, dest)
-	}
-	return j, nil
+	err := r.Scan(&j.ActionID)
+	return j, err
 }

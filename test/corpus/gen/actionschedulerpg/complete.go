@@ -28,7 +28,7 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		return nil
 	}
 	return q.settle(ctx, "complete", jobs, completeSQL,
-		textArray(jobs, func(j Job) any { return j.ActionID }),
-		textArray(jobs, func(j Job) any { return j.ClaimID }),
+		column(jobs, func(j Job) int64 { return j.ActionID }),
+		column(jobs, func(j Job) int64 { return j.ClaimID }),
 	)
 }

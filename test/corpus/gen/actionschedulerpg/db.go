@@ -4,8 +4,6 @@ package actionschedulerpg
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // ErrLost is what an operation returns for a job whose claim is no longer the caller's: it
@@ -35,10 +36,10 @@ func (e *LostError) Error() string {
 // Unwrap returns ErrLost.
 func (e *LostError) Unwrap() error { return ErrLost }
 
-// DBTX runs statements: a *sql.DB, a *sql.Conn and a *sql.Tx do.
+// DBTX runs statements: a *pgxpool.Pool, a *pgx.Conn and a pgx.Tx do.
 type DBTX interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
 // Queue takes jobs from actionscheduler_actions and settles them. It may be used by any number
@@ -50,7 +51,7 @@ type Queue struct {
 }
 
 // New returns a queue over db. Given a transaction it works inside that: nothing is tried again
-// and nothing is committed, see WithTx. Do not give it a *sql.Conn on which BEGIN was sent by
+// and nothing is committed, see WithTx. Do not give it a connection on which BEGIN was sent by
 // hand.
 func New(db DBTX, options ...Option) *Queue {
 	q := &Queue{db: db, hook: noHook{}}
@@ -66,7 +67,7 @@ func New(db DBTX, options ...Option) *Queue {
 // WithTx returns the queue as part of the caller's transaction: what it does happens when tx
 // commits. It never tries again by itself; an error for which IsRetryable is true asks to run
 // the whole transaction again.
-func (q *Queue) WithTx(tx *sql.Tx) *Queue {
+func (q *Queue) WithTx(tx pgx.Tx) *Queue {
 	joined := *q
 	joined.db, joined.begin = tx, nil
 	return &joined
@@ -105,7 +106,7 @@ func IsRetryable(err error) bool { return rolledBack(err) || unknown(err) }
 
 // beginner is what can begin a transaction; a transaction cannot.
 type beginner interface {
-	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
+	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)
 }
 
 // row is one row of a result.
@@ -135,15 +136,15 @@ func (q *Queue) transact(ctx context.Context, op string, fn func(db DBTX) error)
 		if q.begin == nil {
 			return fn(db)
 		}
-		tx, err := q.begin.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+		tx, err := q.begin.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.ReadCommitted})
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+		defer func() { _ = tx.Rollback(ctx) }() // after a commit it does nothing
 		if err := fn(tx); err != nil {
 			return err
 		}
-		return tx.Commit()
+		return tx.Commit(ctx)
 	})
 }
 
@@ -196,7 +197,7 @@ func pause(ctx context.Context, try int) error {
 
 // query runs a statement and scans its rows.
 func query[T any](ctx context.Context, db DBTX, scan func(row) (T, error), text string, args ...any) ([]T, error) {
-	rows, err := db.QueryContext(ctx, text, args...)
+	rows, err := db.Query(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -204,8 +205,8 @@ func query[T any](ctx context.Context, db DBTX, scan func(row) (T, error), text 
 }
 
 // collect scans all rows and closes them.
-func collect[T any](rows *sql.Rows, scan func(row) (T, error)) ([]T, error) {
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+func collect[T any](rows pgx.Rows, scan func(row) (T, error)) ([]T, error) {
+	defer rows.Close()
 	var all []T
 	for rows.Next() {
 		one, err := scan(rows)
@@ -222,12 +223,8 @@ func collect[T any](rows *sql.Rows, scan func(row) (T, error)) ([]T, error) {
 
 // exec runs a statement and returns the number of rows it touched.
 func exec(ctx context.Context, db DBTX, text string, args ...any) (int, error) {
-	result, err := db.ExecContext(ctx, text, args...)
-	if err != nil {
-		return 0, err
-	}
-	n, err := result.RowsAffected()
-	return int(n), err
+	tag, err := db.Exec(ctx, text, args...)
+	return int(tag.RowsAffected()), err
 }
 
 // statement is a file of sql/ less its head comment: tools that name a statement by its first
@@ -247,9 +244,9 @@ func rolledBack(err error) bool {
 // unknown reports whether the connection is gone, and with it the answer.
 func unknown(err error) bool {
 	var broken *net.OpError
-	return errors.As(err, &broken) || errors.Is(err, driver.ErrBadConn) ||
-		hasText(err, "conn closed") || errors.Is(err, io.EOF) ||
-		errors.Is(err, io.ErrUnexpectedEOF) || hasState(err, "08", "57P01", "57P02", "57P03", "53300")
+	return errors.As(err, &broken) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		hasState(err, "08", "57P01", "57P02", "57P03", "53300")
 }
 
 // hasState reports whether err has one of the SQLSTATEs, or is of one of the classes.
@@ -262,12 +259,5 @@ func hasState(err error, states ...string) bool {
 	}
 	return slices.ContainsFunc(states, func(state string) bool {
 		return strings.HasPrefix(e.SQLState(), state)
-	})
-}
-
-// hasText reports whether err says one of the parts, for drivers whose errors have no codes.
-func hasText(err error, parts ...string) bool {
-	return err != nil && slices.ContainsFunc(parts, func(part string) bool {
-		return strings.Contains(err.Error(), part)
 	})
 }

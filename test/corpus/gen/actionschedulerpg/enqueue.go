@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 var (
@@ -64,9 +65,9 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 		keys = make([]Key, 0, len(news))
 		for chunk := range slices.Chunk(news, enqueueChunk) {
 			added, err := query(ctx, db, scanKey, enqueueManySQL,
-				textArray(chunk, func(j NewJob) any { return j.Hook }),
-				textArray(chunk, func(j NewJob) any { return orNull(j.ScheduledDateGmt) }),
-				textArray(chunk, func(j NewJob) any { return orNull(j.Priority) }),
+				column(chunk, func(j NewJob) string { return j.Hook }),
+				column(chunk, func(j NewJob) *time.Time { return j.ScheduledDateGmt }),
+				column(chunk, func(j NewJob) *int16 { return j.Priority }),
 			)
 			if err != nil {
 				return err

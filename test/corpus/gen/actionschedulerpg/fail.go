@@ -37,13 +37,13 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 3 {
 		return q.settle(ctx, "fail", jobs, retrySQL,
 			backoff(failures).Seconds(),
-			textArray(jobs, func(j Job) any { return j.ActionID }),
-			textArray(jobs, func(j Job) any { return j.ClaimID }),
+			column(jobs, func(j Job) int64 { return j.ActionID }),
+			column(jobs, func(j Job) int64 { return j.ClaimID }),
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failSQL,
-		textArray(jobs, func(j Job) any { return j.ActionID }),
-		textArray(jobs, func(j Job) any { return j.ClaimID }),
+		column(jobs, func(j Job) int64 { return j.ActionID }),
+		column(jobs, func(j Job) int64 { return j.ClaimID }),
 	)
 }
 

@@ -3,7 +3,6 @@
 package actionschedulerpg
 
 import (
-	"errors"
 	"log/slog"
 	"time"
 )
@@ -34,9 +33,6 @@ type Job struct {
 	LastAttemptGmt   time.Time  `json:"last_attempt_gmt"`   // timestamptz
 	// Part of the claim: what the row must still hold when the job is settled.
 	ClaimID int64 `json:"claim_id"` // bigint
-
-	// Err tells which columns could not be read; their fields are empty.
-	Err error `json:"-"`
 }
 
 // Key names the job's row.
@@ -69,7 +65,7 @@ type NewJob struct {
 // scanJob reads a job in the order of the claim's columns.
 func scanJob(r row) (Job, error) {
 	var j Job
-	dest := []any{
+	err := r.Scan(
 		&j.ActionID,
 		&j.Hook,
 		&j.ScheduledDateGmt,
@@ -77,26 +73,8 @@ func scanJob(r row) (Job, error) {
 		&j.Attempts,
 		&j.LastAttemptGmt,
 		&j.ClaimID,
-	}
-	if err := r.Scan(dest...); err != nil {
-		j.Err = scanEach(r, dest)
-	}
-	return j, nil
-}
-
-// scanEach reads the columns of a row one by one and tells which cannot be read, so that one bad
-// value costs neither its job nor the others of the batch.
-func scanEach(r row, dest []any) error {
-	var errs []error
-	for i := range dest {
-		one := make([]any, len(dest))
-		for k := range one {
-			one[k] = new(any)
-		}
-		one[i] = dest[i]
-		errs = append(errs, r.Scan(one...))
-	}
-	return errors.Join(errs...)
+	)
+	return j, err
 }
 
 // scanKey reads a key.

@@ -35,9 +35,6 @@ func (q *Queue) Peek(ctx context.Context, limit int) (jobs []Job, err error) {
 // scanPeeked reads a job in the order of Peek's columns.
 func scanPeeked(r row) (Job, error) {
 	var j Job
-	dest := []any{&j.ActionID, &j.Hook, &j.ScheduledDateGmt, &j.Priority, &j.Attempts, &j.ClaimID}
-	if err := r.Scan(dest...); err != nil {
-		j.Err = scanEach(r, dest)
-	}
-	return j, nil
+	err := r.Scan(&j.ActionID, &j.Hook, &j.ScheduledDateGmt, &j.Priority, &j.Attempts, &j.ClaimID)
+	return j, err
 }

@@ -31,7 +31,7 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 	}
 	return q.settle(ctx, "requeue", jobs, requeueSQL,
 		delay.Seconds(),
-		textArray(jobs, func(j Job) any { return j.ActionID }),
-		textArray(jobs, func(j Job) any { return j.ClaimID }),
+		column(jobs, func(j Job) int64 { return j.ActionID }),
+		column(jobs, func(j Job) int64 { return j.ClaimID }),
 	)
 }
