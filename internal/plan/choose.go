@@ -119,7 +119,7 @@ var strategies = []strategy{
 		case !b.can(dialect.SkipLocked):
 			return b.cannotSkip(dialect.SkipLocked)
 		case b.can(dialect.OpenCursors) && b.spec.Table.NoRowIdentity:
-			return false, "rows of the table have no place by which a block could lock them", ""
+			return false, "rows of the table have no place by which a block could lock them", "Say strategy=guarded, or leave ORGANIZATION INDEX out."
 		}
 		if ok, why, mend := b.canLockInOrder(); !ok {
 			return false, why, mend
