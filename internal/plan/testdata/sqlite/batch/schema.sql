@@ -11,3 +11,11 @@ CREATE TABLE claims (
     holder   TEXT NOT NULL,
     made_at  INTEGER NOT NULL
 );
+
+-- Of these a worker takes what it likes.
+CREATE TABLE steps (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    weight INTEGER NOT NULL,
+    state  TEXT NOT NULL DEFAULT 'N', -- qgen:status ready=N running=A done=D
+    run    INTEGER                    -- qgen:token from=companion
+);
