@@ -401,7 +401,8 @@ func (d *Dialect) Since(c Capability) (Version, bool) {
 }
 
 // Clock returns how columns of a kind tell the time: timestamptz, date,
-// timestamp:utc, timestamp:local, epoch, epoch_ms, epoch_us, text, text:local.
+// timestamp:utc, timestamp:local, epoch, epoch_ms, epoch_us, epoch_ns, text,
+// text:local.
 func (d *Dialect) Clock(kind string, at Version) (Clock, bool) {
 	for _, c := range d.Clocks[kind] {
 		if !at.Less(c.Since) {

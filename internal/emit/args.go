@@ -158,8 +158,8 @@ func (w *writer) plain(f *plan.Field) bool {
 
 // convert is a value of the field, not null, as its column keeps it.
 func (w *writer) convert(f *plan.Field, value *code.Statement) *code.Statement {
-	if method := sinceEpoch[f.Codec]; method != "" {
-		number := value.Dot(method).Call()
+	if since := sinceEpoch(f.Codec); since != nil {
+		number := since(value)
 		if f.TimeIsText() {
 			return code.Id("inDigits").Call(number, code.Lit(f.Width))
 		}
@@ -177,14 +177,27 @@ func (w *writer) convert(f *plan.Field, value *code.Statement) *code.Statement {
 	return value
 }
 
-// sinceEpoch are the methods that tell a time as a number.
-var sinceEpoch = map[plan.Codec]string{plan.Epoch: "Unix", plan.EpochMS: "UnixMilli", plan.EpochUS: "UnixMicro"}
+// sinceEpoch returns what tells a time as a number, nil where it is none.
+func sinceEpoch(codec plan.Codec) func(at *code.Statement) *code.Statement {
+	if codec == plan.EpochNS {
+		return func(at *code.Statement) *code.Statement { return code.Id("unixNano").Call(at) }
+	}
+	if method := unixMethods[codec]; method != "" {
+		return func(at *code.Statement) *code.Statement { return at.Dot(method).Call() }
+	}
+	return nil
+}
+
+// unixMethods are the methods of a time that tell it as a number, whatever the time.
+var unixMethods = map[plan.Codec]string{plan.Epoch: "Unix", plan.EpochMS: "UnixMilli", plan.EpochUS: "UnixMicro"}
 
 // convertFunc is convert as a function.
 func (w *writer) convertFunc(f *plan.Field) *code.Statement {
 	switch {
+	case f.TimeIsNumber() && f.Codec == plan.EpochNS:
+		return code.Id("unixNano")
 	case f.TimeIsNumber():
-		return code.Qual("time", "Time").Dot(sinceEpoch[f.Codec])
+		return code.Qual("time", "Time").Dot(unixMethods[f.Codec])
 	case f.Codec == plan.WallTime:
 		return code.Qual("time", "Time").Dot(zoneMethod(f))
 	}

@@ -795,17 +795,20 @@ func times(name string, driver plan.Driver) *plan.Package {
 		at("sec", "bigint", "Sec", false, plan.Epoch, false),
 		at("ms", "bigint", "Ms", true, plan.EpochMS, false),
 		at("us", "bigint", "Us", true, plan.EpochUS, false),
+		at("ns", "bigint", "Ns", false, plan.EpochNS, false),
+		at("ns_null", "bigint", "NsNull", true, plan.EpochNS, false),
 		at("txt", "text", "Txt", false, plan.TextTime, false),
 		at("txt_null", "text", "TxtNull", true, plan.TextTime, true),
 		digits(at("dig", "text", "Dig", false, plan.Epoch, true), 11),
 		digits(at("dig_ms", "text", "DigMs", false, plan.EpochMS, true), 14),
 		digits(at("dig_null", "text", "DigNull", true, plan.EpochUS, true), 17),
+		digits(at("dig_ns", "text", "DigNs", false, plan.EpochNS, true), 19),
 	}
 	states := &plan.Field{Column: "state", SQLType: "text", Name: "State", Param: "state", JSON: "state", GoType: "string", Null: true, New: true, Cast: "text"}
 	fields = append(fields, states)
 	p.Fields, p.Key = fields, []*plan.Field{id}
 	p.Status = &plan.StatusType{Name: "Status", Field: states, GoType: "string", Consts: []plan.StatusConst{{Name: "StatusRunning", Value: `"running"`}}}
-	columns := "id, wall_local, wall_null, zoned, sec, ms, us, txt, txt_null, dig, dig_ms, dig_null, state"
+	columns := "id, wall_local, wall_null, zoned, sec, ms, us, ns, ns_null, txt, txt_null, dig, dig_ms, dig_null, dig_ns, state"
 	p.Claim = &plan.Claim{
 		Doc: doc("Claim takes up to limit rows."), Flow: plan.OneStatement, LeaseArg: true,
 		Statement: stmt("claim", `

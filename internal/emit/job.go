@@ -565,6 +565,10 @@ func (w *writer) scanField(scan *scanning, f *plan.Field, target *code.Statement
 		through(code.Int64(), func(v *code.Statement) *code.Statement {
 			return code.Qual("time", "UnixMicro").Call(v).Dot("UTC").Call()
 		})
+	case plan.EpochNS:
+		through(code.Int64(), func(v *code.Statement) *code.Statement {
+			return code.Qual("time", "Unix").Call(code.Lit(0), v).Dot("UTC").Call()
+		})
 	case plan.WallTime:
 		through(code.Qual("time", "Time"), func(v *code.Statement) *code.Statement {
 			return code.Id("wallClock").Call(v, zone(f))
@@ -607,7 +611,7 @@ func (w *writer) scanText(scan *scanning, f *plan.Field, target *code.Statement,
 	scan.vars = append(scan.vars, code.Var().Id(raw).Any())
 	scan.dest = append(scan.dest, code.Op("&").Id(raw))
 	parse := code.Id("parseTime").Call(code.Id(raw), code.Lit(f.Layout), zone(f))
-	if unit := map[plan.Codec]string{plan.Epoch: "Second", plan.EpochMS: "Millisecond", plan.EpochUS: "Microsecond"}[f.Codec]; unit != "" {
+	if unit := map[plan.Codec]string{plan.Epoch: "Second", plan.EpochMS: "Millisecond", plan.EpochUS: "Microsecond", plan.EpochNS: "Nanosecond"}[f.Codec]; unit != "" {
 		parse = code.Id("parseDigits").Call(code.Id(raw), code.Qual("time", unit))
 	}
 	if !f.Null {
@@ -721,6 +725,32 @@ func (w *writer) inDigitsFunc(f *code.File) {
 			code.If(code.Len(code.Id("text")).Op(">").Id("width")).Block(
 				code.Return(code.Qual("strings", "Repeat").Call(code.Lit("9"), code.Id("width")))),
 			code.Return(code.Id("text")),
+		))
+}
+
+// unixNanoFunc emits
+//
+//	func unixNano(t time.Time) int64 {
+//		switch least, most := time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64); {
+//		case t.Before(least):
+//			return math.MinInt64
+//		case t.After(most):
+//			return math.MaxInt64
+//		}
+//		return t.UnixNano()
+//	}
+func (w *writer) unixNanoFunc(f *code.File) {
+	end := func(name string) *code.Statement { return code.Qual("math", name) }
+	at := func(name string) *code.Statement {
+		return code.Qual("time", "Unix").Call(code.Lit(0), end(name))
+	}
+	decl(f, []string{"unixNano is the nanoseconds since 1970; of a time before 1678 or after 2262, which so many bits cannot tell, the nearest that they can."},
+		code.Func().Id("unixNano").Params(code.Id("t").Qual("time", "Time")).Int64().Block(
+			code.Switch(code.List(code.Id("least"), code.Id("most")).Op(":=").List(at("MinInt64"), at("MaxInt64")), code.Empty()).Block(
+				code.Case(code.Id("t").Dot("Before").Call(code.Id("least"))).Block(code.Return(end("MinInt64"))),
+				code.Case(code.Id("t").Dot("After").Call(code.Id("most"))).Block(code.Return(end("MaxInt64"))),
+			),
+			code.Return(code.Id("t").Dot("UnixNano").Call()),
 		))
 }
 

@@ -87,6 +87,7 @@ func (w *writer) parts() []part {
 		{"parseTime", "args.go", w.parseTimeFunc},
 		{"parseDigits", "args.go", w.parseDigitsFunc},
 		{"inDigits", "args.go", w.inDigitsFunc},
+		{"unixNano", "args.go", w.unixNanoFunc},
 		{"wallClock", "args.go", w.wallClockFunc},
 		{"compareNull", "args.go", w.compareNullFunc},
 		{"compareBool", "args.go", w.compareBoolFunc},

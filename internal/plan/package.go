@@ -124,13 +124,14 @@ const (
 	Epoch     Codec = "epoch"    // time.Time as seconds since 1970
 	EpochMS   Codec = "epoch_ms" // milliseconds
 	EpochUS   Codec = "epoch_us" // microseconds
+	EpochNS   Codec = "epoch_ns" // nanoseconds
 	TextTime  Codec = "text"     // time.Time in Layout
 	JSONBytes Codec = "json"     // json.RawMessage, scanned as bytes; sent as its text where several travel as JSON
 	WallTime  Codec = "wall"     // time.Time in a column without zone: its clock reads UTC or local, by UTC
 )
 
 // counts reports whether a time is a number since 1970.
-func (c Codec) counts() bool { return c == Epoch || c == EpochMS || c == EpochUS }
+func (c Codec) counts() bool { return c == Epoch || c == EpochMS || c == EpochUS || c == EpochNS }
 
 // TimeIsNumber reports whether a time travels as a number.
 func (f *Field) TimeIsNumber() bool { return f.Codec.counts() && f.Width == 0 }
@@ -149,7 +150,7 @@ type Field struct {
 	Null    bool   // the field is a pointer (slices stay as they are, nil is null)
 	Codec   Codec
 	Layout  string // of TextTime
-	Width   int    // of Epoch, EpochMS and EpochUS: the number travels as text of so many digits
+	Width   int    // of numbers since 1970: the number travels as text of so many digits
 	UTC     bool   // of TextTime and WallTime: read and written as UTC, else local
 	Doc     string // sentence for the field, "" when the name says it
 	Element bool   // an element of the column's array

@@ -68,7 +68,7 @@ func (b *binding) wholeSeconds(c *schema.Column) bool {
 	as := b.columns[c].As
 	layout, isText := strings.CutPrefix(as, textTime)
 	switch {
-	case digits[layout] > 0:
+	case counting[layout].digits > 0:
 		return layout == epoch
 	case isText:
 		return !strings.ContainsAny(layout, ".,")

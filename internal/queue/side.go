@@ -92,7 +92,7 @@ func (b *binding) readLeaseTable(l *config.LeaseTable) {
 		s.Times[c] = SideTime{As: kept.As, Clock: orWord(t.Clock.Value, b.spec.Clock), Width: kept.Width}
 		if c.Type.Class == schema.Int && !t.As.IsSet() {
 			b.errorf(t.Pos, "column %q is %s, and nothing says how it counts time", c.Name, c.Type.Raw).
-				WithHint("Say as: epoch for seconds since 1970, epoch_ms or epoch_us.")
+				WithHint("Say as: epoch for seconds since 1970, epoch_ms, epoch_us or epoch_ns.")
 		}
 		if c.Type.Class == schema.Timestamp && !c.Type.Zone && s.Times[c].Clock == "" {
 			b.errorf(t.Pos, "column %q has no time zone, and nothing says whose clock it shows", c.Name).

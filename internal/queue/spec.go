@@ -397,7 +397,7 @@ type Column struct {
 	JSON    bool   // decoded on demand
 	Clock   string // of a time without zone: "utc" or "local"; "" when it knows its zone
 	// As is how a column that is no timestamp keeps time: epoch, epoch_ms,
-	// epoch_us, text:<Go layout>, text:epoch and so on; "" for the type's own way.
+	// epoch_us, epoch_ns, text:<Go layout>, text:epoch and so on; "" for the type's own way.
 	As string
 	// Width is how many digits the numbers of text:epoch and its like have, 0 of
 	// everything else.

@@ -16,12 +16,25 @@ const (
 	epoch      = "epoch"    // seconds since 1970
 	epochMilli = "epoch_ms" // milliseconds
 	epochMicro = "epoch_us" // microseconds
+	epochNano  = "epoch_ns" // nanoseconds
 	textTime   = "text:"    // followed by a Go layout, or by one of the others
 )
 
-// digits is how many digits the numbers of a unit have from 2001 on, until that number
-// overflows on 20 November 2286.
-var digits = map[string]int{epoch: 10, epochMilli: 13, epochMicro: 16}
+// counting is how the numbers since 1970 are kept, by their unit.
+var counting = map[string]struct {
+	bits   int    // of a column that holds them
+	digits int    // how many they have from 2001 on
+	last   string // the day after which they have more, or are more than 64 bits hold
+	width  int    // the digits with which they last for good
+}{
+	epoch:      {32, 10, "20 November 2286", 11},
+	epochMilli: {64, 13, "20 November 2286", 14},
+	epochMicro: {64, 16, "20 November 2286", 17},
+	epochNano:  {64, 19, "11 April 2262", 19},
+}
+
+// sayUnit is what as= can say of a number.
+const sayUnit = "as=epoch for seconds since 1970, as=epoch_ms for milliseconds, as=epoch_us for microseconds, as=epoch_ns for nanoseconds."
 
 // The layouts of the defaults that fill text columns.
 const (
@@ -200,13 +213,13 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 	layout, isText := strings.CutPrefix(l.text, textTime)
 	numeric := c.Type.Class == schema.Int || c.Type.Class == schema.Decimal
 	switch {
-	case isText && digits[layout] > 0:
+	case isText && counting[layout].digits > 0:
 		return b.checkDigits(c, l, layout)
 	case isText:
 		// A column of SQLite keeps a text that is no number as it is, whatever its type.
 		if numeric && (!c.Type.Loose || isDigits(layout)) {
 			b.errorf(l.pos, "column %q is %s, which holds no text", c.Name, c.Type.Raw).
-				WithHint("Say as=epoch for seconds since 1970, as=epoch_ms for milliseconds, as=epoch_us for microseconds.")
+				WithHint("Say %s", sayUnit)
 			return false
 		}
 		if why := sorts(layout); why != "" {
@@ -219,7 +232,7 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 				WithHint("Write the layout of what the column holds.")
 			return false
 		}
-	case l.text == epoch || l.text == epochMilli || l.text == epochMicro:
+	case counting[l.text].bits > 0:
 		if c.Type.Class == schema.Text || c.Type.Class == schema.Bytes {
 			e := b.errorf(l.pos, "column %q is %s, whose numbers do not sort", c.Name, c.Type.Raw)
 			if c.Type.KeepsDigits() {
@@ -229,7 +242,7 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 			}
 			return false
 		}
-		need := map[string]int{epoch: 32, epochMilli: 64, epochMicro: 64}[l.text]
+		need := counting[l.text].bits
 		if c.Type.Class == schema.Int && c.Type.Bits > 0 && c.Type.Bits < need {
 			b.errorf(l.pos, "column %q is %s, which is too short for %s", c.Name, c.Type.Raw, l.text).
 				WithHint("%s needs %d bits.", l.text, need)
@@ -237,7 +250,7 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 		}
 	default:
 		b.errorf(l.pos, "as cannot be %q", l.text).
-			WithHint("%s", suggest(l.text, []string{epoch, epochMilli, epochMicro, textTime + "'" + layoutISO + "'"}, "It is one of"))
+			WithHint("%s", suggest(l.text, []string{epoch, epochMilli, epochMicro, epochNano, textTime + "'" + layoutISO + "'"}, "It is one of"))
 		return false
 	}
 	c.As = l.text
@@ -247,8 +260,8 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 // checkDigits sets Column.As and Column.Width of numbers that are kept as text, if the
 // column can hold them.
 func (b *binding) checkDigits(c *Column, l literal, unit string) bool {
-	need, pos := digits[unit], l.pos
-	width := need + 1
+	numbers, pos := counting[unit], l.pos
+	need, width := numbers.digits, numbers.width
 	if fixed := c.Type.Name == "char" || c.Type.Name == "nchar" || c.Type.Name == "bpchar"; fixed && c.Type.Length > 0 {
 		width = c.Type.Length
 	}
@@ -263,10 +276,14 @@ func (b *binding) checkDigits(c *Column, l literal, unit string) bool {
 			WithHint("It needs a column of text.")
 	case c.Type.Length > 0 && c.Type.Length < need:
 		b.errorf(pos, "column %q is %s, which is too short for %s", c.Name, c.Type.Raw, l.text).
-			WithHint("%s has %d digits until the year 2286.", unit, need)
+			WithHint("%s has %d digits until %s.", unit, need, numbers.last)
 	case width < need:
-		b.errorf(pos, "%d digits are too few for column %q: %s has %d until the year 2286", width, c.Name, unit, need).
-			WithHint("Texts of another length do not sort as times. Write width: %d, or %d for times after that year.", need, need+1)
+		e := b.errorf(pos, "%d digits are too few for column %q: %s has %d until %s", width, c.Name, unit, need, numbers.last)
+		if need < numbers.width {
+			e.WithHint("Texts of another length do not sort as times. Write width: %d, or %d for times after that day.", need, numbers.width)
+		} else {
+			e.WithHint("Texts of another length do not sort as times. Write width: %d.", need)
+		}
 	case c.Type.Length > 0 && c.Type.Length < width:
 		b.errorf(pos, "numbers of %d digits do not fit into column %q, which is %s", width, c.Name, c.Type.Raw).
 			WithHint("Say how many they have in qgen.yaml: times: {%s: {as: %q, width: %d}}.", c.Name, l.text, c.Type.Length)
@@ -279,8 +296,8 @@ func (b *binding) checkDigits(c *Column, l literal, unit string) bool {
 
 // ends notes when the numbers of a column outgrow their digits.
 func (b *binding) ends(c *Column) {
-	if unit := strings.TrimPrefix(c.As, textTime); c.Width > 0 && c.Width == digits[unit] {
-		b.note("times of column %q have %d digits, which last until 20 November 2286", c.Name, c.Width)
+	if numbers := counting[strings.TrimPrefix(c.As, textTime)]; c.Width > 0 && c.Width == numbers.digits {
+		b.note("times of column %q have %d digits, which last until %s", c.Name, c.Width, numbers.last)
 	}
 }
 
@@ -294,7 +311,7 @@ func (b *binding) inferAs(r *role, c *Column) bool {
 	}
 	e := b.errorf(r.pos, "nothing says how column %q, which is %s, keeps time", c.Name, orWord(c.Type.Raw, "without type"))
 	if numeric {
-		e.WithHint("Add as=epoch for seconds since 1970, as=epoch_ms for milliseconds, as=epoch_us for microseconds.")
+		e.WithHint("Add %s", sayUnit)
 	} else {
 		e.WithHint("Add the form as Go writes it, for example as=text:'%s'.", layoutISO)
 	}

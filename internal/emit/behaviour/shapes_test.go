@@ -576,11 +576,12 @@ func TestTimes(t *testing.T) {
 	full := times.NewJob{
 		ID: at("2026-03-01T10:00:00.123456+02:00"), WallLocal: at("2026-03-01T10:00:00Z"), WallNull: ref("2026-03-01T12:00:00.5Z"),
 		Zoned: ref("2026-03-01T12:00:00.25+01:00"), Sec: at("2026-03-01T10:00:01Z"), Ms: ref("2026-03-01T10:00:01.007Z"), Us: ref("2026-03-01T10:00:01.000009Z"),
+		Ns: at("2026-03-01T10:00:01.000000007+03:00"), NsNull: ref("1969-12-31T23:59:59.999999999Z"),
 		Txt: at("2026-03-01T10:00:02Z"), TxtNull: ref("2026-03-01T10:00:03+03:00"),
-		Dig: at("2001-09-09T01:46:39Z"), DigMs: at("2026-03-01T10:00:02.034+01:00"), DigNull: ref("2026-03-01T10:00:02.000005Z"),
+		Dig: at("2001-09-09T01:46:39Z"), DigMs: at("2026-03-01T10:00:02.034+01:00"), DigNull: ref("2026-03-01T10:00:02.000005Z"), DigNs: at("2026-03-01T10:00:02.000000005Z"),
 	}
 	bare := full
-	bare.ID, bare.WallNull, bare.Zoned, bare.Ms, bare.Us, bare.TxtNull, bare.DigNull = full.ID.Add(time.Hour), nil, nil, nil, nil, nil, nil
+	bare.ID, bare.WallNull, bare.Zoned, bare.Ms, bare.Us, bare.NsNull, bare.TxtNull, bare.DigNull = full.ID.Add(time.Hour), nil, nil, nil, nil, nil, nil, nil
 	text, err := json.Marshal([]times.NewJob{full, bare})
 	check(t, err)
 	var news []timespgx.NewJob
@@ -597,10 +598,10 @@ func TestTimes(t *testing.T) {
 	} {
 		check(t, add())
 		var raw string
-		check(t, db.QueryRow("SELECT concat_ws('|', wall_local, wall_null, sec, ms, us, txt, txt_null, dig, dig_ms) FROM times ORDER BY id DESC LIMIT 1").Scan(&raw))
+		check(t, db.QueryRow("SELECT concat_ws('|', wall_local, wall_null, sec, ms, us, txt, txt_null, dig, dig_ms, ns, dig_ns) FROM times ORDER BY id DESC LIMIT 1").Scan(&raw))
 		equal(t, strings.HasPrefix(raw, "2026-03-01 15:30:00|"), true)
 		equal(t, strings.Contains(raw, "|20260301153002"), true)
-		equal(t, strings.HasSuffix(raw, "|00999999999|01772355602034"), true)
+		equal(t, strings.HasSuffix(raw, "|00999999999|01772355602034|1772348401000000007|1772359202000000005"), true)
 		var n int
 		check(t, db.QueryRow("SELECT count(*) FROM times").Scan(&n))
 		if n < 2 {
@@ -625,15 +626,16 @@ func TestTimes(t *testing.T) {
 		}
 	}
 
-	// What a text of digits cannot hold becomes the nearest that it can.
+	// What a text of digits or a number of nanoseconds cannot hold becomes the nearest that it can.
 	far := full
 	far.Dig, far.DigMs, far.DigNull = at("1969-12-31T23:59:59Z"), at("9999-12-31T23:59:59Z"), ref("1969-12-31T23:59:59Z")
+	far.Ns, far.NsNull, far.DigNs = time.Time{}, ref("9999-12-31T23:59:59Z"), at("2262-04-11T23:47:17Z")
 	far.ID = full.ID.Add(2 * time.Hour)
 	_, err = q.Enqueue(ctx, far)
 	check(t, err)
 	var raw string
-	check(t, db.QueryRow("SELECT concat_ws('|', dig, dig_ms, dig_null) FROM times WHERE sec IS NOT NULL ORDER BY id DESC LIMIT 1").Scan(&raw))
-	equal(t, raw, "00000000000|99999999999999|00000000000000000")
+	check(t, db.QueryRow("SELECT concat_ws('|', dig, dig_ms, dig_null, ns, ns_null, dig_ns) FROM times WHERE sec IS NOT NULL ORDER BY id DESC LIMIT 1").Scan(&raw))
+	equal(t, raw, "00000000000|99999999999999|00000000000000000|-9223372036854775808|9223372036854775807|9223372036854775807")
 	_, err = db.Exec("DELETE FROM times WHERE dig = '00000000000'")
 	check(t, err)
 

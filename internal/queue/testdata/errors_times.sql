@@ -18,7 +18,8 @@ CREATE TABLE times (
   o  text,        -- qgen:on claim set now as=text:'2006-01-02 15:04:05'
   p  text,        -- qgen:on claim set now as=text:'2006-01Z-02'
   q  bigint,      -- qgen:on claim set now as=epoch; on done set now as=epoch_ms
-  r  date         -- qgen:claimed as=epoch
+  r  date,        -- qgen:claimed as=epoch
+  s  int          -- qgen:on claim set now as=epoch_ns
 );
 -- qgen:queue done=delete
 CREATE TABLE dates (

@@ -9,5 +9,7 @@ CREATE TABLE runs (
   g   bigint,
   h   text,
   i   text,          -- qgen:lease length=1m
-  j   text
+  j   text,
+  k   varchar(18),   -- qgen:on claim set now as=text:epoch_ns
+  l   text
 );

@@ -7,5 +7,6 @@ CREATE TABLE runs (
   ended_at  timestamp,             -- qgen:finished clock=local
   tenth     varchar(10) NOT NULL,  -- qgen:expires
   seen_at   bigint,
-  note      text
+  note      text,
+  tick_at   varchar(20)            -- qgen:on claim set now as=text:epoch_ns
 );

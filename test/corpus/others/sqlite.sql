@@ -8,15 +8,15 @@ create table task (
 );
 create index if not exists task_priority_id on task (priority desc, id asc);
 
--- litequeue: times in nanoseconds
+-- litequeue
 -- qgen:queue litequeue
 CREATE TABLE Queue (
   data TEXT NOT NULL,                            -- qgen:payload
   message_id TEXT NOT NULL,                      -- qgen:id
   status INTEGER NOT NULL,                       -- qgen:status ready=0 running=1 done=2 failed=3
-  in_time INTEGER NOT NULL,
-  lock_time INTEGER,
-  done_time INTEGER
+  in_time INTEGER NOT NULL,                      -- qgen:enqueued as=epoch_ns
+  lock_time INTEGER,                             -- qgen:claimed as=epoch_ns
+  done_time INTEGER                              -- qgen:finished as=epoch_ns
 );
 CREATE INDEX TIdx ON Queue(message_id);
 CREATE INDEX SIdx ON Queue(status);

@@ -4,6 +4,7 @@ package times
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -92,6 +93,18 @@ func inDigits(n int64, width int) string {
 		return strings.Repeat("9", width)
 	}
 	return text
+}
+
+// unixNano is the nanoseconds since 1970; of a time before 1678 or after 2262, which so many
+// bits cannot tell, the nearest that they can.
+func unixNano(t time.Time) int64 {
+	switch least, most := time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64); {
+	case t.Before(least):
+		return math.MinInt64
+	case t.After(most):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
 }
 
 // wallClock is the time whose clock in zone reads as t, which came without one.

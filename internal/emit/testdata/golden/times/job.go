@@ -29,11 +29,14 @@ type Job struct {
 	Sec       time.Time  `json:"sec"`        // bigint
 	Ms        *time.Time `json:"ms"`         // bigint
 	Us        *time.Time `json:"us"`         // bigint
+	Ns        time.Time  `json:"ns"`         // bigint
+	NsNull    *time.Time `json:"ns_null"`    // bigint
 	Txt       time.Time  `json:"txt"`        // text
 	TxtNull   *time.Time `json:"txt_null"`   // text
 	Dig       time.Time  `json:"dig"`        // text
 	DigMs     time.Time  `json:"dig_ms"`     // text
 	DigNull   *time.Time `json:"dig_null"`   // text
+	DigNs     time.Time  `json:"dig_ns"`     // text
 	State     *Status    `json:"state"`      // text
 
 	// Err tells which columns could not be read; their fields are empty.
@@ -49,9 +52,11 @@ func (j Job) LogValue() slog.Value {
 		slog.Time("id", j.ID),
 		slog.Time("wall_local", j.WallLocal),
 		slog.Time("sec", j.Sec),
+		slog.Time("ns", j.Ns),
 		slog.Time("txt", j.Txt),
 		slog.Time("dig", j.Dig),
 		slog.Time("dig_ms", j.DigMs),
+		slog.Time("dig_ns", j.DigNs),
 	}
 	if j.WallNull != nil {
 		attrs = append(attrs, slog.Time("wall_null", *j.WallNull))
@@ -64,6 +69,9 @@ func (j Job) LogValue() slog.Value {
 	}
 	if j.Us != nil {
 		attrs = append(attrs, slog.Time("us", *j.Us))
+	}
+	if j.NsNull != nil {
+		attrs = append(attrs, slog.Time("ns_null", *j.NsNull))
 	}
 	if j.TxtNull != nil {
 		attrs = append(attrs, slog.Time("txt_null", *j.TxtNull))
@@ -87,11 +95,14 @@ type NewJob struct {
 	Sec       time.Time  `json:"sec"`                 // bigint
 	Ms        *time.Time `json:"ms,omitempty"`        // bigint
 	Us        *time.Time `json:"us,omitempty"`        // bigint
+	Ns        time.Time  `json:"ns"`                  // bigint
+	NsNull    *time.Time `json:"ns_null,omitempty"`   // bigint
 	Txt       time.Time  `json:"txt"`                 // text
 	TxtNull   *time.Time `json:"txt_null,omitempty"`  // text
 	Dig       time.Time  `json:"dig"`                 // text
 	DigMs     time.Time  `json:"dig_ms"`              // text
 	DigNull   *time.Time `json:"dig_null,omitempty"`  // text
+	DigNs     time.Time  `json:"dig_ns"`              // text
 	State     *Status    `json:"state,omitempty"`     // text
 }
 
@@ -104,11 +115,14 @@ func scanJob(r row) (Job, error) {
 	var rawSec int64
 	var rawMs *int64
 	var rawUs *int64
+	var rawNs int64
+	var rawNsNull *int64
 	var rawTxt any
 	var rawTxtNull any
 	var rawDig any
 	var rawDigMs any
 	var rawDigNull any
+	var rawDigNs any
 	dest := []any{
 		&rawID,
 		&rawWallLocal,
@@ -117,11 +131,14 @@ func scanJob(r row) (Job, error) {
 		&rawSec,
 		&rawMs,
 		&rawUs,
+		&rawNs,
+		&rawNsNull,
 		&rawTxt,
 		&rawTxtNull,
 		&rawDig,
 		&rawDigMs,
 		&rawDigNull,
+		&rawDigNs,
 		&j.State,
 	}
 	if err := r.Scan(dest...); err != nil {
@@ -141,6 +158,11 @@ func scanJob(r row) (Job, error) {
 	if rawUs != nil {
 		at := time.UnixMicro(*rawUs).UTC()
 		j.Us = &at
+	}
+	j.Ns = time.Unix(0, rawNs).UTC()
+	if rawNsNull != nil {
+		at := time.Unix(0, *rawNsNull).UTC()
+		j.NsNull = &at
 	}
 	if at, err := parseTime(rawTxt, "20060102150405", time.Local); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column txt: %w", err))
@@ -170,6 +192,11 @@ func scanJob(r row) (Job, error) {
 		} else {
 			j.DigNull = &at
 		}
+	}
+	if at, err := parseDigits(rawDigNs, time.Nanosecond); err != nil {
+		j.Err = errors.Join(j.Err, fmt.Errorf("column dig_ns: %w", err))
+	} else {
+		j.DigNs = at
 	}
 	return j, nil
 }

@@ -43,11 +43,14 @@ func queueOrder(a, b Job) int {
 		a.Sec.Compare(b.Sec),
 		compareNull(b.Ms, a.Ms, false, time.Time.Compare),
 		compareNull(b.Us, a.Us, true, time.Time.Compare),
+		a.Ns.Compare(b.Ns),
+		compareNull(b.NsNull, a.NsNull, true, time.Time.Compare),
 		a.Txt.Compare(b.Txt),
 		compareNull(b.TxtNull, a.TxtNull, true, time.Time.Compare),
 		a.Dig.Compare(b.Dig),
 		a.DigMs.Compare(b.DigMs),
 		compareNull(b.DigNull, a.DigNull, true, time.Time.Compare),
+		a.DigNs.Compare(b.DigNs),
 		compareNull(b.State, a.State, true, cmp.Compare[Status]),
 	)
 }

@@ -37,11 +37,14 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 			job.Sec.Unix(),
 			ifSet(job.Ms, time.Time.UnixMilli),
 			ifSet(job.Us, time.Time.UnixMicro),
+			unixNano(job.Ns),
+			ifSet(job.NsNull, unixNano),
 			job.Txt.Local().Format("20060102150405"),
 			ifSet(job.TxtNull, func(t time.Time) string { return t.UTC().Format("20060102150405") }),
 			inDigits(job.Dig.Unix(), 11),
 			inDigits(job.DigMs.UnixMilli(), 14),
 			ifSet(job.DigNull, func(t time.Time) string { return inDigits(t.UnixMicro(), 17) }),
+			inDigits(unixNano(job.DigNs), 19),
 			(*string)(job.State),
 		)
 		return err
@@ -78,6 +81,8 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 				column(chunk, func(j NewJob) int64 { return j.Sec.Unix() }),
 				column(chunk, func(j NewJob) *int64 { return ifSet(j.Ms, time.Time.UnixMilli) }),
 				column(chunk, func(j NewJob) *int64 { return ifSet(j.Us, time.Time.UnixMicro) }),
+				column(chunk, func(j NewJob) int64 { return unixNano(j.Ns) }),
+				column(chunk, func(j NewJob) *int64 { return ifSet(j.NsNull, unixNano) }),
 				column(chunk, func(j NewJob) string { return j.Txt.Local().Format("20060102150405") }),
 				column(chunk, func(j NewJob) *string {
 					return ifSet(j.TxtNull, func(t time.Time) string { return t.UTC().Format("20060102150405") })
@@ -87,6 +92,7 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 				column(chunk, func(j NewJob) *string {
 					return ifSet(j.DigNull, func(t time.Time) string { return inDigits(t.UnixMicro(), 17) })
 				}),
+				column(chunk, func(j NewJob) string { return inDigits(unixNano(j.DigNs), 19) }),
 				column(chunk, func(j NewJob) *string { return (*string)(j.State) }),
 			)
 			if err != nil {

@@ -19,3 +19,15 @@ CREATE TABLE waits (
     since   varchar(14), -- qgen:claimed timeout=wait_s unit=s as=text:epoch_ms
     wait_s  int DEFAULT 60 NOT NULL
 );
+
+-- Nanoseconds, which no server's clock tells: they are made of what it does tell.
+-- qgen:queue ticks
+CREATE TABLE ticks (
+    id        integer PRIMARY KEY,
+    state     char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    due_at    bigint NOT NULL, -- qgen:due as=epoch_ns
+    since     bigint, -- qgen:claimed timeout=wait_s unit=s as=epoch_ns expired=recover
+    tries     int DEFAULT 0 NOT NULL, -- qgen:attempts up on=retry max=3
+    ended     varchar(19), -- qgen:finished as=text:epoch_ns
+    wait_s    int DEFAULT 60 NOT NULL
+);

@@ -4,4 +4,4 @@
 UPDATE /* times.Claim */ times
 SET    state = 'running', zoned = zoned + make_interval(secs => $1)
 WHERE  id = ANY (ARRAY(SELECT id FROM times WHERE state IS NULL ORDER BY id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED))
-RETURNING id, wall_local, wall_null, zoned, sec, ms, us, txt, txt_null, dig, dig_ms, dig_null, state
+RETURNING id, wall_local, wall_null, zoned, sec, ms, us, ns, ns_null, txt, txt_null, dig, dig_ms, dig_null, dig_ns, state

@@ -1,0 +1,293 @@
+-- Package ticksq uses the table ticks as a queue of jobs on CockroachDB 25.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates ticks_ready and ticks_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again
+--   block        CockroachDB has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     CockroachDB has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: times of column "ended" have 19 digits, which last until 11 April 2262
+-- note: rows are taken as they came, by column "id"
+-- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; of two that meet one is undone and made again
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: low, 2: limit
+UPDATE /* ticksq.Claim */ ticks
+SET    state = 'A',
+       since = (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)
+WHERE  state = 'N'
+AND    due_at <= (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)
+AND    id > $1
+ORDER  BY id
+LIMIT  $2
+RETURNING id, due_at, since, tries, wait_s;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: since as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch ID, 2: batch Since
+UPDATE /* ticksq.Complete */ ticks
+SET    state = 'D',
+       ended = lpad((floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)::text, 19, '0')
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, since_held)
+WHERE  id = id_held
+AND    CASE WHEN since = since_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: since as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch ID, 2: batch Since
+UPDATE /* ticksq.Fail */ ticks
+SET    state = 'N',
+       due_at = (floor(extract(epoch FROM now() + (interval '1 minute')) * 1000000)::bigint * 1000),
+       since = NULL,
+       tries = tries + 1
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, since_held)
+WHERE  id = id_held
+AND    CASE WHEN since = since_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: since as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch ID, 2: batch Since
+UPDATE /* ticksq.Fail */ ticks
+SET    state = 'F',
+       tries = tries + 1
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, since_held)
+WHERE  id = id_held
+AND    CASE WHEN since = since_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: since as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch ID, 3: batch Since
+UPDATE /* ticksq.Requeue */ ticks
+SET    state = 'N',
+       due_at = CASE WHEN $1 > 0.0 THEN (floor((extract(epoch FROM now()) + $1) * 1000000)::bigint * 1000) ELSE due_at END,
+       since = NULL
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_held, since_held)
+WHERE  id = id_held
+AND    CASE WHEN since = since_held
+            AND    state = 'A' THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: since as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch ID, 2: batch Since
+UPDATE /* ticksq.Extend */ ticks
+SET    since = (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, since_held)
+WHERE  id = id_held
+AND    CASE WHEN since = since_held
+            AND    state = 'A' THEN true END
+RETURNING id, since;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: (since) WHERE state = 'A'
+-- arguments: 1: limit
+UPDATE /* ticksq.Recover */ ticks
+SET    state = 'N',
+       since = NULL,
+       tries = tries + 1
+WHERE  state = 'A'
+AND    tries < 2
+AND    since <= (floor((extract(epoch FROM now()) - wait_s) * 1000000)::bigint * 1000)
+LIMIT  $1;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: (since) WHERE state = 'A'
+-- arguments: 1: limit
+UPDATE /* ticksq.Recover */ ticks
+SET    state = 'F',
+       tries = tries + 1
+WHERE  state = 'A'
+AND    tries >= 2
+AND    since <= (floor((extract(epoch FROM now()) - wait_s) * 1000000)::bigint * 1000)
+LIMIT  $1;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* ticksq.Redrive */ ticks
+SET    state = 'N',
+       since = NULL,
+       tries = 0
+WHERE  state = 'F'
+LIMIT  $1;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* ticksq.Purge */ FROM ticks
+WHERE  state = 'D'
+AND    ended <= lpad(greatest(0, least((floor((extract(epoch FROM now()) - $1) * 1000000)::bigint * 1000), 9223372036854775807))::text, 19, '0')
+LIMIT  $2;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; of two that meet one is undone and made again
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* ticksq.Purge */ FROM ticks
+WHERE  state = 'F'
+AND    since <= (floor((extract(epoch FROM now()) - $1) * 1000000)::bigint * 1000)
+LIMIT  $2;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new DueAt, 2: new WaitS
+INSERT /* ticksq.Enqueue */ INTO ticks
+       (due_at, wait_s)
+VALUES ($1, coalesce($2::integer, 60))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch DueAt, 2: new_batch WaitS
+INSERT /* ticksq.EnqueueMany */ INTO ticks
+       (due_at, wait_s)
+SELECT due_at_new, coalesce(wait_s_new, 60)
+FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (due_at_new, wait_s_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* ticksq.Stats */
+       count(*) FILTER (WHERE state = 'N' AND due_at <= (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)) AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'F') AS failed,
+       count(*) FILTER (WHERE state = 'N' AND due_at > (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)) AS delayed,
+       count(*) FILTER (WHERE state = 'A' AND since <= (floor((extract(epoch FROM now()) - wait_s) * 1000000)::bigint * 1000)) AS expired,
+       ((floor(extract(epoch FROM now()) * 1000000)::bigint * 1000) / 1000000000.0 - min(due_at) FILTER (WHERE state = 'N' AND due_at <= (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)) / 1000000000.0) AS oldest_ready,
+       ((floor(extract(epoch FROM now()) * 1000000)::bigint * 1000) / 1000000000.0 - min(since) FILTER (WHERE state = 'A') / 1000000000.0) AS oldest_running,
+       avg((nullif(ended, '')::bigint / 1000000000.0 - since / 1000000000.0)) FILTER (WHERE state = 'D') AS mean_run
+FROM   ticks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+SELECT /* ticksq.Peek */
+       id, due_at, tries, wait_s
+FROM   ticks
+WHERE  state = 'N'
+AND    due_at <= (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)
+ORDER  BY id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* ticksq.Verify */
+       'the server is ' || version() || ', the package needs CockroachDB 25.2'
+WHERE  CASE
+           WHEN version() NOT LIKE 'CockroachDB %' THEN true
+           ELSE split_part(split_part(version(), ' v', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), ' v', 2), '.', 2)::int < 2502
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* ticksq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'char'),
+               ('due_at', 'bigint'),
+               ('since', 'bigint'),
+               ('tries', 'integer'),
+               ('ended', 'varchar'),
+               ('wait_s', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('ticks')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* ticksq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('ticks_ready'),
+               ('ticks_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('ticks')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX ticks_ready ON ticks (id)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX ticks_expired ON ticks (since)
+WHERE  state = 'A';
