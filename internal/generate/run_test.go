@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/qgen-dev/qgen/internal/emit"
@@ -47,9 +46,7 @@ func TestRun(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, f := range files {
-					if !strings.HasSuffix(f.Path, "_test.go") { // the conformance test wants a database of its own
-						write(t, f.Path, f.Data)
-					}
+					write(t, f.Path, f.Data)
 				}
 			}
 			if errs.Len() > 0 {

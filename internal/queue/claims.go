@@ -24,6 +24,7 @@ type claims struct {
 
 	length  *distance // of lease
 	timeout *distance // of claimed, or of heartbeat
+	wait    *distance // the row's own, added to due when it is compared
 	free    map[*role][]Value
 	// told: the status tells a running row from a waiting one.
 	told bool

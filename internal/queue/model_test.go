@@ -376,8 +376,8 @@ func (w *world) settle(r row) row {
 		t.Fatalf("after %s somebody has the row: %s", way, w.show(r))
 	}
 	w.now += w.delay
-	if s.Due != nil && !w.in(r, Ready) {
-		w.now += 60 // a wait of the row's own
+	if way == "retry" && s.Due != nil && !w.in(r, Ready) {
+		w.now += 60 // a wait of the row's own, which is for tries that failed
 	}
 	return r
 }
@@ -491,7 +491,7 @@ func drawTable(t *rapid.T) string {
 		optional("beat", "beat timestamptz -- qgen:heartbeat timeout=60s", "", "")
 	}
 	if !strings.Contains(until, "visible") && !strings.Contains(until, "due") {
-		optional("due", "due timestamptz -- qgen:due", "due timestamptz NOT NULL -- qgen:due", "due timestamptz -- qgen:due add=1m", "", "")
+		optional("due", "due timestamptz -- qgen:due", "due timestamptz NOT NULL -- qgen:due", "due timestamptz -- qgen:due add=1m", "due timestamptz -- qgen:due add=1m; on claim set now", "", "")
 	}
 	optional("worker", "worker text -- qgen:worker", "worker text NOT NULL DEFAULT '' -- qgen:worker free=''", "")
 	if !strings.Contains(status, "token") {

@@ -47,6 +47,7 @@ func (b *binding) isDue(r *role) []Test {
 	present := Value{Kind: Now}
 	if add := b.length(r, "add", false); add != nil {
 		present.Shift = add.shift(true)
+		b.claims.wait = add
 	}
 	test := Test{Column: c, Op: LessEqual, Values: []Value{present}}
 	null := r.value("null")

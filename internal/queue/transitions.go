@@ -53,6 +53,7 @@ func (b *binding) buildTransitions() {
 	b.writeCounters()
 	b.writeOutcomes()
 	b.writeExplicit()
+	b.leaveDue()
 	b.readNamed()
 	for _, name := range b.spec.Steps() {
 		if t := b.spec.Transitions[name]; t != nil && !t.Delete {
@@ -206,8 +207,8 @@ func (b *binding) writeClaims() {
 		failed = Value{Kind: Now, Shift: &Shift{Wait: x}}
 	}
 	if k.due != nil && !k.visible {
-		if k.due.has("add") {
-			delayed, failed = now, now // the row's own wait is added when it is compared
+		if k.wait != nil { // which is added when the row is compared
+			delayed, failed = Value{Kind: Now, Shift: k.wait.shift(true)}, now
 		}
 		b.write(k.due, k.due.column, failed, Retry)
 		b.write(k.due, k.due.column, delayed, Release)
@@ -259,6 +260,16 @@ func (b *binding) writeClaims() {
 		b.write(k.token, k.token.column, Value{Kind: Token}, Claim)
 		b.freed(k.token, leaving...)
 	}
+}
+
+// leaveDue lets a job that is given back be as due as it was where a wait of its own is
+// added to the time. Only a claim that has moved that time leaves nothing to come back to.
+func (b *binding) leaveDue() {
+	k := &b.claims
+	if k.wait == nil || slices.ContainsFunc(b.drafts[Claim], func(d *draft) bool { return d.column == k.due.column }) {
+		return
+	}
+	b.drafts[Release] = slices.DeleteFunc(b.drafts[Release], func(d *draft) bool { return d.by == k.due })
 }
 
 // freed writes what a column of a claim holds while nobody has the row.

@@ -8,10 +8,29 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// open makes a database with the tables of the case.
+// open opens a database with the tables of the case.
 func open(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/queue.db?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_txlock=immediate")
+	return opened(t, database(t))
+}
+
+// database makes a database with the tables of the case and returns its DSN.
+func database(t *testing.T) string {
+	t.Helper()
+	dsn := "file:" + t.TempDir() + "/queue.db?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_txlock=immediate"
+	ddl, err := os.ReadFile("table.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := opened(t, dsn).Exec(string(ddl)); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+func opened(t *testing.T, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,12 +39,5 @@ func open(t *testing.T) *sql.DB {
 			t.Error(err)
 		}
 	})
-	ddl, err := os.ReadFile("table.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(string(ddl)); err != nil {
-		t.Fatal(err)
-	}
 	return db
 }

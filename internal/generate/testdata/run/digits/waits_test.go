@@ -7,6 +7,12 @@ import (
 	"time"
 )
 
+// What the package proves of itself holds where jobs wait for as long as they say.
+func TestProof(t *testing.T) {
+	t.Setenv("WAITSQ_TEST_DSN", database(t))
+	TestConformance(t)
+}
+
 // How long a row waits and is held is told by its own number.
 func TestColumns(t *testing.T) {
 	ctx := context.Background()

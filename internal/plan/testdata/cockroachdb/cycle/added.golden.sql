@@ -84,8 +84,7 @@ RETURNING id;
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch Till
 UPDATE /* addedq.Requeue */ added
-SET    ran_at = floor(extract(epoch FROM now()))::bigint,
-       till = NULL
+SET    till = NULL
 FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, till_held)
 WHERE  id = id_held
 AND    CASE WHEN till = till_held

@@ -80,8 +80,7 @@ RETURNING id;
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch Since
 UPDATE /* waitsq.Requeue */ waits
-SET    last_at = lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')::bpchar,
-       since = NULL
+SET    since = NULL
 FROM   unnest($1::bigint[], $2::varchar[]) AS job (id_held, since_held)
 WHERE  id = id_held
 AND    CASE WHEN since = since_held

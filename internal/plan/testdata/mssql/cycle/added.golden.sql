@@ -99,8 +99,7 @@ AND    till IS NOT NULL;
 -- isolation: read committed
 -- arguments: 1: batch_all ID Till
 UPDATE /* addedq.Requeue */ added
-SET    ran_at = DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()),
-       till = NULL
+SET    till = NULL
 OUTPUT inserted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',

@@ -94,8 +94,7 @@ AND    since IS NOT NULL;
 -- isolation: read committed
 -- arguments: 1: batch_all ID Since
 UPDATE /* waitsq.Requeue */ waits
-SET    last_at = RIGHT(REPLICATE('0', 11) + CAST(CAST(DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AS bigint) AS varchar(20)), 11),
-       since = NULL
+SET    since = NULL
 OUTPUT inserted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',

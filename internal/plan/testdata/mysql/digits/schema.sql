@@ -31,3 +31,12 @@ CREATE TABLE ticks (
     ended     varchar(19), -- qgen:finished as=text:epoch_ns
     wait_s    int DEFAULT 60 NOT NULL
 );
+
+-- A claim moves the time to which the row's own wait is added.
+-- qgen:queue polls done=delete
+CREATE TABLE polls (
+    id       bigint AUTO_INCREMENT PRIMARY KEY,
+    state    char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A
+    asked_at bigint, -- qgen:due add=wait_s unit=s as=epoch; on claim set now
+    wait_s   int DEFAULT 60 NOT NULL
+);

@@ -141,8 +141,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Since
 UPDATE /* waitsq.Requeue */ waits FORCE INDEX (PRIMARY)
-SET    last_at = LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 11, '0'),
-       since = NULL
+SET    since = NULL
 WHERE  ((id = ? AND since = ?))
 AND    since IS NOT NULL;
 

@@ -122,8 +122,7 @@ DECLARE /* addedq.Requeue */
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
         UPDATE ADDED
-        SET    RAN_AT = FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5),
-               TILL = NULL
+        SET    TILL = NULL
         WHERE  ID = ID_HELD(i)
         AND    TILL = TILL_HELD(i)
         AND    TILL IS NOT NULL;

@@ -117,8 +117,7 @@ DECLARE /* waitsq.Requeue */
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
         UPDATE WAITS
-        SET    LAST_AT = LPAD(TO_CHAR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5)), 11, '0'),
-               SINCE = NULL
+        SET    SINCE = NULL
         WHERE  ID = ID_HELD(i)
         AND    SINCE = SINCE_HELD(i)
         AND    SINCE IS NOT NULL;

@@ -127,7 +127,6 @@ BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
         UPDATE LEASED
         SET    STATE = 'new',
-               RAN_AT = SYSTIMESTAMP,
                TILL = NULL
         WHERE  ID = ID_HELD(i)
         AND    TILL = TO_TIMESTAMP_TZ(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')

@@ -136,7 +136,6 @@ RETURNING id;
 -- arguments: 1: batch ID, 2: batch Till
 UPDATE /* leasedq.Requeue */ leased
 SET    state = 'new',
-       ran_at = now(),
        till = NULL
 FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, till_held)
 WHERE  id = id_held

@@ -109,8 +109,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Till
 UPDATE /* addedq.Requeue */ added
-SET    ran_at = unixepoch(),
-       till = NULL
+SET    till = NULL
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS till_held

@@ -101,8 +101,7 @@ RETURNING id;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID Since
 UPDATE /* waitsq.Requeue */ waits
-SET    last_at = printf('%011d', unixepoch()),
-       since = NULL
+SET    since = NULL
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS since_held

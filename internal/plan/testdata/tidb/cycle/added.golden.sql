@@ -159,8 +159,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Till
 UPDATE /* addedq.Requeue */ added FORCE INDEX (PRIMARY)
-SET    ran_at = UNIX_TIMESTAMP(),
-       till = NULL
+SET    till = NULL
 WHERE  ((id = ? AND till = ?))
 AND    till IS NOT NULL;
 

@@ -126,8 +126,7 @@ RETURNING id;
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Till
 UPDATE /* addedq.Requeue */ added
-SET    ran_at = floor(extract(epoch FROM now()))::bigint,
-       till = NULL
+SET    till = NULL
 FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, till_held)
 WHERE  id = id_held
 AND    CASE WHEN till = till_held
