@@ -92,6 +92,9 @@ func keyValue(f *plan.Field, value *code.Statement) *code.Statement {
 //	}
 func (w *writer) keyType(f *code.File) {
 	doc := []string{"Key names a row of " + w.tableName() + "."}
+	if w.Running != "" {
+		doc[0] = "Key names a job: a row of " + w.tableName() + ", and of " + oneLine(w.Running) + " while it runs."
+	}
 	if len(w.Key) == 1 {
 		k := w.Key[0]
 		if k.RowID {
@@ -142,6 +145,9 @@ func (w *writer) statusType(f *code.File) {
 // jobType emits the struct Job.
 func (w *writer) jobType(f *code.File) {
 	doc := []string{"Job is a row of " + w.tableName() + "."}
+	if w.Running != "" {
+		doc[0] = "Job is a row of " + oneLine(w.Running) + ", to which a claim moves it from " + w.tableName() + "."
+	}
 	if len(w.Fence) > 0 {
 		doc[0] += " Claim returns it with the marks of the claim in it, and only with those can it be settled. It may travel as JSON: what comes back can be settled as well."
 	}

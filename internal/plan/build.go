@@ -212,6 +212,9 @@ func (b *builder) packageFacts(spec *queue.Spec, q *config.Queue, errs *source.E
 	p := b.pkg
 	p.Queue = spec.Name
 	p.Table = spec.Table.QualifiedName()
+	if spec.Away != nil {
+		p.Running = spec.Away.Spec.Table.QualifiedName()
+	}
 	if f := spec.Table.Pos.File; f != nil {
 		p.Source = f.Path
 	}

@@ -5,6 +5,7 @@ package plan
 // stands in.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -145,7 +146,7 @@ func (b *builder) locksAndCrash() {
 	case b.spec.Transitions[queue.Recover] != nil && len(b.spec.Expired) > 0:
 		p.Crash = leaves + " until their claim expires; then Recover makes them ready again."
 	default:
-		p.Crash = leaves + " for good: nothing in the table tells that it is gone."
+		p.Crash = leaves + " for good: nothing in " + cmp.Or(plainText(p.Running), "the table") + " tells that it is gone."
 	}
 }
 
@@ -174,10 +175,10 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+gone+b.also(name))
 	case queue.Retry:
 		text := "Fail makes a job ready again, after a wait that grows with every failure" + b.causeText() + "."
-		if b.spec.Backoff.Expr != nil {
+		if b.pkg.Backoff.Expr != nil {
 			text = "Fail makes a job ready again, after a wait that the database works out of its row" + b.causeText() + "."
 		}
-		if b.spec.Due == nil {
+		if b.waiting().Due == nil {
 			text = "Fail makes a job ready again at once" + b.causeText() + "."
 		}
 		text += b.also(name)
@@ -199,6 +200,14 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		s.Doc = append(s.Doc, "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease."+b.also(name))
 	}
 	b.docClaimed(s, name)
+}
+
+// waiting is the queue of the table in which jobs wait.
+func (b *builder) waiting() *queue.Spec {
+	if b.ready != nil {
+		return b.ready.spec
+	}
+	return b.spec
 }
 
 // nextText says when a job of a cycle is due again.
@@ -368,8 +377,13 @@ func (b *builder) docEnqueue(e *Enqueue) {
 // buildDoc writes the package comment.
 func (b *builder) buildDoc() {
 	p := b.pkg
+	uses, tables, they := "the table "+plainText(p.Table), "The table needs", "it does"
+	if p.Running != "" {
+		uses = "the tables " + plainText(p.Table) + " and " + plainText(p.Running)
+		tables, they = "The tables need", "they do"
+	}
 	p.Doc = append(p.Doc,
-		fmt.Sprintf("Package %s uses the table %s as a queue of jobs on %s and later.", p.Name, plainText(p.Table), p.Engine),
+		fmt.Sprintf("Package %s uses %s as a queue of jobs on %s and later.", p.Name, uses, p.Engine),
 		b.diagram(),
 		fmt.Sprintf("Jobs are claimed by the strategy %s: %s.", p.Strategy, b.reason()),
 		b.guarantee())
@@ -408,7 +422,7 @@ func (b *builder) buildDoc() {
 		p.Doc = append(p.Doc, "Claims are rows of the table "+plainText(p.LeaseTable.Name)+", which schema/lease.sql creates. Whoever deletes a row by hand deletes its claim, too, or leaves that to Recover.")
 	}
 	if len(wants) > 0 {
-		p.Doc = append(p.Doc, "The table needs an index that it does not have yet: schema/indexes.sql creates "+strings.Join(wants, " and ")+".")
+		p.Doc = append(p.Doc, tables+" an index that "+they+" not have yet: schema/indexes.sql creates "+strings.Join(wants, " and ")+".")
 	}
 	p.Doc = append(p.Doc, "Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.")
 }
@@ -443,7 +457,11 @@ func (b *builder) guarantee() string {
 	case queue.FenceClaimed:
 		return level + "a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment."
 	case queue.FenceStatus:
-		return level + "a job can only be settled while its row is " + b.heldState() + ". A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job."
+		held := b.heldState()
+		if b.pkg.Running != "" {
+			held = "in " + plainText(b.pkg.Running)
+		}
+		return level + "a job can only be settled while its row is " + held + ". A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job."
 	}
 	switch b.pkg.Strategy {
 	case "hold":

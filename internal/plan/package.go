@@ -13,12 +13,15 @@ import (
 
 // Package is everything an emitted package needs.
 type Package struct {
-	Name   string // of the Go package
-	Out    string // folder for it, relative to the config file, with slashes
-	Queue  string // the queue's name
-	Table  string // the table's qualified name, as people say it
-	Source string // "db/schema.sql", the file with the CREATE TABLE, for the header
-	Engine string // "PostgreSQL 14" for texts: title and oldest server it must run on
+	Name  string // of the Go package
+	Out   string // folder for it, relative to the config file, with slashes
+	Queue string // the queue's name
+	Table string // the table's qualified name, as people say it
+	// Running is the name of the table to which a claim moves rows, and of which a Job is
+	// one; "" where they stay.
+	Running string
+	Source  string // "db/schema.sql", the file with the CREATE TABLE, for the header
+	Engine  string // "PostgreSQL 14" for texts: title and oldest server it must run on
 	// Doc are the paragraphs of the package comment; a paragraph whose lines
 	// start with a tab is shown as it is (the state diagram).
 	Doc    []string

@@ -655,9 +655,13 @@ func (b *builder) buildStats() {
 	if len(st.Fields) == 0 {
 		return
 	}
-	st.Statement = s.statement("stats", "stats", v, nil, "stats: counts rows by state", "locks: none", "index: none; it reads the whole table")
+	columns, all := "the table's columns", "the whole table"
+	if b.ready != nil {
+		columns, all = "the columns of the two tables", "both tables as a whole"
+	}
+	st.Statement = s.statement("stats", "stats", v, nil, "stats: counts rows by state", "locks: none", "index: none; it reads "+all)
 	st.Doc = []string{
-		"Stats counts rows by state and measures waits, as far as the table's columns tell. It reads the whole table: call it for dashboards, not in loops.",
+		"Stats counts rows by state and measures waits, as far as " + columns + " tell. It reads " + all + ": call it for dashboards, not in loops.",
 		reads,
 	}
 	b.pkg.Stats = st
@@ -761,6 +765,9 @@ func (b *builder) buildPeek() {
 	b.pkg.Peek = &Peek{Statement: b.readyRows("peek", "Peek", b.readyFields(), "peek: ready rows, as a claim would take them", "locks: none")}
 	b.pkg.Peek.Doc = []string{
 		"Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at any time, so what it returns is for people to look at, not to work on.",
+	}
+	if b.running != nil {
+		b.pkg.Peek.Doc[0] += " Their rows are in " + plainText(b.spec.Table.QualifiedName()) + " still, so what a claim fills in is empty."
 	}
 	if b.rowToken == nil {
 		b.pkg.Peek.Payload = b.pkg.Payload != nil

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Key names a row of jobs.
+// Key names a job: a row of jobs, and of jobs_running while it runs.
 type Key = int64 // bigint
 
-// Job is a row of jobs. Claim returns it with the marks of the claim in it, and only with those
-// can it be settled. It may travel as JSON: what comes back can be settled as well.
+// Job is a row of jobs_running, to which a claim moves it from jobs. Claim returns it with the
+// marks of the claim in it, and only with those can it be settled. It may travel as JSON: what
+// comes back can be settled as well.
 type Job struct {
 	ID        int64   `json:"id"`         // bigint
 	N         int64   `json:"n"`          // bigint

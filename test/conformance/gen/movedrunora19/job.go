@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Key names a row of JOBS.
+// Key names a job: a row of JOBS, and of JOBS_RUNNING while it runs.
 type Key = int64 // NUMBER(18)
 
-// Job is a row of JOBS. Claim returns it with the marks of the claim in it, and only with those
-// can it be settled. It may travel as JSON: what comes back can be settled as well.
+// Job is a row of JOBS_RUNNING, to which a claim moves it from JOBS. Claim returns it with the
+// marks of the claim in it, and only with those can it be settled. It may travel as JSON: what
+// comes back can be settled as well.
 type Job struct {
 	ID        int64   `json:"ID"`         // NUMBER(18)
 	N         int64   `json:"N"`          // NUMBER(18)

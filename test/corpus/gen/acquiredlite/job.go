@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// Key names a row of files.
+// Key names a job: a row of files, and of files_acquired while it runs.
 type Key = int64 // INTEGER
 
-// Job is a row of files. Claim returns it with the marks of the claim in it, and only with those
-// can it be settled. It may travel as JSON: what comes back can be settled as well.
+// Job is a row of files_acquired, to which a claim moves it from files. Claim returns it with
+// the marks of the claim in it, and only with those can it be settled. It may travel as JSON:
+// what comes back can be settled as well.
 type Job struct {
 	ID         int64     `json:"id"`          // INTEGER
 	Path       string    `json:"path"`        // TEXT

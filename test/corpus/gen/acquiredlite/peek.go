@@ -14,7 +14,8 @@ var (
 )
 
 // Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at
-// any time, so what it returns is for people to look at, not to work on.
+// any time, so what it returns is for people to look at, not to work on. Their rows are in files
+// still, so what a claim fills in is empty.
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //

@@ -37,9 +37,9 @@ var (
 	failSQL  = statement(failFile)
 )
 
-// Fail makes a job ready again at once and records the cause in problem. In the same transaction
-// it moves the row to files. When no tries are left, it fails for good. In the same transaction
-// it then moves the row to files_failed.
+// Fail makes a job ready again, after a wait that grows with every failure and records the cause
+// in problem. In the same transaction it moves the row to files. When no tries are left, it
+// fails for good. In the same transaction it then moves the row to files_failed.
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,

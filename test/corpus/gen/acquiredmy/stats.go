@@ -24,8 +24,8 @@ type Stats struct {
 	OldestRunning time.Duration // how long ago the oldest claim was made
 }
 
-// Stats counts rows by state and measures waits, as far as the table's columns tell. It reads
-// the whole table: call it for dashboards, not in loops.
+// Stats counts rows by state and measures waits, as far as the columns of the two tables tell.
+// It reads both tables as a whole: call it for dashboards, not in loops.
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //

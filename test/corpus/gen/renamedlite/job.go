@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// Key names a row of mail.
+// Key names a job: a row of mail, and of mail_running while it runs.
 type Key struct {
 	Customer int64 `json:"customer"` // integer
 	Number   int64 `json:"number"`   // integer
 }
 
-// Job is a row of mail. Claim returns it with the marks of the claim in it, and only with those
-// can it be settled. It may travel as JSON: what comes back can be settled as well.
+// Job is a row of mail_running, to which a claim moves it from mail. Claim returns it with the
+// marks of the claim in it, and only with those can it be settled. It may travel as JSON: what
+// comes back can be settled as well.
 type Job struct {
 	Customer int64     `json:"customer"` // integer
 	Number   int64     `json:"number"`   // integer

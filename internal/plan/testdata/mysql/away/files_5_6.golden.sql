@@ -1,4 +1,4 @@
--- Package files56q uses the table files as a queue of jobs on MySQL 5.6 and later.
+-- Package files56q uses the tables files and files_acquired as a queue of jobs on MySQL 5.6 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
@@ -17,7 +17,7 @@
 --
 -- Besides the queue's own rows it writes files_failed (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates files_acquired_files_5_6_expired.
+-- The tables need an index that they do not have yet: schema/indexes.sql creates files_acquired_files_5_6_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -366,7 +366,7 @@ SELECT /* files56q.EnqueueMany */
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: none; it reads both tables as a whole
 SELECT /* files56q.Stats */
        ready,
        `delayed`,

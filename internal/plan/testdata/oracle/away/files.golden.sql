@@ -1,4 +1,4 @@
--- Package filesq uses the table FILES as a queue of jobs on Oracle 19 and later.
+-- Package filesq uses the tables FILES and FILES_ACQUIRED as a queue of jobs on Oracle 19 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
@@ -17,7 +17,7 @@
 --
 -- Besides the queue's own rows it writes FILES_FAILED (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates FILES_ACQUIRED_EXPIRED.
+-- The tables need an index that they do not have yet: schema/indexes.sql creates FILES_ACQUIRED_EXPIRED.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -371,7 +371,7 @@ VALUES (:1, coalesce(:2, 0), TO_TIMESTAMP_TZ(:3, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: none; it reads both tables as a whole
 SELECT /* filesq.Stats */
        READY,
        DELAYED,

@@ -1,4 +1,4 @@
--- Package inboxq uses the table Inbox as a queue of jobs on PostgreSQL 9.4 and later.
+-- Package inboxq uses the tables Inbox and held as a queue of jobs on PostgreSQL 9.4 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
@@ -8,9 +8,9 @@
 --
 -- Jobs are claimed by the strategy move: the state of a job is the table in which its row is; a claim moves it to held, whose unique key lets one worker have it.
 --
--- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+-- The fence is at level status: a job can only be settled while its row is in held. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in held tells that it is gone.
 --
 -- Besides the queue's own rows it writes taken (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
@@ -194,7 +194,7 @@ RETURNING "Gone";
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: none; it reads both tables as a whole
 SELECT /* inboxq.Stats */
        ready,
        delayed,

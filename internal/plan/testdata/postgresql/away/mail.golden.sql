@@ -1,4 +1,4 @@
--- Package mailq uses the table mail as a queue of jobs on PostgreSQL 18 and later.
+-- Package mailq uses the tables mail and mail_running as a queue of jobs on PostgreSQL 18 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
@@ -16,7 +16,7 @@
 --
 -- Besides the queue's own rows it writes mail_sent (Complete), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates mail_ready and mail_running_expired.
+-- The tables need an index that they do not have yet: schema/indexes.sql creates mail_ready and mail_running_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -312,7 +312,7 @@ RETURNING tenant, no;
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: none; it reads both tables as a whole
 SELECT /* mailq.Stats */
        ready,
        running,

@@ -1,4 +1,4 @@
--- Package lettersq uses the table letters as a queue of jobs on SQLite 3.38 and later.
+-- Package lettersq uses the tables letters and letters_running as a queue of jobs on SQLite 3.38 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
@@ -10,7 +10,7 @@
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It locks the database for writing until it commits. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the database for writing until it commits. A worker that dies leaves its jobs running for good: nothing in letters_running tells that it is gone.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -157,7 +157,7 @@ RETURNING id;
 -- sql/stats.sql
 -- stats: counts rows by state
 -- locks: none
--- index: none; it reads the whole table
+-- index: none; it reads both tables as a whole
 SELECT /* lettersq.Stats */
        ready,
        delayed,
