@@ -83,7 +83,10 @@ func readAway(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(s
 			a.roles = append(a.roles, r)
 		}
 	}
-	a.roles, _ = settle(a.roles)
+	there := oneQueue{roles: a.roles}
+	there.settle(nil, &own)
+	a.roles = there.roles
+	one.notes = append(one.notes, there.notes...)
 	a.pair(t, fold, errs)
 	roles := a.divide(t, one.roles, errs)
 	if errs.Len() > before {

@@ -205,20 +205,9 @@ func split(t *schema.Table, q *config.Queue, roles []*role, errs *source.ErrorLi
 		if q.Name.IsSet() {
 			names = append(names, q.Name.Value)
 		}
-		for _, head := range over {
-			if head.of(names...) {
-				one.override(head)
-			}
-		}
-		var mine []*role
-		for _, r := range roles {
-			if r.verb != "queue" && r.of(names...) {
-				mine = append(mine, r)
-			}
-		}
-		var notes []string
-		one.roles, notes = settle(mine)
-		one.notes = append(one.notes, notes...)
+		others := func(r *role) bool { return !r.of(names...) }
+		one.roles = slices.DeleteFunc(slices.Clone(roles), func(r *role) bool { return r.verb == "queue" || others(r) })
+		one.settle(slices.DeleteFunc(slices.Clone(over), others), q)
 		if q.Name.IsSet() {
 			one.name = q.Name.Value
 		}
@@ -286,24 +275,4 @@ func choose(queues []*oneQueue, q *config.Queue, errs *source.ErrorList) []*oneQ
 			WithHint("%s", suggest(q.Name.Value, names, "It has"))
 	}
 	return queues
-}
-
-// override lets the words of qgen.yaml win over those of the comment.
-func (one *oneQueue) override(head *role) {
-	v := findVerb("queue")
-	if w := head.unnamed(); w != nil {
-		one.name = w.name
-	}
-	var words []*word
-	for _, w := range one.words {
-		if r := v.rule(w); r == nil || !head.has(w.name) {
-			words = append(words, w)
-		} else {
-			one.notes = append(one.notes, fmt.Sprintf("qgen.yaml says %s; %s at %s is not used", head.word(w.name).pos.Text(), w.pos.Text(), w.pos))
-		}
-	}
-	one.words = append(words, head.words...)
-	if !one.pos.IsValid() {
-		one.pos = head.pos
-	}
 }

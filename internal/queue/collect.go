@@ -188,19 +188,3 @@ func loose(comments []schema.Comment, errs *source.ErrorList) {
 func (a *annotation) of(names ...string) bool {
 	return len(a.scopes) == 0 || slices.ContainsFunc(a.scopes, func(s scope) bool { return slices.Contains(names, s.queue) })
 }
-
-// settle leaves one source for each verb of a column: where qgen.yaml says
-// something, the comments do not count. It returns what it left out as notes.
-func settle(roles []*role) (kept []*role, notes []string) {
-	for _, r := range roles {
-		wins := func(other *role) bool {
-			return other.yaml && other.verb == r.verb && other.column == r.column
-		}
-		if r.yaml || r.verb == "queue" || !slices.ContainsFunc(roles, wins) {
-			kept = append(kept, r)
-			continue
-		}
-		notes = append(notes, fmt.Sprintf("qgen.yaml says what %s is; the comment at %s is not used", strings.TrimPrefix(r.String(), mark), r.pos))
-	}
-	return kept, notes
-}
