@@ -207,6 +207,7 @@ type Dialect struct {
 		// error type, where that has no methods to ask.
 		Numbers     []int       `yaml:"numbers"`
 		LostNumbers []int       `yaml:"lost_numbers"`
+		Duplicates  []int       `yaml:"duplicates"` // of a unique key that has the value already
 		Error       DriverError `yaml:"error"`
 	} `yaml:"transient"`
 

@@ -23,7 +23,7 @@ func (w *writer) check() {
 		if c.Low != nil && (narrows || c.Shard || c.Flow != plan.OneStatement && c.Flow != plan.ReadOnly) {
 			w.fail("a low bound is for claims of one statement without parameters")
 		}
-		if c.Statement == nil || c.Flow == plan.MarkRead && (c.Read == nil || c.Token == "") || c.Flow == plan.PickTake && c.Pick == nil || c.Flow == plan.LockTake && c.Lock == nil {
+		if c.Statement == nil || c.Flow == plan.MarkRead && (c.Read == nil || c.Token == "" && c.Statement.Rows == nil) || c.Flow == plan.PickTake && c.Pick == nil || c.Flow == plan.LockTake && c.Lock == nil {
 			w.fail("the claim lacks a statement or a token for its flow %q", c.Flow)
 		}
 	}
@@ -83,12 +83,13 @@ func (w *writer) claimFile() *code.File {
 // claimStatements lists the statements of a claim in the order in which they
 // run.
 func (w *writer) claimStatements() []*plan.Statement {
+	c := w.Claim
 	var batch, undo *plan.Statement
-	if b := w.Claim.BatchRow; b != nil {
-		batch, undo = b.Statement, b.Undo
+	if c.BatchRow != nil {
+		batch, undo = c.BatchRow.Statement, c.BatchRow.Undo
 	}
-	all := present(slices.Concat([]*plan.Statement{w.Claim.Pick, w.Claim.Lock}, w.Claim.Narrow, []*plan.Statement{batch, w.Claim.Statement, undo, w.Claim.Read})...)
-	for _, r := range w.Claim.Ladder {
+	all := present(slices.Concat([]*plan.Statement{c.Pick, c.Lock}, c.Narrow, []*plan.Statement{c.Expired, c.TakeOver, batch, c.Statement, undo, c.Read})...)
+	for _, r := range c.Ladder {
 		all = append(all, r.Statement)
 	}
 	return append(all, w.Claim.With...)
@@ -214,9 +215,22 @@ func (w *writer) claimMethod(f *code.File) {
 //		}
 //	}
 //	return jobs, err
+//
+// and first of all, where one claim that somebody else has added meanwhile fails all,
+//
+//	if hasNumber(err, 2627) {
+//		err = nil
+//		continue
+//	}
 func (w *writer) lookAgain(g *code.Group) {
 	g.For(code.Range().Lit(2)).BlockFunc(func(g *code.Group) {
 		w.look(g)
+		if w.Claim.Collides && w.Claim.Flow == plan.OneStatement {
+			g.If(w.collided()).Block(
+				code.Err().Op("=").Nil().Comment("somebody else has added a claim meanwhile"),
+				code.Continue(),
+			)
+		}
 		g.If(errOr(code.Len(code.Id("jobs")).Op(">").Lit(0))).Block(
 			code.Break().Comment("else all that was ready may have gone to others meanwhile"),
 		)
@@ -355,7 +369,19 @@ func (w *writer) transacts() bool {
 //	}
 //	jobs, err = query(ctx, db, scanJob, claimReadSQL, token)
 //	return err
+//
+// or without a token, where the statement that marks returns the keys,
+//
+//	marked, err := query(ctx, db, scanCandidate, claimSQL, limit)
+//	if err != nil || len(marked) == 0 {
+//		return err
+//	}
+//	jobs, err = query(ctx, db, scanJob, claimReadSQL, …marked…)
+//	return err
 func (w *writer) markRead(text []*code.Statement, op string) []*code.Statement {
+	if w.Claim.Token == "" {
+		return append(unlessNone("jobs", "marked", queryCall("scanCandidate", text...), empty("marked")), w.readTaken("jobs", "marked")...)
+	}
 	_, args := w.arguments(w.Claim.Read, source{lists: true}, op)
 	mark, none := execCall(text...), code.Id("marked").Op("==").Lit(0)
 	if w.Claim.Statement.Rows != nil {
@@ -420,8 +446,15 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	narrowed := w.narrowed(locked, from)
 	from.batches = map[string]string{} // one text names the rows to all that follow
 	before, args := w.arguments(c.Statement, from, "")
+	if c.Collides {
+		return append(narrowed, w.addClaims(into, locked)...)
+	}
 	before = slices.Concat(narrowed, before, w.addBatch())
 	text := w.bound(c.Statement, args)
+	if c.Statement.Has(plan.ArgCounts) {
+		call := code.Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id(locked)}, text)...)
+		return slices.Concat(before, []*code.Statement{code.List(code.Id("mine"), code.Err()).Op(":=").Add(call), ifErrOr(empty("mine"))}, w.readTaken(into, "mine"))
+	}
 	if c.Statement.Rows != nil {
 		return append(before, w.jobsInto(into, queryCall("scanJob", text...))...)
 	}
@@ -436,6 +469,133 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 	readBefore, readArgs := w.arguments(c.Read, from, "")
 	before = append(append(before, take), readBefore...)
 	return append(before, w.jobsInto(into, queryCall("scanJob", w.bound(c.Read, readArgs)...))...)
+}
+
+// readTaken emits what reads jobs that were taken into a variable, by their keys:
+//
+//	jobs, err = query(ctx, db, scanJob, claimReadSQL, …taken…)
+//	return err
+func (w *writer) readTaken(into, taken string) []*code.Statement {
+	before, args := w.arguments(w.Claim.Read, source{many: code.Id(taken), item: code.Id("Job"), lists: true}, "")
+	return append(before, w.jobsInto(into, queryCall("scanJob", w.bound(w.Claim.Read, args)...))...)
+}
+
+// addClaims emits what takes locked rows by adding claims to a side table, where one
+// claim that somebody else has added meanwhile fails all:
+//
+//	mine, err := query(ctx, db, scanCandidate, claimExpiredSQL, …found…)
+//	if err != nil {
+//		return err
+//	}
+//	if len(mine) > 0 {
+//		if _, err := exec(ctx, db, claimTakeOverSQL, …mine…); err != nil {
+//			return err
+//		}
+//	}
+//	added, err := addClaims(less(found, mine), func(part []Job) error {
+//		_, err := exec(ctx, db, claimSQL, …part…)
+//		return err
+//	})
+//	mine = append(mine, added...)
+//	if err != nil || len(mine) == 0 {
+//		return err
+//	}
+//	jobs, err = query(ctx, db, scanJob, claimReadSQL, …mine…)
+//	return err
+//
+// and of claims that never run out the second half, with mine in the place of added.
+func (w *writer) addClaims(into, locked string) []*code.Statement {
+	c := w.Claim
+	from := func(jobs string) source { return source{many: code.Id(jobs), item: code.Id("Job"), lists: true} }
+	free, added := code.Id(locked), "mine"
+	var list []*code.Statement
+	if c.Expired != nil {
+		before, args := w.arguments(c.Expired, from(locked), "")
+		list = append(before, code.List(code.Id("mine"), code.Err()).Op(":=").Add(readCall(reader(c.Expired), "scanCandidate", w.bound(c.Expired, args)...)), ifErr())
+		before, args = w.arguments(c.TakeOver, from("mine"), "")
+		list = append(list, code.If(code.Len(code.Id("mine")).Op(">").Lit(0)).Block(
+			append(before, ifAssign(code.List(code.Id("_"), code.Err()).Op(":=").Add(execCall(w.bound(c.TakeOver, args)...))))...))
+		free, added = code.Id("less").Call(code.Id(locked), code.Id("mine")), "added"
+	}
+	before, args := w.arguments(c.Statement, from("part"), "")
+	add := code.Func().Params(code.Id("part").Index().Id("Job")).Error().Block(forItsEffect(before, execCall(w.bound(c.Statement, args)...))...)
+	list = append(list, code.List(code.Id(added), code.Err()).Op(":=").Id("addClaims").Call(free, add))
+	if added != "mine" {
+		list = append(list, code.Id("mine").Op("=").Append(code.Id("mine"), code.Id(added).Op("...")))
+	}
+	return append(append(list, ifErrOr(empty("mine"))), w.readTaken(into, "mine")...)
+}
+
+// collided is the test that a key in err was there already.
+func (w *writer) collided() *code.Statement {
+	tests := test("hasNumber", w.Transient.Duplicates)
+	if tests == nil {
+		w.fail("no error is known that tells of a key which is there already")
+		return code.False()
+	}
+	return tests[0]
+}
+
+// addClaimsFunc emits
+//
+//	func addClaims(jobs []Job, add func(part []Job) error) ([]Job, error) {
+//		if len(jobs) == 0 {
+//			return nil, nil
+//		}
+//		err := add(jobs)
+//		if err == nil {
+//			return jobs, nil
+//		}
+//		if !hasNumber(err, 1062) {
+//			return nil, err
+//		}
+//		var added []Job
+//		for _, j := range jobs {
+//			err := add([]Job{j})
+//			if err == nil {
+//				added = append(added, j)
+//			} else if !hasNumber(err, 1062) {
+//				return nil, err
+//			}
+//		}
+//		return added, nil
+//	}
+func (w *writer) addClaimsFunc(f *code.File) {
+	other := code.Op("!").Add(w.collided())
+	decl(f, []string{"addClaims adds claims for jobs and returns those of them that are the caller's now. Where somebody else has added one of them meanwhile, none is added; then each is tried by itself."},
+		code.Func().Id("addClaims").Params(code.Id("jobs").Index().Id("Job"), code.Id("add").Func().Params(code.Id("part").Index().Id("Job")).Error()).Params(code.Index().Id("Job"), code.Error()).Block(
+			code.If(empty("jobs")).Block(code.Return(code.Nil(), code.Nil())),
+			code.Err().Op(":=").Id("add").Call(code.Id("jobs")),
+			code.If(code.Err().Op("==").Nil()).Block(code.Return(code.Id("jobs"), code.Nil())),
+			code.If(other.Clone()).Block(code.Return(code.Nil(), code.Err())),
+			code.Var().Id("added").Index().Id("Job"),
+			code.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("jobs")).Block(
+				code.Err().Op(":=").Id("add").Call(code.Index().Id("Job").Values(code.Id("j"))),
+				code.If(code.Err().Op("==").Nil()).Block(
+					code.Id("added").Op("=").Append(code.Id("added"), code.Id("j")),
+				).Else().If(other).Block(code.Return(code.Nil(), code.Err())),
+			),
+			code.Return(code.Id("added"), code.Nil()),
+		))
+}
+
+// lessFunc emits
+//
+//	func less(jobs, taken []Job) []Job {
+//		is := make(map[Key]bool, len(taken))
+//		for _, j := range taken {
+//			is[j.Key()] = true
+//		}
+//		return slices.DeleteFunc(jobs, func(j Job) bool { return is[j.Key()] })
+//	}
+func (w *writer) lessFunc(f *code.File) {
+	is := code.Id("is").Index(code.Id("j").Dot("Key").Call())
+	decl(f, []string{"less removes from jobs those that are among taken."},
+		code.Func().Id("less").Params(code.List(code.Id("jobs"), code.Id("taken")).Index().Id("Job")).Index().Id("Job").Block(
+			code.Id("is").Op(":=").Make(code.Map(code.Id("Key")).Bool(), code.Len(code.Id("taken"))),
+			code.For(code.List(code.Id("_"), code.Id("j")).Op(":=").Range().Id("taken")).Block(is.Clone().Op("=").True()),
+			code.Return(code.Qual("slices", "DeleteFunc").Call(code.Id("jobs"), code.Func().Params(code.Id("j").Id("Job")).Bool().Add(inline(code.Return(is))))),
+		))
 }
 
 // narrowed emits, for each statement that leaves fewer of the locked rows,

@@ -85,7 +85,7 @@ func (w *writer) fused(g *code.Group, op string) {
 		w.fusedInTurn(g)
 		return
 	}
-	if w.Complete.Lock != nil || w.Complete.Rows != nil || w.Claim.Flow == plan.LockTake || w.Most > 0 || w.writesOthers() {
+	if w.Complete.Lock != nil || w.Complete.Rows != nil || w.Claim.Flow == plan.LockTake || w.Claim.Collides || w.Most > 0 || w.writesOthers() {
 		w.fusedWithin(g, op)
 		return
 	}

@@ -943,8 +943,12 @@ func (w *writer) settleMethod(f *code.File) {
 			g.Var().Id("found").Index().Id("Key")
 			g.Add(observe(code.Id("q"), code.Id("op"), code.Len(code.Id("found"))))
 			if locked {
-				g.If(code.Len(code.Id("jobs")).Op("==").Lit(1).Op("&&").Id("op").Op("!=").Lit("extend")).Block(
-					code.Comment("// The number of rows says it all; only a lease may be written as it was."),
+				counted, except := code.Len(code.Id("jobs")).Op("==").Lit(1).Op("&&").Id("op").Op("!=").Lit("extend"), "only a lease may be written as it was."
+				if w.Complete != nil && w.Complete.Unchanged {
+					counted, except = counted.Op("&&").Id("op").Op("!=").Lit("complete"), "a lease may be written as it was, and a claim that stays is."
+				}
+				g.If(counted).Block(
+					code.Comment("// The number of rows says it all; "+except),
 					code.Err().Op("=").Id("q").Dot("retry").Call(code.Id("ctx"), code.Id("op"), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
 						code.List(code.Id("n"), code.Err()).Op(":=").Id("exec").Call(code.Id("ctx"), code.Id("db"), code.Id("text"), code.Id("args").Op("...")),
 						code.If(code.Id("n").Op(">").Lit(0)).Block(code.Id("found").Op("=").Index().Id("Key").Values(code.Id("jobs").Index(code.Lit(0)).Dot("Key").Call())),

@@ -61,6 +61,8 @@ func (w *writer) parts() []part {
 		{"scanToken", "token.go", w.scanTokenFunc},
 		{"scanPeeked", "peek.go", w.scanPeekedFunc},
 		{"scanCandidate", "claim.go", w.scanCandidateFunc},
+		{"addClaims", "claim.go", w.addClaimsFunc},
+		{"less", "claim.go", w.lessFunc},
 		{"scanStarted", "start.go", w.scanStartedFunc},
 		{"scanExtended", "extend.go", w.scanExtendedFunc},
 

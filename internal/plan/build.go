@@ -142,7 +142,7 @@ func (b *builder) serverVersion(q *config.Queue, errs *source.ErrorList) {
 	b.pkg.Transient = Transient{
 		RolledBack: b.d.Transient.RolledBack, Unknown: b.d.Transient.Unknown,
 		Codes: b.d.Transient.Codes, Messages: b.d.Transient.Messages, LostMessages: b.d.Transient.LostMessages,
-		Numbers: b.d.Transient.Numbers, LostNumbers: b.d.Transient.LostNumbers, Error: DriverError(b.d.Transient.Error),
+		Numbers: b.d.Transient.Numbers, LostNumbers: b.d.Transient.LostNumbers, Duplicates: b.d.Transient.Duplicates, Error: DriverError(b.d.Transient.Error),
 	}
 	b.pkg.Isolation = b.d.Isolation
 }

@@ -123,14 +123,12 @@ func (b *builder) bringSide(errs *source.ErrorList) {
 		}
 	} else {
 		b.pkg.LeaseTable = &LeaseTable{Name: side.Table.QualifiedName()}
-		if side.Columns.Token == nil && !b.d.Has("lease_returning") {
-			errs.Errorf(side.Pos, "%s cannot return the claims that a statement adds, and no column of %q can hold a value to read them back by", b.d.Title, side.Table.QualifiedName()).
-				WithHint("Name a column for token:, or let qgen lay out a table of its own: side_table: true.")
-			return
-		}
 	}
 	sb.spec = b.spec.Beside(&side)
 	b.side, b.held = &sb, side
+	if !b.canTell(errs) {
+		return
+	}
 	for _, c := range sb.spec.Columns {
 		if i := slices.Index(side.Columns.Key, c.Column); i >= 0 {
 			f := *b.fields[b.spec.Key[i]]
@@ -149,6 +147,57 @@ func (b *builder) bringSide(errs *source.ErrorList) {
 	if !side.Keep && b.spec.Transitions[queue.Finish] == nil {
 		errs.Errorf(b.spec.Pos, "nothing finishes a row of %q", b.pkg.Table).WithHint("Say done=delete on qgen:queue, or which value means done.")
 	}
+}
+
+// canTell reports whether a claim without a token can tell the rows of the side table
+// that it has added from those of others: by the error of the key that holds them apart.
+func (b *builder) canTell(errs *source.ErrorList) bool {
+	side, t := b.held, b.held.Table
+	if side.Columns.Token != nil || b.d.Has("lease_returning") {
+		return true
+	}
+	const hint = "Name a column for token:, or let qgen lay out a table of its own: side_table: true."
+	if b.side.locksTable() {
+		errs.Errorf(side.Pos, "the engine %s of %q has no transactions: without a token a claim that fails halfway would leave rows there that nobody knows for his own", t.Engine, t.QualifiedName()).
+			WithHint("ALTER TABLE … ENGINE=InnoDB, name a column for token:, or let qgen lay out a table of its own: side_table: true.")
+		return false
+	}
+	if b.can(dialect.TriggerOutput) && (t.Fires("insert") || t.Fires("update")) {
+		errs.Errorf(side.Pos, "a trigger fires when a row of %q is written, so %s does not return the claims that a statement adds, and without a token nothing tells which they are", t.QualifiedName(), b.d.Title).
+			WithHint(hint)
+		return false
+	}
+	if k := b.otherKey(); k != nil {
+		var columns []string
+		for _, c := range k.Columns {
+			columns = append(columns, c.Name)
+		}
+		errs.Errorf(side.Pos, "a claim can also be turned away by the unique key of %q over %s, and without a token it would take that for the claim of somebody else", t.QualifiedName(), strings.Join(columns, ", ")).
+			WithHint(hint)
+		return false
+	}
+	return true
+}
+
+// otherKey returns a unique key of the side table that can keep a claim of a free row
+// away, where others may add claims meanwhile; nil when there is none.
+func (b *builder) otherKey() *schema.Key {
+	t := b.held.Table
+	if b.d.SingleWriter {
+		return nil
+	}
+	writes := func(c *schema.Column) bool {
+		return slices.ContainsFunc(b.side.spec.Transitions[queue.Claim].Writes, func(w queue.Write) bool { return w.Column == c })
+	}
+	for _, k := range append(slices.Clip(t.Uniques), t.PrimaryKey) {
+		if k == nil || !slices.ContainsFunc(k.Columns, writes) {
+			continue
+		}
+		if slices.ContainsFunc(b.held.Columns.Key, func(c *schema.Column) bool { return !slices.Contains(k.Columns, c) }) {
+			return k
+		}
+	}
+	return nil
 }
 
 // sideFields returns the fields of the side table that a Job carries: the fence,
@@ -270,20 +319,14 @@ func (b *builder) leaseClaim(c *Claim) {
 	switch {
 	case b.d.Has("lease_returning"):
 		b.inOne(c, func(name string, limit int) *Statement { return b.leaseStatement(name, "lease_returning", limit) })
+	case b.held.Columns.Token == nil:
+		b.leaseUnmarked(c)
 	case b.d.Has("lease_some") && (b.can(dialect.SkipLocked) || b.d.SingleWriter):
 		c.Flow = MarkRead
 		c.Statement = b.leaseStatement("claim", "lease_some", 0)
 		c.Read = b.leaseRead()
-	case b.can(dialect.SkipLocked):
-		c.Flow = LockTake
-		c.Lock = b.lockStatement(b.pkg.Key, "claim: locks ready rows, for which claim.sql then adds claims")
-		c.Statement = b.leaseStatement("claim", "lease_batch", 0)
-		c.Read = b.leaseRead()
 	default:
-		c.Flow = PickTake
-		c.Pick = b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
-		c.Lock = b.picked("claim_lock", "lock_batch", "locks those of the rows that claim_pick.sql named which are still ready",
-			"the rows it returns, until commit; waits for rows that are locked", (*scope).ready)
+		b.leaseLocks(c)
 		c.Statement = b.leaseStatement("claim", "lease_batch", 0)
 		c.Read = b.leaseRead()
 	}
@@ -292,21 +335,77 @@ func (b *builder) leaseClaim(c *Claim) {
 	c.Again = c.Flow != PickTake && !b.d.SingleWriter
 }
 
+// leaseLocks plans how a claim finds and locks the rows for which it then adds claims.
+func (b *builder) leaseLocks(c *Claim) {
+	if b.can(dialect.SkipLocked) {
+		c.Flow = LockTake
+		c.Lock = b.lockStatement(b.pkg.Key, "claim: locks ready rows, for which claim.sql then adds claims")
+		return
+	}
+	c.Flow = PickTake
+	c.Pick = b.readyRows("claim_pick", "Claim", b.pkg.Key, "claim: keys of ready rows, which claim.sql then takes", "locks: none")
+	c.Lock = b.picked("claim_lock", "lock_batch", "locks those of the rows that claim_pick.sql named which are still ready",
+		"the rows it returns, until commit; waits for rows that are locked", (*scope).ready)
+}
+
+// leaseUnmarked plans Claim over a side table without a column for a token, by which the
+// claims that it added could be read back. The statement that adds them returns them, or
+// counts for each row whether it has a claim now, or fails as a whole where there is one
+// that somebody else has added; other programs may do so without locking the row.
+func (b *builder) leaseUnmarked(c *Claim) {
+	switch {
+	case b.d.Has("lease_output"):
+		c.Flow, c.Collides = OneStatement, true
+		c.Statement = b.leaseStatement("claim", "lease_output", 0)
+		return
+	case b.can(dialect.Returning):
+		c.Flow = MarkRead
+		c.Statement = b.leaseStatement("claim", "lease_some", 0)
+	case b.d.Has("lease_each"):
+		b.leaseLocks(c)
+		c.Statement = b.leaseStatement("claim", "lease_each", 0)
+	default:
+		b.leaseLocks(c)
+		b.takeOver(c)
+		c.Statement, c.Collides = b.leaseStatement("claim", "lease_insert", 0), true
+	}
+	c.Read = b.leaseReadKeys()
+}
+
+// takeOver plans how the claims that have run out of locked rows are taken over, where
+// the statement that adds claims does not do it.
+func (b *builder) takeOver(c *Claim) {
+	side := b.side
+	if side.spec.Expired == nil {
+		return
+	}
+	table := plainText(side.spec.Table.Name)
+	c.Expired = side.picked("claim_expired", "lock_batch", "locks the claims that have run out among those of the rows that claim_lock.sql locked",
+		"the rows of "+table+" that it returns, until commit; waits for rows that are locked", func(s *scope) []string { return s.tests(s.stateTests(queue.Ready)) })
+	s, v := side.newScope(), side.base("Claim")
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, side.pkg.Key, nil, nil, "_picked")
+	v.Set = s.sets(side.spec.Transitions[queue.Claim].Writes)
+	c.TakeOver = s.statement("claim_take_over", "update_batch", v, nil, "claim: takes over the claims that claim_expired.sql locked",
+		"locks: the rows it writes, until commit", side.keyHead(v))
+}
+
 // leaseStatement writes the statement that adds claims.
 func (b *builder) leaseStatement(name, template string, limit int) *Statement {
 	side, leased := b.side, b.alias("leased")
 	s, v := b.newScope(), b.base("Claim")
 	source := v.Names.Picked + "."
 	from := "ready rows"
-	switch template {
-	case "lease_batch":
+	returns := template == "lease_returning" || template == "lease_output"
+	batched := !returns && template != "lease_some"
+	switch {
+	case batched:
 		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
 		from = "the rows that claim_lock.sql locked"
 	default:
 		v.Where, v.Order = s.ready(), s.order()
 		s.limit(&v, limit)
 	}
-	if template != "lease_returning" && !b.d.LeaseAlias || template == "lease_batch" && b.batches("lists") {
+	if !returns && !b.d.LeaseAlias || batched && b.batches("lists") {
 		source = b.qualified()
 	}
 	v.Names.Leased = leased
@@ -318,7 +417,7 @@ func (b *builder) leaseStatement(name, template string, limit int) *Statement {
 		l.Key = append(l.Key, b.d.Ident(c.Name))
 		l.Columns = append(l.Columns, b.d.Ident(c.Name))
 		l.Values = append(l.Values, source+key)
-		if template == "lease_batch" {
+		if batched {
 			l.Given = append(l.Given, v.Batch.Names[i]+" AS "+key)
 		}
 		own := side.qualified() + b.d.Ident(c.Name)
@@ -345,8 +444,9 @@ func (b *builder) leaseStatement(name, template string, limit int) *Statement {
 		}
 	})
 	var rows []*Field
-	switch template {
-	case "lease_returning":
+	switch {
+	case returns:
+		told := cmp.Or(b.d.Returned["insert"], leased+".")
 		rows = b.pkg.Fields
 		v.Pick = nil
 		for i, key := range l.Key {
@@ -356,22 +456,32 @@ func (b *builder) leaseStatement(name, template string, limit int) *Statement {
 		for _, f := range rows {
 			own, prefix := b, source
 			if b.isSide(f) {
-				own, prefix = side, leased+"."
+				own, prefix = side, told
 				l.Returning = append(l.Returning, side.qualified()+b.d.Ident(f.Column))
 			} else {
 				v.Pick = append(v.Pick, b.d.Ident(f.Column))
 			}
 			s.over(own, prefix, func() { v.Returning = append(v.Returning, s.readOne(f)) })
 		}
-	case "lease_some":
-		if rows = b.counted(); rows != nil {
+	case template == "lease_some":
+		if rows = b.counted(); side.spec.Token == nil {
+			rows = b.pkg.Key
+		}
+		if rows != nil {
 			s.over(side, "", func() { v.Returning = s.outputs("insert", side.pkg.Key, s.readOne) })
 		}
 	}
 	head := []string{"claim: ready to running, by a row of " + plainText(side.spec.Table.Name) + " for each of " + from,
 		"locks: the rows it takes and their claims, until commit; passes over rows that are locked"}
-	if template == "lease_batch" {
-		return s.statement(name, template, v, rows, append(head[:1], "locks: the claims it adds, until commit", b.keyHead(v))...)
+	if template == "lease_each" {
+		v.Counts = s.arg(Arg{Kind: ArgCounts})
+	}
+	if batched {
+		head = head[:1]
+		if template == "lease_insert" {
+			head = append(head, "of all rows or of none: where a claim is there by then, it is tried for one row after the other")
+		}
+		return s.statement(name, template, v, rows, append(head, "locks: the claims it adds, until commit", b.keyHead(v))...)
 	}
 	return s.statement(name, template, v, rows, append(head, b.readyHead())...)
 }
@@ -406,21 +516,37 @@ func (s *scope) guarded(writes []queue.Write, guard []string) []string {
 // leaseRead reads the jobs that a token marks.
 func (b *builder) leaseRead() *Statement {
 	s, v := b.newScope(), b.base("Claim")
-	v.Table = b.sideTable() + ", " + v.Table
 	token := b.held.Columns.Token
 	s.prefix = b.qualified()
 	v.Where = []string{b.side.qualified() + b.d.Ident(token.Name) + " = " + s.arg(Arg{Kind: ArgToken, Field: b.fields[token]})}
-	v.Where = append(v.Where, b.sameKey(b.side.qualified())...)
-	v.Where = append(v.Where, s.tests(b.steady())...)
-	for _, f := range b.pkg.Fields {
-		if b.isSide(f) {
-			s.over(b.side, b.side.qualified(), func() { v.Returning = append(v.Returning, s.readOne(f)) })
+	s.readHeld(&v)
+	return s.statement("claim_read", "select", v, b.pkg.Fields,
+		"claim: reads the jobs whose claims have the token", "locks: none", "index: the token of "+plainText(b.side.spec.Table.Name)+", and the key")
+}
+
+// leaseReadKeys reads the jobs that a claim without a token has taken, by their keys.
+func (b *builder) leaseReadKeys() *Statement {
+	s, v := b.newScope(), b.base("Claim")
+	s.listed = true
+	s.prefix = b.qualified()
+	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
+	s.readHeld(&v)
+	return s.statement("claim_read", b.readsBatch(), v, b.pkg.Fields, "claim: reads the jobs that were taken, with their claims",
+		"locks: none", "index: the key of both tables")
+}
+
+// readHeld has a statement read jobs with their claims.
+func (s *scope) readHeld(v *values) {
+	v.Table = s.sideTable() + ", " + v.Table
+	v.Where = append(v.Where, s.sameKey(s.side.qualified())...)
+	v.Where = append(v.Where, s.tests(s.steady())...)
+	for _, f := range s.pkg.Fields {
+		if s.isSide(f) {
+			s.over(s.side, s.side.qualified(), func() { v.Returning = append(v.Returning, s.readOne(f)) })
 		} else {
 			v.Returning = append(v.Returning, s.readOne(f))
 		}
 	}
-	return s.statement("claim_read", "select", v, b.pkg.Fields,
-		"claim: reads the jobs whose claims have the token", "locks: none", "index: the token of "+plainText(b.side.spec.Table.Name)+", and the key")
 }
 
 // leaseSettles plans Complete, Fail, Requeue and Extend: over the side table, and
@@ -546,6 +672,11 @@ func (b *builder) leaseSweeps() {
 		if !b.held.Keep {
 			side.addSweep(p.Recover, &queue.Transition{Tests: []queue.Test{side.stands(false)}, Delete: true}, side.spec.Expired, "recover_left", "Recover", "claims that ran out and whose rows are gone or finished, to gone")
 		}
+	}
+	if p.Recover != nil && len(p.Recover.Steps) == 0 {
+		p.Recover = nil // what has run out is claimed again, and a claim that stays is left where it is
+	}
+	if p.Recover != nil {
 		b.docSweep(p.Recover, "Recover")
 		p.Recover.Doc[0] = strings.Replace(p.Recover.Doc[0], "ready again: rows whose claim has expired.", "ready again, which Claim does as well once their claim has expired, and removes the claims of rows that others deleted.", 1)
 	}

@@ -324,6 +324,14 @@ type Claim struct {
 	// Alone, of PickTake where no row can be locked: Statement takes one row at a time and
 	// tells by the number of rows that it wrote whether it took it; Read reads those.
 	Alone bool
+	// Collides: Statement adds rows for claims, all or none, and fails where somebody else
+	// has added one of them. It then runs for one row after the other, and takes those for
+	// which it does not fail; where it finds its rows itself, it takes none.
+	Collides bool
+	// Expired, behind Lock, locks those rows of a side table that may be taken over, and
+	// returns the keys; TakeOver writes them, and Statement only adds what is missing.
+	// Both are nil where Statement does it all.
+	Expired, TakeOver *Statement
 	// Narrow runs behind Lock: each over the rows that the one before it returned, and
 	// returns the keys of those that are still to be taken.
 	Narrow   []*Statement
@@ -426,6 +434,9 @@ type Settle struct {
 	// one transaction; nil when Statement returns them itself, or counts them for each
 	// job (ArgCounts).
 	Lock *Statement
+	// Unchanged: Statement writes what is there already, so that the number of rows that it
+	// changed does not tell those that it found.
+	Unchanged bool
 	// With is what is written to other tables, between Lock and Statement in one
 	// transaction, for the jobs whose rows Lock found.
 	With []*Statement
@@ -591,7 +602,9 @@ type Transient struct {
 	// Numbers, LostNumbers: as RolledBack and Unknown, by the number in a field
 	// of the driver's error type.
 	Numbers, LostNumbers []int
-	Error                DriverError
+	// Duplicates are the numbers of the errors of a unique key that has the value already.
+	Duplicates []int
+	Error      DriverError
 }
 
 // DriverError is the error type of a driver that tells its number in a field.

@@ -233,7 +233,7 @@ func TestSettlesCompareTheFence(t *testing.T) {
 		}
 		for _, settle := range m.settles() {
 			s := settle.finds()
-			for _, f := range slices.Concat(m.Key, m.Fence) {
+			for i, f := range slices.Concat(m.Key, m.Fence) {
 				if !carries(s, f) {
 					t.Errorf("%s does not send %s of its jobs", s.Name, f.Name)
 				}
@@ -241,7 +241,11 @@ func TestSettlesCompareTheFence(t *testing.T) {
 				if !f.RowID {
 					column = m.d.Ident(f.Column)
 				}
-				compared := regexp.MustCompile(`(?s)(?:WHERE|\bON ).*` + regexp.QuoteMeta(column) + `( = |[^=]*\)? IN \()`)
+				column = regexp.QuoteMeta(column)
+				if side := m.spec.Side; side != nil && side.Table != nil && i < len(m.Key) {
+					column = "(?:" + column + "|" + regexp.QuoteMeta(m.d.Ident(side.Columns.Key[i].Name)) + ")"
+				}
+				compared := regexp.MustCompile(`(?s)(?:WHERE|\bON ).*` + column + `( = |[^=]*\)? IN \()`)
 				if !compared.MatchString(s.SQL) {
 					t.Errorf("%s does not compare %s:\n%s", s.Name, column, s.SQL)
 				}

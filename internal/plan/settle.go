@@ -121,7 +121,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		return nil // nothing to write: a held row is free when the transaction ends
 	}
 	s, v := b.newScope(), b.base(op)
-	st := &Settle{}
+	st := &Settle{Unchanged: !t.Delete && !slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Value.Kind != queue.Old })}
 	held := b.compared()
 	st.Given = b.givens(t, name == queue.Finish)
 	if t.Takes(queue.ArgResult) || slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return c.Takes(queue.ArgResult) }) {
@@ -303,11 +303,16 @@ func (b *builder) readByKey(file, op string, fields []*Field, head string) *Stat
 	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
 	v.Returning = s.read(fields)
-	template := "select_batch"
+	return s.statement(file, b.readsBatch(), v, fields, head, "locks: none", "index: the key")
+}
+
+// readsBatch is the template that reads the rows of a batch.
+func (b *builder) readsBatch() string {
+	const template = "select_batch"
 	if !b.d.Has(template) {
-		template = "lock_batch"
+		return "lock_batch"
 	}
-	return s.statement(file, template, v, fields, head, "locks: none", "index: the key")
+	return template
 }
 
 // fenceHead says in a head comment what keeps a late worker out.

@@ -19,6 +19,7 @@ func (p *Package) Statements() []*Statement {
 	if c := p.Claim; c != nil {
 		add(c.Pick, c.Lock)
 		add(c.Narrow...)
+		add(c.Expired, c.TakeOver)
 		if c.BatchRow != nil {
 			add(c.BatchRow.Statement)
 		}

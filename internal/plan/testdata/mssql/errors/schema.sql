@@ -34,3 +34,9 @@ CREATE TABLE made (
 DECLARE @sql nvarchar(max)
 SET @sql = N'ALTER TABLE ' + N'made' + N' ADD CONSTRAINT pk_' + CAST(@@SPID AS nvarchar) + N' PRIMARY KEY (id)'
 EXEC (@sql)
+GO
+CREATE TABLE orders (id int NOT NULL PRIMARY KEY)
+CREATE TABLE reservations (order_id int NOT NULL PRIMARY KEY, holder int, since int NOT NULL)
+GO
+CREATE TRIGGER reservations_added ON reservations AFTER INSERT AS BEGIN SET NOCOUNT ON; END
+GO

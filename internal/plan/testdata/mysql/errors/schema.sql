@@ -35,7 +35,7 @@ CREATE TABLE isams (
 CREATE TABLE log_rows (
     id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY -- qgen:seq
 );
-CREATE TABLE inbox_claims (inbox_id bigint NOT NULL PRIMARY KEY, holder int, since int NOT NULL);
+CREATE TABLE inbox_claims (inbox_id bigint NOT NULL PRIMARY KEY, holder int, since int NOT NULL) ENGINE=MyISAM;
 CREATE TABLE isamg (
     id bigint NOT NULL PRIMARY KEY,
     st varchar(8) NOT NULL, -- qgen:status ready=a running=b done=c
@@ -45,3 +45,4 @@ CREATE TABLE kinds (id int NOT NULL PRIMARY KEY);
 CREATE TABLE isam_running (id bigint NOT NULL PRIMARY KEY, st varchar(8) NOT NULL) ENGINE=MyISAM;
 CREATE TABLE waiting (id bigint NOT NULL PRIMARY KEY, st varchar(8) NOT NULL);
 CREATE TABLE waiting_isam (id bigint NOT NULL PRIMARY KEY, st varchar(8) NOT NULL) ENGINE=MyISAM;
+CREATE TABLE inbox_desks (inbox_id bigint NOT NULL PRIMARY KEY, desk int, since int NOT NULL, UNIQUE (desk));
