@@ -1,0 +1,3 @@
+package buildbotlite
+
+import _ "modernc.org/sqlite" // runs the conformance test
