@@ -87,8 +87,8 @@ type Dialect struct {
 	SingleWriter bool   `yaml:"single_writer"` // a statement that writes excludes all others
 	// Groups is how the claimers of one group of rows are kept apart, so that each counts
 	// what the other took: statement (one comes later, or is undone and made again),
-	// number (a lock on a number), range (the count locks what it reads, and the gaps), row
-	// (a row of the user's, for want of anything else), or none.
+	// number (a lock on a number), range (the count locks what it reads, and the gaps), or
+	// row (a row of the user's, for want of anything else).
 	Groups string `yaml:"groups"`
 
 	Identifiers struct {

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 
@@ -96,6 +97,12 @@ func TestNumber(t *testing.T) {
 		if err != nil || got != tt.want || len(args) != tt.args {
 			t.Errorf("got %q, %v, %v; want %q with %d arguments", got, args, err, tt.want, tt.args)
 		}
+	}
+	list := "a IN (" + MarkText(7, ":v0") + ")"
+	listed := &Dialect{Placeholder: ":{n}", ListPlaceholder: ":v{n}", Repeats: "DECLARE"}
+	got, args, err := number(listed, "DECLARE "+list+" AND b = "+Mark(3)+" OR "+list+" AND b < "+Mark(3))
+	if want := "DECLARE a IN (:v0) AND b = :2 OR a IN (:v0) AND b < :2"; err != nil || got != want || !slices.Equal(args, []int{7, 3, 7}) {
+		t.Errorf("got %q, %v, %v; want %q, each list an argument", got, args, err, want)
 	}
 	if _, _, err := number(byName, "a"+argOpen+"b"); err == nil {
 		t.Error("a stray mark is accepted")

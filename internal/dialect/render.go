@@ -152,11 +152,12 @@ func (d *Dialect) number(text string, placeholder func(arg, n int) string) (stri
 		if !ok || err != nil {
 			return "", nil, fmt.Errorf("a name holds a control character")
 		}
-		// A placeholder without a number counts by position and cannot repeat.
+		// A placeholder without a number counts by position and cannot repeat; nor can a list,
+		// which is written out wherever it stands, with names of its own.
 		switch _, seen := numbers[i]; {
 		case numbered && isText && d.ListPlaceholder == "":
 			lists = append(lists, i) // their values are numbered behind all others
-		case !seen || !repeats:
+		case !seen || !repeats || isText:
 			args = append(args, i)
 			numbers[i] = len(args)
 		}

@@ -85,9 +85,10 @@ var strategies = []strategy{
 		}
 		switch {
 		case b.can(dialect.OpenCursors) && b.movesRow(queue.Claim) != "":
-			return false, "a block finds rows by their place, and claiming writes " + b.movesRow(queue.Claim) + ", by which the table is partitioned: the row moves to another place", ""
+			return false, "a block finds rows by their place, and claiming writes " + b.movesRow(queue.Claim) + ", by which the table is partitioned: the row moves to another place",
+				b.orNoGroup("Partition the table by a column that no claim writes")
 		case b.can(dialect.OpenCursors) && b.spec.Table.NoRowIdentity:
-			return false, "rows of the table have no place by which a block could write them", ""
+			return false, "rows of the table have no place by which a block could write them", b.orNoGroup("Keep the queue in an ordinary table, neither a view nor one with ORGANIZATION INDEX")
 		case !b.can(dialect.OpenCursors) && b.spec.Token == nil:
 			return false, "no column can hold the key of a batch, by which a block reads it back", "Mark a column with qgen:token, or say running=token on qgen:status."
 		case !b.can(dialect.OpenCursors) && len(b.spec.Key) == 0:
@@ -297,6 +298,9 @@ func (b *builder) mends() string {
 		_, why, mend := s.fits(b)
 		if mend == "" || s.asked != "" || s.name == "offset" || s.name == "partition" && b.spec.Shard == nil {
 			continue
+		}
+		if bears, _, mend := b.bearsGroup(s.name); !bears && mend == "" {
+			continue // whatever else is mended
 		}
 		reason := why + ". " + mend
 		if names[reason] == nil {

@@ -62,7 +62,11 @@ func (b *builder) buildClaim() {
 		b.inOne(c, func(name string, limit int) *Statement { return b.takeStatement(name, "update_some", limit) })
 	case "block":
 		c.Flow = OneBlock
-		c.Statement = b.takeStatement("claim", "block", 0)
+		template := "block"
+		if b.groupInSteps() {
+			template = "block_group"
+		}
+		c.Statement = b.takeStatement("claim", template, 0)
 	case "advisory":
 		c.Flow = OneStatement
 		c.Statement = b.takeStatement("claim", "advisory", 0)
@@ -284,9 +288,13 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	v.Order = s.order()
 	s.limit(&v, limit)
 	suffix := ""
-	if template == "block" {
+	switch template {
+	case "block_group":
+		s.inBlock(&v)
 		s.mark(&v)
-	} else {
+	case "block":
+		s.mark(&v)
+	default:
 		suffix = s.pick(&v)
 	}
 	if t := b.spec.Transitions[queue.Claim]; t != nil && template != "delete_some" {
@@ -304,6 +312,8 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	s.cursor(&v)
 	head := []string{"claim: ready to " + string(b.takenState()), "locks: the rows it takes, until commit; passes over rows that are locked"}
 	switch template {
+	case "block_group":
+		head[1] = "locks: the rows it finds" + b.groupLocks() + ", until commit; passes over rows and groups that are locked"
 	case "delete_some":
 		head = []string{"claim: ready to gone", "locks: the rows it deletes, until commit; passes over rows that are locked"}
 	case "advisory":

@@ -28,7 +28,6 @@ const (
 	groupNumber    = "number"    // a lock on a number, made of the group
 	groupRange     = "range"     // the count locks what it reads, and what might come into it
 	groupRow       = "row"       // a row of the user's
-	groupNone      = "none"      // nothing does
 )
 
 // groupMode is how claimers of one group are kept apart, "" without groups.
@@ -52,14 +51,11 @@ func (b *builder) checkGroup(errs *source.ErrorList) {
 	if g == nil {
 		return
 	}
-	const inYAML = `Name a row for each group, which claims lock first: lock: {table: tenants, on: "id = {row}.tenant_id"} under group: in qgen.yaml. Any table will do that has one row for each group, or one for each of some numbers: on: "id = {row}.tenant_id % 64".`
+	const inYAML = `Name a row for each group, which claims lock first: lock: {table: tenants, on: "id = {row}.tenant_id"} under group: in qgen.yaml. Any table will do that has one row for each group, or one for each of some numbers: on: "id = mod({row}.tenant_id, 64)".`
 	switch mode := b.groupMode(); {
 	case b.cluster:
 		errs.Errorf(g.Pos, "of a cluster each node knows its own locks only, so that two of them would fill one group").
 			WithHint("Have all workers use one node and leave cluster: out, or take the rows of one group by a topic and give it to one worker.")
-	case mode == groupNone:
-		errs.Errorf(g.Pos, "%s has no lock in which two claimers of one group would meet within a claim: each counts the running rows before the other has written its own", b.d.Title).
-			WithHint("Mark the column with qgen:topic in place of qgen:group, and let one worker at a time claim the jobs of one value.")
 	case mode == groupRow && g.Lock == nil:
 		errs.Errorf(g.Pos, "%s has no lock in which two claimers of one group would meet: each counts the running rows before the other has written its own", b.d.Title).
 			WithHint("%s", inYAML)
@@ -99,7 +95,7 @@ func (b *builder) groupWhy() string {
 	case groupRange:
 		return "a claim locks the running rows of each group as it counts them, and the gap where another would appear"
 	}
-	return "a claim locks the row of " + plainText(b.spec.Group.Lock.Table) + " that stands for each group, then counts what is running"
+	return "a claim locks the row of " + plainText(b.spec.Group.Lock.QualifiedName()) + " that stands for each group, then counts what is running"
 }
 
 // bearsGroup reports whether a strategy can keep the rule of the group.
@@ -107,7 +103,10 @@ func (b *builder) bearsGroup(name string) (bool, string, string) {
 	if b.spec.Group == nil {
 		return true, "", ""
 	}
-	const instead = "Leave strategy= out."
+	instead := ""
+	if b.spec.Strategy != "" {
+		instead = "Leave strategy= out."
+	}
 	switch {
 	case b.locksTable():
 		return b.lockless()
@@ -119,10 +118,26 @@ func (b *builder) bearsGroup(name string) (bool, string, string) {
 			return true, "", ""
 		}
 		return false, "the running rows of a group are counted by the statement that takes the rows", instead
+	case name == "block" && b.d.Has("block_group"):
+		return true, "", ""
+	case b.groupMode() == groupRow && b.rowLock() == "":
+		return false, "the rows that stand for groups are locked within a block: " + b.d.Title + " locks nothing in a sub-query", instead
 	case name == "returning" && b.can(dialect.SkipLocked), (name == "lock_update" || name == "guarded") && !b.can(dialect.Returning) && b.d.Has("lock_batch"):
 		return true, "", ""
 	}
 	return false, "the running rows of a group are counted behind locks, in a statement of their own", instead
+}
+
+// rowLock is how a condition locks the row of a group, "" where none can.
+func (b *builder) rowLock() string { return b.d.Fragments["group_row"].At(b.version) }
+
+// orNoGroup completes what makes a strategy possible that alone can keep the rule of a
+// group; "" without a group, where others serve.
+func (b *builder) orNoGroup(mend string) string {
+	if b.spec.Group == nil {
+		return ""
+	}
+	return mend + ", or leave the group out: then rows are locked and written by their keys."
 }
 
 // fits is possible, and whether the rule of a group is kept.
@@ -295,21 +310,62 @@ func (s *scope) freeOfGroup() []string {
 // locksGroup is the condition that locks the group of a row; it holds when nobody
 // else has the lock.
 func (s *scope) locksGroup() string {
-	g := s.spec.Group
 	if b := s.builder; b.groupMode() == groupRow {
-		table := s.d.Ident(g.Lock.Table)
-		if schema, name, ok := strings.Cut(g.Lock.Table, "."); ok {
-			table = s.d.Qualified(schema, name)
-		}
-		return s.unlessFree([]string{dialect.Fill(s.d.Fragments["group_row"].At(s.version),
-			"table", table, "on", strings.TrimSuffix(strings.TrimPrefix(s.raw(g.Lock.On), "("), ")"), "line", groupLine)})
+		return s.unlessFree([]string{dialect.Fill(b.rowLock(), "table", s.lockTable(), "on", s.lockOn(), "line", groupLine)})
 	}
 	var parts []string
-	for _, c := range g.Columns {
+	for _, c := range s.spec.Group.Columns {
 		parts = append(parts, s.d.Cast(s.column(c), "text"))
 	}
 	return s.unlessFree([]string{dialect.Fill(s.d.Fragments["group_number"].At(s.version),
 		"table", s.shared.TableText, "group", strings.Join(parts, " || ' ' || "))})
+}
+
+// lockTable is the table that holds a row for each group.
+func (b *builder) lockTable() string {
+	l := b.spec.Group.Lock
+	return b.d.Qualified(l.Schema, l.Table)
+}
+
+// lockOn is the condition of the row there that stands for the group of a row.
+func (s *scope) lockOn() string {
+	return strings.TrimSuffix(strings.TrimPrefix(s.raw(s.spec.Group.Lock.On), "("), ")")
+}
+
+// groupValues are what a block needs that locks the groups of rows which it has locked
+// itself, and counts behind that.
+type groupValues struct {
+	Locks string // the condition that locks the group of a row, where there is one
+
+	// Where there is none, the rows of groups are locked one by one.
+	Table  string   // that holds them
+	On     string   // which of them, as the row says whose group it is
+	Reads  []string // the columns of that row which On names
+	Member []string // conditions of a row that is of a group
+	Free   string   // the condition of one that is of none, "" where every row is of one
+
+	Room []string // conditions of a row whose group has room for it
+}
+
+// inBlock sets how a block locks groups and counts.
+func (s *scope) inBlock(v *values) {
+	g := s.spec.Group
+	v.Names.Found, v.Names.Row = s.alias("found"), s.alias("found_row")
+	v.Names.Place, v.Names.Held = s.alias("place"), s.alias("held")
+	v.Group = groupValues{Room: s.recount(), Table: s.lockTable(), Member: s.tests(g.Member)}
+	if s.rowLock() != "" {
+		v.Group.Locks = s.locksGroup()
+	}
+	if free := s.freeOfGroup(); len(free) > 0 {
+		v.Group.Free = "(" + strings.Join(free, " OR ") + ")"
+	}
+	quote := s.d.Identifiers.Quote
+	for _, c := range s.spec.Table.Columns {
+		if mentions(g.Lock.On, "{row}."+c.Name) || mentions(g.Lock.On, "{row}."+quote[0]+c.Name+quote[1]) {
+			v.Group.Reads = append(v.Group.Reads, s.column(c))
+		}
+	}
+	s.over(s.builder, v.Names.Row+".", func() { v.Group.On = s.lockOn() })
 }
 
 // groupLocks says for head comments what the lock of a group is.
@@ -318,7 +374,7 @@ func (b *builder) groupLocks() string {
 	case groupNumber:
 		return ", and a number for each group that they are of"
 	case groupRow:
-		return ", and the row of " + plainText(b.spec.Group.Lock.Table) + " for each group that they are of"
+		return ", and the row of " + plainText(b.spec.Group.Lock.QualifiedName()) + " for each group that they are of"
 	}
 	return ""
 }
@@ -354,7 +410,7 @@ func (b *builder) lockGroups() *Statement {
 // statement, those that stand between: one locks the groups, one counts.
 func (b *builder) narrowGroups(c *Claim, locked bool) {
 	if !locked {
-		locks := "the row of " + plainText(b.spec.Group.Lock.Table) + " for each group, until commit"
+		locks := "the row of " + plainText(b.spec.Group.Lock.QualifiedName()) + " for each group, until commit"
 		if b.can(dialect.SkipLocked) {
 			locks += "; passes over groups that are locked"
 		}

@@ -81,26 +81,34 @@ type values struct {
 	NewKey      string
 	Triggers    bool // the DDL of the table has triggers
 	Lease       leaseValues
+	Group       groupValues
 }
 
 // names are what the rows of a statement are called besides the table's own.
 type names struct {
 	Batch     string // those that one call is about
 	Picked    string // those that are taken
-	Row       string // those of the queue, in a statement over another table
+	Row       string // those of the queue, in a statement or a loop over another table
 	Candidate string // those that may be taken
 	Each      string // the number of one of them, within a block
 	Leased    string // claims that a statement added
 	Changed   string // how many were changed, within a block
 	Other     string // other rows of a row's group
+	Found     string // those that are locked before their groups are, within a block
+	Place     string // where one of them is
+	Held      string // those whose groups are locked
 }
 
 // alias returns a name for rows of a statement: the word, unless the table
-// itself is called so, which then could not be told from them. In a block a column
-// would win over a variable of its name.
+// itself is called so, which then could not be told from them. In a block a column and
+// a variable of its name could not be told apart.
 func (b *builder) alias(word string) string {
+	columns := b.spec.Table.Columns
+	if g := b.spec.Group; g != nil && g.Lock != nil && g.Lock.Known != nil {
+		columns = slices.Concat(columns, g.Lock.Known.Columns)
+	}
 	column := func(c *schema.Column) bool { return strings.EqualFold(c.Name, word) }
-	if b.mayBeCalled(word) || b.can(dialect.Blocks) && slices.ContainsFunc(b.spec.Table.Columns, column) {
+	if b.mayBeCalled(word) || b.can(dialect.Blocks) && slices.ContainsFunc(columns, column) {
 		return word + "_rows"
 	}
 	return word

@@ -40,9 +40,18 @@ type Group struct {
 // GroupLock names the row of another table that stands for a group and is locked
 // before its rows are counted.
 type GroupLock struct {
-	Table string // as written: name, or schema.name
-	On    string // {row} is the row of the queue
-	Pos   source.Pos
+	Known         *schema.Table // nil where the DDL does not have it
+	Schema, Table string        // as the server stores them; no Schema where none is named
+	On            string        // {row} is the row of the queue
+	Pos           source.Pos
+}
+
+// QualifiedName is the name of the table with its schema.
+func (l *GroupLock) QualifiedName() string {
+	if l.Schema == "" {
+		return l.Table
+	}
+	return l.Schema + "." + l.Table
 }
 
 // groupWords are what qgen:group takes.
@@ -191,7 +200,24 @@ func (b *binding) readGroupConfig(g *Group, from *config.Group) {
 			b.errorf(l.On.Pos, "nothing in this condition is of the job, so every group would have the same row").
 				WithHint(`Name the job's row as {row}: "id = {row}.tenant_id".`)
 		}
-		g.Lock = &GroupLock{Table: l.Table.Value, On: on, Pos: l.Pos}
+		g.Lock = &GroupLock{On: on, Pos: l.Pos}
+		b.findLock(g.Lock, l.Table)
+	}
+}
+
+// findLock finds the table that holds the rows for groups. The DDL need not have it.
+func (b *binding) findLock(l *GroupLock, table config.String) {
+	found := b.catalog.Lookup(table.Value, b.fold)
+	switch len(found) {
+	case 0:
+		l.Table = b.fold(table.Value)
+		if before, after, ok := strings.Cut(l.Table, "."); ok {
+			l.Schema, l.Table = before, after
+		}
+	case 1:
+		l.Known, l.Schema, l.Table = found[0], found[0].Schema, found[0].Name
+	default:
+		tableName{String: table, key: "table: "}.several(found, b.errs)
 	}
 }
 
@@ -328,7 +354,7 @@ func (g *Group) text() string {
 		text += " where " + conjunction(g.Member)
 	}
 	if g.Lock != nil {
-		text += " lock " + g.Lock.Table + " [" + g.Lock.On + "]"
+		text += " lock " + g.Lock.QualifiedName() + " [" + g.Lock.On + "]"
 	}
 	return text + "; runs: " + conjunction(g.Running) + "; waits: " + conjunction(g.Waiting)
 }

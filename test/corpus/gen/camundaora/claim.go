@@ -19,6 +19,12 @@ var (
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
+// Of the jobs that are alike in PROCESS_INSTANCE_ID_, one runs at once; a claim locks the row of
+// ACT_RU_EXECUTION that stands for each group, then counts what is running. In a transaction of
+// the caller's own that must be READ COMMITTED, since at another level the rows would be counted
+// as they were when it began. A claim can come back with fewer jobs than are ready: it passes
+// over groups that another claims from at that moment.
+//
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
@@ -37,6 +43,7 @@ func (q *Queue) Claim(ctx context.Context, deploymentID []string, limit int) (jo
 	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 		jobs, err = queryCursor(ctx, db, scanJob, claimSQL,
 			list{first: "DEPLOYMENT_ID_ IN (:v0", more: ", :v0", none: "DEPLOYMENT_ID_ IN (NULL", pad: true, rows: column(deploymentID, func(v string) []any { return []any{v} })},
+			list{first: "other.DEPLOYMENT_ID_ IN (:v0", more: ", :v0", none: "other.DEPLOYMENT_ID_ IN (NULL", pad: true, rows: column(deploymentID, func(v string) []any { return []any{v} })},
 			limit,
 			q.worker,
 		)

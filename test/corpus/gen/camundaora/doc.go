@@ -19,11 +19,17 @@
 // be settled with the count of its own claim. A worker that comes late gets ErrLost and changes
 // nothing.
 //
+// Of the jobs that are alike in PROCESS_INSTANCE_ID_, one runs at once; a claim locks the row of
+// ACT_RU_EXECUTION that stands for each group, then counts what is running. In a transaction of
+// the caller's own that must be READ COMMITTED, since at another level the rows would be counted
+// as they were when it began. A claim can come back with fewer jobs than are ready: it passes
+// over groups that another claims from at that moment.
+//
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// ACT_RU_JOB_JOBS_READY.
+// ACT_RU_JOB_JOBS_READY and ACT_RU_JOB_JOBS_LINE.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -33,6 +33,7 @@ func (q *Queue) Peek(ctx context.Context, deploymentID []string, limit int) (job
 	err = q.retry(ctx, "peek", func(db DBTX) (err error) {
 		jobs, err = query(ctx, db, scanPeeked, peekSQL,
 			list{first: "DEPLOYMENT_ID_ IN (:v0", more: ", :v0", none: "DEPLOYMENT_ID_ IN (NULL", pad: true, rows: column(deploymentID, func(v string) []any { return []any{v} })},
+			list{first: "other.DEPLOYMENT_ID_ IN (:v0", more: ", :v0", none: "other.DEPLOYMENT_ID_ IN (NULL", pad: true, rows: column(deploymentID, func(v string) []any { return []any{v} })},
 			limit,
 		)
 		return err

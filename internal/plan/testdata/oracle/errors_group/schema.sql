@@ -3,30 +3,27 @@
 CREATE TABLE hooks (
     id        NUMBER(18) GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant    VARCHAR2(40), -- qgen:group limit=2 free=null|'*'
-    kind      VARCHAR2(40) NOT NULL, -- qgen:topic
     state     VARCHAR2(40) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=sent failed=dead
-    until_at  TIMESTAMP(6) WITH TIME ZONE NULL, -- qgen:lease length=5m
-    weight    NUMBER(9) DEFAULT 0 NOT NULL -- qgen:priority desc
+    until_at  TIMESTAMP(6) WITH TIME ZONE NULL -- qgen:lease length=5m
 );
 
--- The steps of one order are done one after the other.
--- qgen:queue steps
-CREATE TABLE steps (
-    id        NUMBER(18) GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    order_id  NUMBER(9) NOT NULL, -- qgen:group fifo
-    state     VARCHAR2(40) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over failed=dead
-    due_at    TIMESTAMP(6) WITH TIME ZONE NULL, -- qgen:due; order 1
-    tries     NUMBER(9) DEFAULT 0 NOT NULL, -- qgen:attempts up on=claim max=5
-    taken_at  TIMESTAMP(6) WITH TIME ZONE NULL -- qgen:claimed timeout=10m
-);
+-- A table that is its own index.
+-- qgen:queue leaves
+CREATE TABLE leaves (
+    id        NUMBER(18) PRIMARY KEY,
+    tenant    VARCHAR2(40) NOT NULL, -- qgen:group limit=1
+    state     VARCHAR2(40) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=sent failed=dead
+    until_at  TIMESTAMP(6) WITH TIME ZONE NULL -- qgen:lease length=5m
+) ORGANIZATION INDEX;
 
--- Jobs that are exclusive run alone in their case; the others as they come.
--- qgen:queue cases done=delete
-CREATE TABLE cases (
-    id        NUMBER(18) GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    case_id   NUMBER(9) NOT NULL,
-    alone     NUMBER(9) NOT NULL,
-    until_at  TIMESTAMP(6) WITH TIME ZONE NULL, -- qgen:lease length=5m expired=claim
-    owner_name VARCHAR2(40) NULL, -- qgen:worker
-    rev       NUMBER(9) DEFAULT 0 NOT NULL -- qgen:version
-);
+-- A table whose rows move when they are claimed.
+-- qgen:queue parts
+CREATE TABLE parts (
+    id        NUMBER(18) PRIMARY KEY,
+    tenant    VARCHAR2(40) NOT NULL, -- qgen:group limit=1
+    state     VARCHAR2(40) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=sent failed=dead
+    until_at  TIMESTAMP(6) WITH TIME ZONE NULL -- qgen:lease length=5m
+) PARTITION BY LIST (state) (PARTITION live VALUES ('new', 'busy'), PARTITION old VALUES (DEFAULT));
+
+CREATE TABLE north.rooms (id VARCHAR2(40) PRIMARY KEY);
+CREATE TABLE south.rooms (id VARCHAR2(40) PRIMARY KEY);

@@ -3,3 +3,6 @@
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
 CREATE INDEX ACT_RU_JOB_JOBS_READY ON ACT_RU_JOB (PRIORITY_ DESC, DUEDATE_, ID_) ONLINE;
+
+-- serves Claim: who is before a row in its group, and which of them run
+CREATE INDEX ACT_RU_JOB_JOBS_LINE ON ACT_RU_JOB (PROCESS_INSTANCE_ID_, PRIORITY_ DESC, DUEDATE_, ID_) ONLINE;
