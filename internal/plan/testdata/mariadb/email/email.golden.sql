@@ -26,7 +26,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    MariaDB 10.6 cannot return the rows of an UPDATE
---   block        token does the same with fewer statements, so a block must be asked for
+--   block        others do the same in plain statements, so a block must be asked for
 --   token        no index can give this order, and rows that are sorted are all locked first
 --   lock_update  no index can give this order, and rows that are sorted are all locked first
 --   advisory     MariaDB has no locks on numbers

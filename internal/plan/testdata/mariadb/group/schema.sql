@@ -35,3 +35,16 @@ CREATE TABLE cases (
 CREATE TABLE tenants (
     id VARCHAR(40) NOT NULL PRIMARY KEY
 );
+
+-- At most two calls of one tenant run at once.
+-- qgen:queue calls
+CREATE TABLE calls (
+    id        BIGINT AUTO_INCREMENT,
+    part      INT NOT NULL,
+    tenant    VARCHAR(40), -- qgen:group limit=2 free='*'
+    kind      VARCHAR(40) NOT NULL, -- qgen:topic
+    state     VARCHAR(40) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=sent failed=dead
+    held      BINARY(16), -- qgen:token
+    weight    INT DEFAULT 0 NOT NULL, -- qgen:priority desc
+    PRIMARY KEY (id, part)
+);

@@ -25,7 +25,7 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    MariaDB 10.6 cannot return the rows of an UPDATE
---   block        token does the same with fewer statements, so a block must be asked for
+--   block        others do the same in plain statements, so a block must be asked for
 -- * token        the token column holds the key of the batch, by which it is read back
 --   lock_update  not needed: token comes first
 --   advisory     MariaDB has no locks on numbers
