@@ -31,7 +31,7 @@ CREATE TABLE cases (
     rev       NUMBER(9) DEFAULT 0 NOT NULL -- qgen:version
 );
 
--- One row for each tenant, order and case: claims lock it.
+-- One row for each tenant and case: claims lock it. Those for orders are in another schema.
 CREATE TABLE tenants (
     id VARCHAR2(40) NOT NULL PRIMARY KEY
 );

@@ -15,7 +15,7 @@
 --
 -- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
 --
--- Of the jobs that are alike in ORDER_ID, one runs at once, and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try; a claim locks the row of TENANTS that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+-- Of the jobs that are alike in ORDER_ID, one runs at once, and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try; a claim locks the row of SHOP.ORDERS that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
@@ -40,7 +40,7 @@
 
 -- sql/claim.sql
 -- claim: ready to running
--- locks: the rows it finds, and the row of TENANTS for each group that they are of, until commit; passes over rows and groups that are locked
+-- locks: the rows it finds, and the row of SHOP.ORDERS for each group that they are of, until commit; passes over rows and groups that are locked
 -- index: (STATE, DUE_AT, ID)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* stepsq.Claim */
@@ -74,7 +74,7 @@ BEGIN
     ) LOOP
         FOR i IN (
             SELECT 1
-            FROM   TENANTS
+            FROM   SHOP.ORDERS
             WHERE  id = found_row.order_id
             FOR    UPDATE SKIP LOCKED
         ) LOOP
