@@ -93,7 +93,7 @@ func proveCalls[J any](t *testing.T, server string, room int, open func(*sql.DB)
 		b.run(t, "INSERT INTO calls (tenant, kind) SELECT CASE WHEN seq % 10 = 0 THEN NULL ELSE 1 + seq % 4 END, CASE WHEN seq % 3 = 0 THEN 'mail' ELSE 'text' END FROM seq_1_to_400")
 		var mu sync.Mutex
 		running, most, left := map[string]int{}, 0, total
-		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 		defer cancel()
 		// count notes that jobs run, or do not any more: before the database knows.
 		count := func(by int, jobs ...J) bool {
