@@ -1,8 +1,10 @@
 package dialect
 
 import (
+	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -55,6 +57,36 @@ func TestIdent(t *testing.T) {
 	}
 	if got := pg.Shorten("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaé"); len(got) != 62 {
 		t.Errorf("Shorten cut inside a character: %q", got)
+	}
+}
+
+// TestReserved shows that columns and tables may be called by any word that one of the
+// servers reserves, and by what columns of queues are often called.
+func TestReserved(t *testing.T) {
+	common, err := os.ReadFile("testdata/names.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Fields(string(common))
+	for _, d := range All() {
+		words = append(words, strings.Fields(d.Identifiers.Reserved)...)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	for _, d := range All() {
+		for _, w := range words {
+			name := d.Ident(d.Fold(w))
+			for _, sql := range []string{
+				"UPDATE t SET " + name + " = 1 WHERE " + name + " = 2 OR t." + name + " = 3",
+				"SELECT " + name + ", t." + name + " FROM t WHERE " + name + " IN (1, 2) AND (" + name + " IS NULL OR " + name + " <= 5) ORDER BY " + name,
+				"INSERT INTO t (" + name + ") VALUES (1)",
+				"SELECT 1 FROM " + name,
+			} {
+				if err := schema.Check(d.Grammar, sql); err != nil {
+					t.Errorf("%s: %s: %v", d.Name, sql, err)
+				}
+			}
+		}
 	}
 }
 

@@ -34,6 +34,7 @@
 -- note: rows of one priority are taken as they came, by column "id"
 -- note: a row whose column "tenant" is null belongs to no group
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -35,6 +35,7 @@
 --   pop          from=companion adds a row between finding jobs and marking them
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes

@@ -1,4 +1,4 @@
--- Package lettersq uses the table letters as a queue of jobs on MySQL 8.0.1 and later.
+-- Package lettersq uses the table letters as a queue of jobs on MySQL 8 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> held
@@ -140,13 +140,13 @@ LIMIT  ?;
 -- verify: version
 -- locks: none
 SELECT /* lettersq.Verify */
-       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.0.1')
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8')
 FROM   DUAL
 WHERE  VERSION() LIKE '%MariaDB%'
 OR     VERSION() LIKE '%TiDB%'
 OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
        + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
-       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80001;
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80000;
 
 -- sql/verify_columns.sql
 -- verify: columns

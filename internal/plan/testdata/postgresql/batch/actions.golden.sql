@@ -34,6 +34,7 @@
 --   guarded      not needed: lock_update comes first
 --   pop          from=companion adds a row between finding jobs and marking them
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes

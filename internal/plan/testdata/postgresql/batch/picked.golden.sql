@@ -34,6 +34,7 @@
 -- * guarded      the row whose key is the token is added when jobs are found, and not before (from=companion), and the old state is compared when a row is taken
 --   pop          from=companion adds a row between finding jobs and marking them
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes

@@ -33,6 +33,7 @@
 --   pop          from=companion adds a row between finding jobs and marking them
 -- note: no order is said: rows are taken in the order of the key, id
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 -- note: an index in queue order is one hot tablet: for many workers add a column for qgen:shard mod and give each worker its share; a hashed index would put the rows out of order
 
 -- sql/claim_lock.sql
