@@ -71,6 +71,13 @@ func (b *binding) readCycle() {
 		if shift == nil {
 			return
 		}
+		if every := shift.Column; every != nil && !every.NotNull {
+			what := "has no next time"
+			if due.column.NotNull {
+				what = fmt.Sprintf("cannot be completed, because %q is NOT NULL", due.column.Name)
+			}
+			b.note("warning: a job whose %s is null %s; cycle=\"coalesce(%s, …)\" says when it is due", every.Name, what, every.Name)
+		}
 		c.Next = Value{Kind: Now, Shift: shift}
 	}
 	b.spec.Cycle = c

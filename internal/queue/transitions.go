@@ -382,6 +382,9 @@ func (b *binding) clears(r *role, steps ...TransitionName) {
 // resolve returns the writes of a transition in table order, each column once.
 func (b *binding) resolve(name TransitionName) []Write {
 	winners := map[*schema.Column]*draft{}
+	said := func(c *schema.Column) bool {
+		return slices.ContainsFunc(b.drafts[name], func(d *draft) bool { return d.column == c && d.by.verb == "on" })
+	}
 	for _, d := range b.drafts[name] {
 		first := winners[d.column]
 		switch {
@@ -395,6 +398,7 @@ func (b *binding) resolve(name TransitionName) []Write {
 			winners[d.column] = d
 			b.note("on %s, column %q gets %s as qgen:on says, not %s as qgen:%s would",
 				name, d.column.Name, quote(d.value, d.column), quote(first.value, first.column), first.by.verb)
+		case said(d.column): // which of the two does not matter
 		default:
 			b.errorf(d.by.pos, "%s and %s at %s write different values when a job is %s", mark+d.by.verb, mark+first.by.verb, first.by.pos, doing[name]).
 				WithHint("%s writes %s, %s writes %s. Leave one of them out, or say which value is meant: qgen:on %s set ….",

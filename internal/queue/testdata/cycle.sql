@@ -42,3 +42,15 @@ CREATE TABLE added (
   tries  int NOT NULL, -- qgen:attempts up on=claim
   every  int NOT NULL
 );
+-- qgen:queue nullable cycle=every
+CREATE TABLE nullable (
+  id     bigserial PRIMARY KEY,
+  run_at timestamptz NOT NULL, -- qgen:due
+  every  interval
+);
+-- qgen:queue ending cycle=every
+CREATE TABLE ending (
+  id     bigserial PRIMARY KEY,
+  run_at timestamptz, -- qgen:due null=never
+  every  interval
+);
