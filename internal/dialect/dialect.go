@@ -56,6 +56,7 @@ const (
 	Upsert          Capability = "upsert"              // INSERT decides what becomes of a row that is there already
 	WriterLocks     Capability = "writer_locks"        // the server tells which transactions may have written to a table
 	Numbered        Capability = "transaction_numbers" // TransactionNumbers
+	RowLists        Capability = "row_lists"           // a list of rows is looked up by an index and compared quickly, (a, b) IN ((1, 2), …)
 	Miscounts       Capability = "miscounts"           // the number of rows that a statement changed may be told wrong, what it returns may not
 )
 
@@ -63,7 +64,7 @@ var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
-	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert,
+	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert, RowLists,
 }
 
 // Dialect is one folder of templates.

@@ -627,8 +627,19 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 			when := " WHEN " + all(b.Match) + " THEN " + value
 			s.settle.carry(f, "CASE"+s.list(Arg{Kind: ArgList, Batch: append(slices.Clone(keys), f), First: when, More: when})+" END")
 		}
-		// An IN of a thousand values becomes a sub-query on some servers, and then a
-		// scan that waits for rows that others hold.
+		if fields := slices.Concat(keys, held); s.can(dialect.RowLists) && !slices.ContainsFunc(fields, s.convertsInRows) {
+			own, row := strings.Join(b.Own, ", "), strings.Join(b.Values, ", ")
+			more := ", "
+			if len(fields) > 1 {
+				own, row, more = "("+own+")", "("+row+")", ",\n       "
+			}
+			// The text of a list is found by what it begins with: in front of a bare name
+			// there could be the beginning of another.
+			b.List = s.list(Arg{Kind: ArgList, Batch: fields, First: "(" + own + " IN (" + row, More: more + row, Pad: true}) + "))"
+			return
+		}
+		// Elsewhere an IN of a thousand values may become a sub-query, and then a scan that
+		// waits for rows that others hold.
 		if len(keys) == 1 && len(held) == 0 {
 			b.List = s.list(Arg{Kind: ArgList, Batch: keys, First: "(" + b.Match[0], More: " OR " + b.Match[0], Pad: true}) + ")"
 			return
@@ -636,6 +647,22 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 		row := "(" + all(slices.Concat(b.Match, b.Held)) + ")"
 		b.List = "(" + s.list(Arg{Kind: ArgList, Batch: slices.Concat(keys, held), First: row, More: "\n       OR " + row, Pad: true}) + ")"
 	}
+}
+
+// convertsInRows reports whether a value of a field may be compared with its column in
+// another way where both are parts of rows: whole numbers, texts, bytes and times are not
+// (tried: MySQL 9.7).
+func (s *scope) convertsInRows(f *Field) bool {
+	if f.RowID || f.Element {
+		return true
+	}
+	switch s.spec.Table.Column(f.Column).Type.Class {
+	case schema.Int, schema.Text, schema.Bytes:
+		return s.fieldWrite(f) != ""
+	case schema.Timestamp:
+		return false
+	}
+	return true
 }
 
 // slot is the placeholder of a value within a list that is written out; where

@@ -118,7 +118,7 @@ func (e *entry) prove(t *testing.T, program, server string) {
 }
 
 // create runs files of SQL. Tables whose names are made at run time are those of channel 7.
-func create(t *testing.T, db *sql.DB, files ...string) {
+func create(t testing.TB, db *sql.DB, files ...string) {
 	t.Helper()
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -140,7 +140,7 @@ func exists(path string) bool {
 
 // place returns the DSN of an empty place that goes away with the test, and the driver
 // that knows it.
-func place(t *testing.T, engine, server string) (driver, dsn string) {
+func place(t testing.TB, engine, server string) (driver, dsn string) {
 	t.Helper()
 	switch engine {
 	case "sqlite":

@@ -37,6 +37,6 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
-		list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+		list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 	)
 }

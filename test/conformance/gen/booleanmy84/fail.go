@@ -30,6 +30,6 @@ var (
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
+		list{first: "(id IN (?", more: ", ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
 	)
 }

@@ -49,12 +49,12 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		}
 		if _, err = exec(ctx, db, claimSQL,
 			token,
-			list{first: "(region = ? AND seq = ?)", more: "\n       OR (region = ? AND seq = ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.Region, j.Seq} })},
+			list{first: "((region, seq) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.Region, j.Seq} })},
 		); err != nil {
 			return err
 		}
 		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(region = ? AND seq = ?)", more: "\n       OR (region = ? AND seq = ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.Region, j.Seq} })},
+			list{first: "((region, seq) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.Region, j.Seq} })},
 		)
 		return err
 	})

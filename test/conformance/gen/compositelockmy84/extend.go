@@ -52,18 +52,18 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
 		fresh = nil
 		held, err := query(ctx, db, scanCandidate, extendLockSQL,
-			list{first: "(region = ? AND seq = ? AND token = ?)", more: "\n       OR (region = ? AND seq = ? AND token = ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.Region, j.Seq, j.Token} })},
+			list{first: "((region, seq, token) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.Region, j.Seq, j.Token} })},
 		)
 		if err != nil || len(held) == 0 {
 			return err
 		}
 		if _, err = exec(ctx, db, extendSQL,
-			list{first: "(region = ? AND seq = ? AND token = ?)", more: "\n       OR (region = ? AND seq = ? AND token = ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.Region, j.Seq, j.Token} })},
+			list{first: "((region, seq, token) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.Region, j.Seq, j.Token} })},
 		); err != nil {
 			return err
 		}
 		fresh, err = query(ctx, db, scanExtended, extendReadSQL,
-			list{first: "(region = ? AND seq = ?)", more: "\n       OR (region = ? AND seq = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.Region, j.Seq} })},
+			list{first: "((region, seq) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.Region, j.Seq} })},
 		)
 		return err
 	})

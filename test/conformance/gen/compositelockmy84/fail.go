@@ -30,6 +30,6 @@ var (
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(region = ? AND seq = ? AND token = ?)", more: "\n       OR (region = ? AND seq = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.Region, j.Seq, j.Token} })},
+		list{first: "((region, seq, token) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.Region, j.Seq, j.Token} })},
 	)
 }

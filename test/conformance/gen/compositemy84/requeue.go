@@ -37,6 +37,6 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
-		list{first: "(region = ? AND seq = ? AND token = ?)", more: "\n       OR (region = ? AND seq = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.Region, j.Seq, j.Token} })},
+		list{first: "((region, seq, token) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.Region, j.Seq, j.Token} })},
 	)
 }

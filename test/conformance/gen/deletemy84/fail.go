@@ -41,10 +41,10 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	left--
 	if left > 0 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+		list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 	)
 }

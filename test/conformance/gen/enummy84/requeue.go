@@ -37,6 +37,6 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
-		list{first: "(id = ? AND version = ?)", more: "\n       OR (id = ? AND version = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Version} })},
+		list{first: "((id, version) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Version} })},
 	)
 }

@@ -68,19 +68,19 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 			taken = nil
 			free, err := query(ctx, db, scanCandidate, claimLockSQL,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(tried, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(id IN (?", more: ", ?", pad: true, rows: column(tried, func(j Job) []any { return []any{j.ID} })},
 			)
 			if err != nil || len(free) == 0 {
 				return err
 			}
 			if _, err = exec(ctx, db, claimSQL,
 				q.worker,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(id IN (?", more: ", ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.ID} })},
 			); err != nil {
 				return err
 			}
 			taken, err = query(ctx, db, scanJob, claimReadSQL,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(id IN (?", more: ", ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.ID} })},
 			)
 			return err
 		})

@@ -37,6 +37,6 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
-		list{first: "(id = ? AND tries = ? AND worker = ?)", more: "\n       OR (id = ? AND tries = ? AND worker = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries, j.Worker} })},
+		list{first: "((id, tries, worker) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries, j.Worker} })},
 	)
 }

@@ -64,25 +64,25 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 			return err
 		}
 		found, err = query(ctx, db, scanCandidate, claimGroupSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		found, err = query(ctx, db, scanCandidate, claimCountSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		if _, err = exec(ctx, db, claimSQL,
 			token,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}
 		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		)
 		return err
 	})

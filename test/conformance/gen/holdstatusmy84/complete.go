@@ -33,6 +33,6 @@ func (t *Tx) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return t.queue.settle(ctx, "complete", jobs, completeLockSQL, completeSQL,
-		list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
+		list{first: "(id IN (?", more: ", ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
 	)
 }

@@ -26,6 +26,6 @@ var (
 func (t *Tx) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	return t.queue.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
+		list{first: "(id IN (?", more: ", ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
 	)
 }

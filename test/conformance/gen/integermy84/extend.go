@@ -52,7 +52,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
 		fresh = nil
 		held, err := query(ctx, db, scanCandidate, extendLockSQL,
-			list{first: "(id = ? AND claimed_at = ? AND worker = ?)", more: "\n       OR (id = ? AND claimed_at = ? AND worker = ?)", pad: true, rows: column(jobs, func(j *Job) []any {
+			list{first: "((id, claimed_at, worker) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j *Job) []any {
 				return []any{j.ID, j.ClaimedAt.UTC().Format("2006-01-02 15:04:05.999999"), j.Worker}
 			})},
 		)
@@ -60,14 +60,14 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 			return err
 		}
 		if _, err = exec(ctx, db, extendSQL,
-			list{first: "(id = ? AND claimed_at = ? AND worker = ?)", more: "\n       OR (id = ? AND claimed_at = ? AND worker = ?)", pad: true, rows: column(jobs, func(j *Job) []any {
+			list{first: "((id, claimed_at, worker) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j *Job) []any {
 				return []any{j.ID, j.ClaimedAt.UTC().Format("2006-01-02 15:04:05.999999"), j.Worker}
 			})},
 		); err != nil {
 			return err
 		}
 		fresh, err = query(ctx, db, scanExtended, extendReadSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 		)
 		return err
 	})

@@ -30,7 +30,7 @@ var (
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(id = ? AND claimed_at = ? AND worker = ?)", more: "\n       OR (id = ? AND claimed_at = ? AND worker = ?)", pad: true, rows: column(jobs, func(j Job) []any {
+		list{first: "((id, claimed_at, worker) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any {
 			return []any{j.ID, j.ClaimedAt.UTC().Format("2006-01-02 15:04:05.999999"), j.Worker}
 		})},
 	)

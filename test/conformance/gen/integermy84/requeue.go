@@ -37,7 +37,7 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
-		list{first: "(id = ? AND claimed_at = ? AND worker = ?)", more: "\n       OR (id = ? AND claimed_at = ? AND worker = ?)", pad: true, rows: column(jobs, func(j Job) []any {
+		list{first: "((id, claimed_at, worker) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any {
 			return []any{j.ID, j.ClaimedAt.UTC().Format("2006-01-02 15:04:05.999999"), j.Worker}
 		})},
 	)

@@ -56,7 +56,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 			return err
 		}
 		if _, err := exec(ctx, db, claimInsertTakenSQL,
-			list{first: "(held.id = ?", more: " OR held.id = ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(held.id IN (?", more: ", ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}

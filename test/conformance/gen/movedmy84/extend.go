@@ -56,24 +56,24 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
 		fresh = nil
 		found, err := query(ctx, db, scanKey, extendLockSQL,
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.Token} })},
 		)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, extendUpdateTakenSQL,
-			list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j *Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j *Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return err
 		}
 		if _, err := exec(ctx, db, extendSQL,
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(held, func(j *Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j *Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return err
 		}
 		fresh, err = query(ctx, db, scanExtended, extendReadSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(held, func(j *Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(held, func(j *Job) []any { return []any{j.ID} })},
 		)
 		return err
 	})

@@ -53,29 +53,29 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	}
 	return q.settleWith(ctx, "complete", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, completeLockSQL,
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, completeMoveSQL,
-			list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, completeDeletePartsSQL,
-			list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, completeUpdateTakenSQL,
-			list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, completeSQL,
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 3 {
 		return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
 			found, err = query(ctx, db, scanKey, retryLockSQL,
-				list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+				list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 			)
 			if err != nil || len(found) == 0 {
 				return nil, err
@@ -71,17 +71,17 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 			held := stillHeld(jobs, found)
 			if _, err := exec(ctx, db, retryMoveSQL,
 				errorText(cause, 16383),
-				list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+				list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 			); err != nil {
 				return nil, err
 			}
 			if _, err := exec(ctx, db, retryUpdateTakenSQL,
-				list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+				list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 			); err != nil {
 				return nil, err
 			}
 			if _, err := exec(ctx, db, retrySQL,
-				list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+				list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 			); err != nil {
 				return nil, err
 			}
@@ -90,24 +90,24 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	}
 	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, failLockSQL,
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, failMoveSQL,
-			list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, failDeletePartsSQL,
-			list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, failSQL,
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}

@@ -70,17 +70,17 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 			return err
 		}
 		if _, err := exec(ctx, db, recoverMoveSQL,
-			list{first: "(held.id = ?", more: " OR held.id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(held.id IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}
 		if _, err := exec(ctx, db, recoverUpdateTakenSQL,
-			list{first: "(held.id = ?", more: " OR held.id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(held.id IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}
 		if _, err := exec(ctx, db, recoverSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}
@@ -96,17 +96,17 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 				return err
 			}
 			if _, err := exec(ctx, db, recoverFailedMoveSQL,
-				list{first: "(held.id = ?", more: " OR held.id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(held.id IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 			); err != nil {
 				return err
 			}
 			if _, err := exec(ctx, db, recoverFailedDeletePartsSQL,
-				list{first: "(held.id = ?", more: " OR held.id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(held.id IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 			); err != nil {
 				return err
 			}
 			if _, err := exec(ctx, db, recoverFailedSQL,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(id IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 			); err != nil {
 				return err
 			}

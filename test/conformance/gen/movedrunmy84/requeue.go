@@ -49,24 +49,24 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 	}
 	return q.settleWith(ctx, "requeue", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, requeueLockSQL,
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, requeueMoveSQL,
-			list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, requeueDeleteTakenSQL,
-			list{first: "(held.id = ? AND held.token = ?)", more: "\n       OR (held.id = ? AND held.token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((held.id, held.token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, requeueSQL,
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Token} })},
 		); err != nil {
 			return nil, err
 		}

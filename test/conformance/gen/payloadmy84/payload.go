@@ -22,7 +22,7 @@ func withPayload(ctx context.Context, db DBTX, jobs []Job) ([]Job, error) {
 	byKey := make(map[Key]Job, len(jobs))
 	for part := range slices.Chunk(jobs, mostJobs) {
 		found, err := query(ctx, db, scanPayload, payloadSQL,
-			list{first: "(jobs.id = ?", more: " OR jobs.id = ?", pad: true, rows: column(part, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(jobs.id IN (?", more: ", ?", pad: true, rows: column(part, func(j Job) []any { return []any{j.ID} })},
 		)
 		if err != nil {
 			return nil, err

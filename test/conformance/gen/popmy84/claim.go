@@ -43,7 +43,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 			return err
 		}
 		if _, err = exec(ctx, db, claimSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}

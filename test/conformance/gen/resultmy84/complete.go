@@ -51,6 +51,6 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 	return q.settle(ctx, "complete", column(done, func(d Done) Job { return d.Job }), completeLockSQL, completeSQL,
 		list{first: " WHEN id = ? THEN ?", more: " WHEN id = ? THEN ?", rows: column(done, func(d Done) []any { return []any{d.ID, d.Result} })},
 		list{first: " WHEN id = ? THEN (?)", more: " WHEN id = ? THEN (?)", rows: column(done, func(d Done) []any { return []any{d.ID, d.Score} })},
-		list{first: "(id = ? AND owner = ?)", more: "\n       OR (id = ? AND owner = ?)", pad: true, rows: column(done, func(d Done) []any { return []any{d.ID, d.Owner} })},
+		list{first: "((id, owner) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(done, func(d Done) []any { return []any{d.ID, d.Owner} })},
 	)
 }

@@ -33,6 +33,6 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error, code *int32) err
 	jobs := []Job{job}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
 		code,
-		list{first: "(id = ? AND owner = ?)", more: "\n       OR (id = ? AND owner = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Owner} })},
+		list{first: "((id, owner) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Owner} })},
 	)
 }

@@ -45,7 +45,7 @@ func (q *Queue) Partial(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "partial", jobs, outcomePartialLockSQL, outcomePartialSQL,
-		list{first: "(id = ? AND owner = ?)", more: "\n       OR (id = ? AND owner = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Owner} })},
+		list{first: "((id, owner) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Owner} })},
 	)
 }
 
@@ -72,6 +72,6 @@ func (q *Queue) Dropped(ctx context.Context, reason *int32, jobs ...Job) error {
 	}
 	return q.settle(ctx, "dropped", jobs, outcomeDroppedLockSQL, outcomeDroppedSQL,
 		reason,
-		list{first: "(id = ? AND owner = ?)", more: "\n       OR (id = ? AND owner = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Owner} })},
+		list{first: "((id, owner) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Owner} })},
 	)
 }

@@ -41,10 +41,10 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	failures++
 	if failures < 3 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
-			list{first: "(id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.UnixMicro()} })},
+			list{first: "((id, claimed_at) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.UnixMicro()} })},
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.UnixMicro()} })},
+		list{first: "((id, claimed_at) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.UnixMicro()} })},
 	)
 }

@@ -37,6 +37,6 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
-		list{first: "(id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.UnixMicro()} })},
+		list{first: "((id, claimed_at) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.UnixMicro()} })},
 	)
 }

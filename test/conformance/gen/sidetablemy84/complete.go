@@ -47,15 +47,15 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	}
 	return q.settleRows(ctx, "complete", jobs, func(db DBTX) error {
 		_, err := query(ctx, db, scanKey, completeBeforeSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
 		)
 		return err
 	}, func(db DBTX, held []Job) error {
 		_, err := exec(ctx, db, completeRowsSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 		)
 		return err
 	}, completeLockSQL, completeSQL,
-		list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+		list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 	)
 }

@@ -46,12 +46,12 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			backoff(failures).Seconds(),
 			errorText(cause, 16383),
-			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+			list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
 		errorText(cause, 16383),
-		list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
+		list{first: "((id, token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 	)
 }
 

@@ -48,12 +48,12 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		}
 		if _, err = exec(ctx, db, claimSQL,
 			q.worker,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}
 		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		)
 		return err
 	})

@@ -43,12 +43,12 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 3 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			errorText(cause, 200),
-			list{first: "(id = ? AND tries = ? AND worker = ?)", more: "\n       OR (id = ? AND tries = ? AND worker = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries, j.Worker} })},
+			list{first: "((id, tries, worker) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries, j.Worker} })},
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
 		errorText(cause, 200),
-		list{first: "(id = ? AND tries = ? AND worker = ?)", more: "\n       OR (id = ? AND tries = ? AND worker = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries, j.Worker} })},
+		list{first: "((id, tries, worker) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries, j.Worker} })},
 	)
 }
 

@@ -22,7 +22,7 @@ func withPayload(ctx context.Context, db DBTX, jobs []Job, text string) ([]Job, 
 	byKey := make(map[Key]Job, len(jobs))
 	for part := range slices.Chunk(jobs, mostJobs) {
 		found, err := query(ctx, db, scanPayload, text,
-			list{first: "(queue_row.id = ?", more: " OR queue_row.id = ?", pad: true, rows: column(part, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(queue_row.id IN (?", more: ", ?", pad: true, rows: column(part, func(j Job) []any { return []any{j.ID} })},
 		)
 		if err != nil {
 			return nil, err

@@ -55,12 +55,12 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 			if _, err = exec(ctx, db, claimSQL,
 				q.worker,
 				token,
-				list{first: "(held.id = ?", more: " OR held.id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(held.id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 			); err != nil {
 				return err
 			}
 			jobs, err = query(ctx, db, scanJob, claimReadSQL,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 			)
 			return err
 		}()
@@ -68,7 +68,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 			return err
 		}
 		if _, err := exec(ctx, db, claimLeaveSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}

@@ -43,19 +43,19 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	}
 	return q.settleWith(ctx, "complete", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, completeLockSQL,
-			list{first: "(id = ? AND mark = ?)", more: "\n       OR (id = ? AND mark = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Mark} })},
+			list{first: "((id, mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Mark} })},
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, completeMoveSQL,
-			list{first: "(held.id = ? AND held.mark = ?)", more: "\n       OR (held.id = ? AND held.mark = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
+			list{first: "((held.id, held.mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, completeSQL,
-			list{first: "(id = ? AND mark = ?)", more: "\n       OR (id = ? AND mark = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
+			list{first: "((id, mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
 		); err != nil {
 			return nil, err
 		}

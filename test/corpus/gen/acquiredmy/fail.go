@@ -57,7 +57,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 2 {
 		return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
 			found, err = query(ctx, db, scanKey, retryLockSQL,
-				list{first: "(id = ? AND mark = ?)", more: "\n       OR (id = ? AND mark = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Mark} })},
+				list{first: "((id, mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Mark} })},
 			)
 			if err != nil || len(found) == 0 {
 				return nil, err
@@ -65,12 +65,12 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 			held := stillHeld(jobs, found)
 			if _, err := exec(ctx, db, retryMoveSQL,
 				backoff(failures).Seconds(),
-				list{first: "(held.id = ? AND held.mark = ?)", more: "\n       OR (held.id = ? AND held.mark = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
+				list{first: "((held.id, held.mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
 			); err != nil {
 				return nil, err
 			}
 			if _, err := exec(ctx, db, retrySQL,
-				list{first: "(id = ? AND mark = ?)", more: "\n       OR (id = ? AND mark = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
+				list{first: "((id, mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
 			); err != nil {
 				return nil, err
 			}
@@ -79,7 +79,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	}
 	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, failLockSQL,
-			list{first: "(id = ? AND mark = ?)", more: "\n       OR (id = ? AND mark = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Mark} })},
+			list{first: "((id, mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Mark} })},
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
@@ -87,12 +87,12 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, failMoveSQL,
 			errorText(cause, 16383),
-			list{first: "(held.id = ? AND held.mark = ?)", more: "\n       OR (held.id = ? AND held.mark = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
+			list{first: "((held.id, held.mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, failSQL,
-			list{first: "(id = ? AND mark = ?)", more: "\n       OR (id = ? AND mark = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
+			list{first: "((id, mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
 		); err != nil {
 			return nil, err
 		}

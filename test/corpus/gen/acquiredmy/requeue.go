@@ -46,7 +46,7 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 	}
 	return q.settleWith(ctx, "requeue", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, requeueLockSQL,
-			list{first: "(id = ? AND mark = ?)", more: "\n       OR (id = ? AND mark = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Mark} })},
+			list{first: "((id, mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Mark} })},
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
@@ -55,12 +55,12 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 		if _, err := exec(ctx, db, requeueMoveSQL,
 			delay.Seconds(),
 			delay.Seconds(),
-			list{first: "(held.id = ? AND held.mark = ?)", more: "\n       OR (held.id = ? AND held.mark = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
+			list{first: "((held.id, held.mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, requeueSQL,
-			list{first: "(id = ? AND mark = ?)", more: "\n       OR (id = ? AND mark = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
+			list{first: "((id, mark) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Mark} })},
 		); err != nil {
 			return nil, err
 		}

@@ -51,12 +51,12 @@ func (q *Queue) Claim(ctx context.Context, queue *string, limit int) (jobs []Job
 		}
 		if _, err = exec(ctx, db, claimSQL,
 			q.worker,
-			list{first: "(dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ?)", more: "\n       OR (dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.DagID, j.TaskID, j.RunID, j.MapIndex} })},
+			list{first: "((dag_id, task_id, run_id, map_index) IN ((?, ?, ?, ?)", more: ",\n       (?, ?, ?, ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.DagID, j.TaskID, j.RunID, j.MapIndex} })},
 		); err != nil {
 			return err
 		}
 		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ?)", more: "\n       OR (dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.DagID, j.TaskID, j.RunID, j.MapIndex} })},
+			list{first: "((dag_id, task_id, run_id, map_index) IN ((?, ?, ?, ?)", more: ",\n       (?, ?, ?, ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.DagID, j.TaskID, j.RunID, j.MapIndex} })},
 		)
 		return err
 	})

@@ -37,7 +37,7 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "complete", jobs, completeLockSQL, completeSQL,
-		list{first: "(dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ? AND queued_dttm = FROM_UNIXTIME(? * 0.000001) AND queued_by_job_id = ?)", more: "\n       OR (dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ? AND queued_dttm = FROM_UNIXTIME(? * 0.000001) AND queued_by_job_id = ?)", pad: true, rows: column(jobs, func(j Job) []any {
+		list{first: "((dag_id, task_id, run_id, map_index, queued_dttm, queued_by_job_id) IN ((?, ?, ?, ?, FROM_UNIXTIME(? * 0.000001), ?)", more: ",\n       (?, ?, ?, ?, FROM_UNIXTIME(? * 0.000001), ?)", pad: true, rows: column(jobs, func(j Job) []any {
 			return []any{j.DagID, j.TaskID, j.RunID, j.MapIndex, j.QueuedDttm.UnixMicro(), j.QueuedByJobID}
 		})},
 	)

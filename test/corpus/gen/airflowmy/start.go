@@ -51,7 +51,7 @@ func (q *Queue) Start(ctx context.Context, hostname *string, pid *int32, jobs ..
 	err = q.transact(ctx, "start", func(db DBTX) (err error) {
 		fresh = nil
 		held, err := query(ctx, db, scanCandidate, startLockSQL,
-			list{first: "(dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ? AND queued_dttm = FROM_UNIXTIME(? * 0.000001) AND queued_by_job_id = ?)", more: "\n       OR (dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ? AND queued_dttm = FROM_UNIXTIME(? * 0.000001) AND queued_by_job_id = ?)", pad: true, rows: column(jobs, func(j *Job) []any {
+			list{first: "((dag_id, task_id, run_id, map_index, queued_dttm, queued_by_job_id) IN ((?, ?, ?, ?, FROM_UNIXTIME(? * 0.000001), ?)", more: ",\n       (?, ?, ?, ?, FROM_UNIXTIME(? * 0.000001), ?)", pad: true, rows: column(jobs, func(j *Job) []any {
 				return []any{j.DagID, j.TaskID, j.RunID, j.MapIndex, j.QueuedDttm.UnixMicro(), j.QueuedByJobID}
 			})},
 		)
@@ -61,14 +61,14 @@ func (q *Queue) Start(ctx context.Context, hostname *string, pid *int32, jobs ..
 		if _, err = exec(ctx, db, startSQL,
 			hostname,
 			pid,
-			list{first: "(dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ? AND queued_dttm = FROM_UNIXTIME(? * 0.000001) AND queued_by_job_id = ?)", more: "\n       OR (dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ? AND queued_dttm = FROM_UNIXTIME(? * 0.000001) AND queued_by_job_id = ?)", pad: true, rows: column(jobs, func(j *Job) []any {
+			list{first: "((dag_id, task_id, run_id, map_index, queued_dttm, queued_by_job_id) IN ((?, ?, ?, ?, FROM_UNIXTIME(? * 0.000001), ?)", more: ",\n       (?, ?, ?, ?, FROM_UNIXTIME(? * 0.000001), ?)", pad: true, rows: column(jobs, func(j *Job) []any {
 				return []any{j.DagID, j.TaskID, j.RunID, j.MapIndex, j.QueuedDttm.UnixMicro(), j.QueuedByJobID}
 			})},
 		); err != nil {
 			return err
 		}
 		fresh, err = query(ctx, db, scanStarted, startReadSQL,
-			list{first: "(dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ?)", more: "\n       OR (dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.DagID, j.TaskID, j.RunID, j.MapIndex} })},
+			list{first: "((dag_id, task_id, run_id, map_index) IN ((?, ?, ?, ?)", more: ",\n       (?, ?, ?, ?)", pad: true, rows: column(held, func(j Job) []any { return []any{j.DagID, j.TaskID, j.RunID, j.MapIndex} })},
 		)
 		return err
 	})

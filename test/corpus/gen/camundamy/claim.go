@@ -68,25 +68,25 @@ func (q *Queue) Claim(ctx context.Context, deploymentID []string, limit int) (jo
 			return err
 		}
 		found, err = query(ctx, db, scanCandidate, claimGroupSQL,
-			list{first: "(ID_ = ?", more: " OR ID_ = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(ID_ IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		found, err = query(ctx, db, scanCandidate, claimCountSQL,
-			list{first: "(ID_ = ?", more: " OR ID_ = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(ID_ IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		)
 		if err != nil || len(found) == 0 {
 			return err
 		}
 		if _, err = exec(ctx, db, claimSQL,
 			q.worker,
-			list{first: "(ID_ = ?", more: " OR ID_ = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(ID_ IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}
 		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(ID_ = ?", more: " OR ID_ = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(ID_ IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		)
 		return err
 	})

@@ -37,6 +37,6 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "complete", jobs, completeLockSQL, completeSQL,
-		list{first: "(ID_ = ? AND REV_ = ?)", more: "\n       OR (ID_ = ? AND REV_ = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Rev} })},
+		list{first: "((ID_, REV_) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Rev} })},
 	)
 }

@@ -52,18 +52,18 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
 		fresh = nil
 		held, err := query(ctx, db, scanCandidate, extendLockSQL,
-			list{first: "(ID_ = ? AND REV_ = ?)", more: "\n       OR (ID_ = ? AND REV_ = ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.Rev} })},
+			list{first: "((ID_, REV_) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.Rev} })},
 		)
 		if err != nil || len(held) == 0 {
 			return err
 		}
 		if _, err = exec(ctx, db, extendSQL,
-			list{first: "(ID_ = ? AND REV_ = ?)", more: "\n       OR (ID_ = ? AND REV_ = ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.Rev} })},
+			list{first: "((ID_, REV_) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.Rev} })},
 		); err != nil {
 			return err
 		}
 		fresh, err = query(ctx, db, scanExtended, extendReadSQL,
-			list{first: "(ID_ = ?", more: " OR ID_ = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(ID_ IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 		)
 		return err
 	})

@@ -52,12 +52,12 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			errorText(cause, 2000),
 			backoff(failures).Seconds(),
-			list{first: "(ID_ = ? AND REV_ = ?)", more: "\n       OR (ID_ = ? AND REV_ = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Rev} })},
+			list{first: "((ID_, REV_) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Rev} })},
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
 		errorText(cause, 2000),
-		list{first: "(ID_ = ? AND REV_ = ?)", more: "\n       OR (ID_ = ? AND REV_ = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Rev} })},
+		list{first: "((ID_, REV_) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Rev} })},
 	)
 }
 

@@ -41,6 +41,6 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
 		delay.Seconds(),
 		delay.Seconds(),
-		list{first: "(ID_ = ? AND REV_ = ?)", more: "\n       OR (ID_ = ? AND REV_ = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Rev} })},
+		list{first: "((ID_, REV_) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Rev} })},
 	)
 }

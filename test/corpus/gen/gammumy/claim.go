@@ -69,7 +69,7 @@ func (q *Queue) Claim(ctx context.Context, senderID *string, day int, limit int)
 			var mine []Job
 			for _, j := range tried {
 				n, err := exec(ctx, db, claimSQL,
-					list{first: "(ID = ?", more: " OR ID = ?", pad: true, rows: column([]Job{j}, func(j Job) []any { return []any{j.ID} })},
+					list{first: "(ID IN (?", more: ", ?", pad: true, rows: column([]Job{j}, func(j Job) []any { return []any{j.ID} })},
 					day,
 					senderID,
 					senderID,
@@ -88,7 +88,7 @@ func (q *Queue) Claim(ctx context.Context, senderID *string, day int, limit int)
 				return nil
 			}
 			taken, err = query(ctx, db, scanJob, claimReadSQL,
-				list{first: "(ID = ?", more: " OR ID = ?", pad: true, rows: column(mine, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(ID IN (?", more: ", ?", pad: true, rows: column(mine, func(j Job) []any { return []any{j.ID} })},
 			)
 			return err
 		})

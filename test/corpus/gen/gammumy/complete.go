@@ -49,24 +49,24 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	}
 	return q.settleWith(ctx, "complete", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, completeLockSQL,
-			list{first: "(ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, completeMoveSQL,
-			list{first: "(held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((held.ID, held.SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, completeDeleteOutboxMultipartSQL,
-			list{first: "(held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((held.ID, held.SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, completeSQL,
-			list{first: "(ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		); err != nil {
 			return nil, err
 		}

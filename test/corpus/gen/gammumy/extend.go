@@ -50,18 +50,18 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
 		fresh = nil
 		held, err := query(ctx, db, scanCandidate, extendLockSQL,
-			list{first: "(ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		)
 		if err != nil || len(held) == 0 {
 			return err
 		}
 		if _, err = exec(ctx, db, extendSQL,
-			list{first: "(ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		); err != nil {
 			return err
 		}
 		fresh, err = query(ctx, db, scanExtended, extendReadSQL,
-			list{first: "(ID = ?", more: " OR ID = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(ID IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
 		)
 		return err
 	})

@@ -59,29 +59,29 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 5 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			backoff(failures).Seconds(),
-			list{first: "(ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		)
 	}
 	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, failLockSQL,
-			list{first: "(ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, failMoveSQL,
-			list{first: "(held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((held.ID, held.SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, failDeleteOutboxMultipartSQL,
-			list{first: "(held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((held.ID, held.SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, failSQL,
-			list{first: "(ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		); err != nil {
 			return nil, err
 		}

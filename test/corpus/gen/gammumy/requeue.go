@@ -41,6 +41,6 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
 		delay.Seconds(),
 		delay.Seconds(),
-		list{first: "(ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", more: "\n       OR (ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+		list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 	)
 }

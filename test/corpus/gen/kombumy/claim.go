@@ -46,7 +46,7 @@ func (q *Queue) Claim(ctx context.Context, queueID int32, limit int) (jobs []Job
 			return err
 		}
 		if _, err = exec(ctx, db, claimSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
 		); err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func (q *Queue) Claim(ctx context.Context, jobCmd []byte, accept func(Job) bool,
 		err = q.transact(ctx, "claim", func(db DBTX) (err error) {
 			jobs = nil
 			free, err := query(ctx, db, scanCandidate, claimLockSQL,
-				list{first: "(job_id = ? AND job_attempts = ?)", more: "\n       OR (job_id = ? AND job_attempts = ?)", pad: true, rows: column(tried, func(j Job) []any { return []any{j.JobID, j.JobAttempts} })},
+				list{first: "((job_id, job_attempts) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(tried, func(j Job) []any { return []any{j.JobID, j.JobAttempts} })},
 				jobCmd,
 			)
 			if err != nil || len(free) == 0 {
@@ -89,12 +89,12 @@ func (q *Queue) Claim(ctx context.Context, jobCmd []byte, accept func(Job) bool,
 			}
 			if _, err = exec(ctx, db, claimSQL,
 				token,
-				list{first: "(job_id = ?", more: " OR job_id = ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.JobID} })},
+				list{first: "(job_id IN (?", more: ", ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.JobID} })},
 			); err != nil {
 				return err
 			}
 			jobs, err = query(ctx, db, scanJob, claimReadSQL,
-				list{first: "(job_id = ?", more: " OR job_id = ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.JobID} })},
+				list{first: "(job_id IN (?", more: ", ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.JobID} })},
 			)
 			return err
 		})

@@ -37,6 +37,6 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "complete", jobs, completeLockSQL, completeSQL,
-		list{first: "(job_id = ? AND job_token = ?)", more: "\n       OR (job_id = ? AND job_token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.JobID, j.JobToken} })},
+		list{first: "((job_id, job_token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.JobID, j.JobToken} })},
 	)
 }

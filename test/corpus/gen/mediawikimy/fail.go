@@ -40,10 +40,10 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	failures := int(job.JobAttempts)
 	if failures < 3 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
-			list{first: "(job_id = ? AND job_token = ?)", more: "\n       OR (job_id = ? AND job_token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.JobID, j.JobToken} })},
+			list{first: "((job_id, job_token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.JobID, j.JobToken} })},
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(job_id = ? AND job_token = ?)", more: "\n       OR (job_id = ? AND job_token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.JobID, j.JobToken} })},
+		list{first: "((job_id, job_token) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.JobID, j.JobToken} })},
 	)
 }

@@ -33,6 +33,6 @@ func (t *Tx) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return t.queue.settle(ctx, "complete", jobs, t.queue.texts.completeLock, t.queue.texts.complete,
-		list{first: "(MESSAGE_ID = ? AND ID = ?)", more: "\n       OR (MESSAGE_ID = ? AND ID = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.MessageID, j.ID} })},
+		list{first: "((MESSAGE_ID, ID) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.MessageID, j.ID} })},
 	)
 }

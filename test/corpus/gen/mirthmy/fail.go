@@ -36,6 +36,6 @@ var (
 func (t *Tx) Fail(ctx context.Context, job Job, cause error, code int32) error {
 	jobs := []Job{job}
 	return t.queue.settle(ctx, "fail", jobs, t.queue.texts.retryLock, t.queue.texts.retry,
-		list{first: "(MESSAGE_ID = ? AND ID = ?)", more: "\n       OR (MESSAGE_ID = ? AND ID = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.MessageID, j.ID} })},
+		list{first: "((MESSAGE_ID, ID) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.MessageID, j.ID} })},
 	)
 }

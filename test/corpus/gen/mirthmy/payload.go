@@ -20,7 +20,7 @@ func withPayload(ctx context.Context, db DBTX, jobs []Job, text string) ([]Job, 
 	byKey := make(map[Key]Job, len(jobs))
 	for part := range slices.Chunk(jobs, mostJobs) {
 		found, err := query(ctx, db, scanPayload, text,
-			list{first: "(queue_row.MESSAGE_ID = ? AND queue_row.ID = ?)", more: "\n       OR (queue_row.MESSAGE_ID = ? AND queue_row.ID = ?)", pad: true, rows: column(part, func(j Job) []any { return []any{j.MessageID, j.ID} })},
+			list{first: "((queue_row.MESSAGE_ID, queue_row.ID) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(part, func(j Job) []any { return []any{j.MessageID, j.ID} })},
 		)
 		if err != nil {
 			return nil, err

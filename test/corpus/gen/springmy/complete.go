@@ -33,6 +33,6 @@ func (t *Tx) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return t.queue.settle(ctx, "complete", jobs, completeLockSQL, completeSQL,
-		list{first: "(REGION = ? AND GROUP_KEY = ? AND CREATED_DATE = ? AND MESSAGE_SEQUENCE = ?)", more: "\n       OR (REGION = ? AND GROUP_KEY = ? AND CREATED_DATE = ? AND MESSAGE_SEQUENCE = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.Region, j.GroupKey, j.CreatedDate.UnixMilli(), j.MessageSequence} })},
+		list{first: "((REGION, GROUP_KEY, CREATED_DATE, MESSAGE_SEQUENCE) IN ((?, ?, ?, ?)", more: ",\n       (?, ?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.Region, j.GroupKey, j.CreatedDate.UnixMilli(), j.MessageSequence} })},
 	)
 }

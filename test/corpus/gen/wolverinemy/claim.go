@@ -49,12 +49,12 @@ func (q *Queue) Claim(ctx context.Context, receivedAt string, limit int) (jobs [
 		}
 		if _, err = exec(ctx, db, claimSQL,
 			q.worker,
-			list{first: "(id = ? AND received_at = ?)", more: "\n       OR (id = ? AND received_at = ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID, j.ReceivedAt} })},
+			list{first: "((id, received_at) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID, j.ReceivedAt} })},
 		); err != nil {
 			return err
 		}
 		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(id = ? AND received_at = ?)", more: "\n       OR (id = ? AND received_at = ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID, j.ReceivedAt} })},
+			list{first: "((id, received_at) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID, j.ReceivedAt} })},
 		)
 		return err
 	})

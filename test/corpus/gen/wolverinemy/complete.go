@@ -37,6 +37,6 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "complete", jobs, completeLockSQL, completeSQL,
-		list{first: "(id = ? AND received_at = ? AND owner_id = ?)", more: "\n       OR (id = ? AND received_at = ? AND owner_id = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ReceivedAt, j.OwnerID} })},
+		list{first: "((id, received_at, owner_id) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ReceivedAt, j.OwnerID} })},
 	)
 }

@@ -49,11 +49,11 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 5 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			backoff(failures).Seconds(),
-			list{first: "(id = ? AND received_at = ? AND owner_id = ?)", more: "\n       OR (id = ? AND received_at = ? AND owner_id = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ReceivedAt, j.OwnerID} })},
+			list{first: "((id, received_at, owner_id) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ReceivedAt, j.OwnerID} })},
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(id = ? AND received_at = ? AND owner_id = ?)", more: "\n       OR (id = ? AND received_at = ? AND owner_id = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ReceivedAt, j.OwnerID} })},
+		list{first: "((id, received_at, owner_id) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ReceivedAt, j.OwnerID} })},
 	)
 }
 

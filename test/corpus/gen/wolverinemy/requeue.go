@@ -41,6 +41,6 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
 		delay.Seconds(),
 		delay.Seconds(),
-		list{first: "(id = ? AND received_at = ? AND owner_id = ?)", more: "\n       OR (id = ? AND received_at = ? AND owner_id = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ReceivedAt, j.OwnerID} })},
+		list{first: "((id, received_at, owner_id) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ReceivedAt, j.OwnerID} })},
 	)
 }

@@ -37,6 +37,6 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "complete", jobs, completeLockSQL, completeSQL,
-		list{first: "(id = ? AND tries = ?)", more: "\n       OR (id = ? AND tries = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries} })},
+		list{first: "((id, tries) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries} })},
 	)
 }

@@ -40,10 +40,10 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	failures := int(job.Tries)
 	if failures < 2 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
-			list{first: "(id = ? AND tries = ?)", more: "\n       OR (id = ? AND tries = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries} })},
+			list{first: "((id, tries) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries} })},
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(id = ? AND tries = ?)", more: "\n       OR (id = ? AND tries = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries} })},
+		list{first: "((id, tries) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Tries} })},
 	)
 }

@@ -56,7 +56,7 @@ LIMIT  ?;
 SELECT /* rendersq.Claim */
        id
 FROM   renders FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'N'
 AND    site = ?
 FOR    UPDATE;
@@ -72,7 +72,7 @@ SET    state = 'A',
        tries = tries + 1,
        until_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        node = ?
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -83,7 +83,7 @@ WHERE  (id = ?);
 SELECT /* rendersq.Claim */
        id, site, scene, memory_mb, urgency, tries, CAST(until_at AS CHAR), node
 FROM   renders FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -95,7 +95,7 @@ WHERE  (id = ?);
 SELECT /* rendersq.Complete */
        id
 FROM   renders FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -109,7 +109,7 @@ FOR    UPDATE;
 UPDATE /* rendersq.Complete */ renders FORCE INDEX (PRIMARY)
 SET    state = 'D',
        until_at = NULL
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -122,7 +122,7 @@ AND    state = 'A';
 SELECT /* rendersq.Fail */
        id
 FROM   renders FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -137,7 +137,7 @@ UPDATE /* rendersq.Fail */ renders FORCE INDEX (PRIMARY)
 SET    state = 'N',
        until_at = NULL,
        node = NULL
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -150,7 +150,7 @@ AND    state = 'A';
 SELECT /* rendersq.Fail */
        id
 FROM   renders FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -164,7 +164,7 @@ FOR    UPDATE;
 UPDATE /* rendersq.Fail */ renders FORCE INDEX (PRIMARY)
 SET    state = 'E',
        until_at = NULL
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -177,7 +177,7 @@ AND    state = 'A';
 SELECT /* rendersq.Requeue */
        id
 FROM   renders FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -193,7 +193,7 @@ SET    state = 'N',
        tries = tries - 1,
        until_at = NULL,
        node = NULL
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -206,7 +206,7 @@ AND    state = 'A';
 SELECT /* rendersq.Extend */
        id
 FROM   renders FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -219,7 +219,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries Node
 UPDATE /* rendersq.Extend */ renders FORCE INDEX (PRIMARY)
 SET    until_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND tries = ? AND node = ?))
+WHERE  ((id, tries, node) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/extend_read.sql
@@ -231,7 +231,7 @@ AND    state = 'A';
 SELECT /* rendersq.Extend */
        id, CAST(until_at AS CHAR)
 FROM   renders FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

@@ -51,7 +51,7 @@ INSERT /* filesq.Claim */ INTO files_acquired
 SELECT held.id, held.path, held.size, held.tries + 1, held.not_before, held.problem, ?,
        UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, ?
 FROM   files AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?);
+WHERE  (held.id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads the rows that were added
@@ -63,7 +63,7 @@ SELECT /* filesq.Claim */
        id, path, size, tries, CAST(not_before AS CHAR), problem, CAST(acquired_at AS CHAR),
        CAST(lease_till AS CHAR), mark
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_leave.sql
 -- claim: deletes the rows that claim.sql added to files_acquired
@@ -73,7 +73,7 @@ WHERE  (id = ?);
 -- arguments: 1: list ID
 DELETE /* filesq.Claim */ files
 FROM   files FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    path <=> path;
 
 -- sql/complete_lock.sql
@@ -86,7 +86,7 @@ AND    path <=> path;
 SELECT /* filesq.Complete */
        id
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path
 FOR    UPDATE;
 
@@ -99,7 +99,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Complete */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path;
 
 -- sql/retry_lock.sql
@@ -112,7 +112,7 @@ AND    path <=> path;
 SELECT /* filesq.Fail */
        id
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path
 FOR    UPDATE;
 
@@ -127,7 +127,7 @@ INSERT /* filesq.Fail */ INTO files
 SELECT held.id, held.path, held.size, held.tries, UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        ?
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.mark = ?));
+WHERE  ((held.id, held.mark) IN ((?, ?)));
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
@@ -138,7 +138,7 @@ WHERE  ((held.id = ? AND held.mark = ?));
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Fail */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path;
 
 -- sql/fail_lock.sql
@@ -151,7 +151,7 @@ AND    path <=> path;
 SELECT /* filesq.Fail */
        id
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path
 FOR    UPDATE;
 
@@ -165,7 +165,7 @@ INSERT /* filesq.Fail */ INTO files_failed
        (id, path, tries, problem)
 SELECT held.id, held.path, held.tries, ?
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.mark = ?));
+WHERE  ((held.id, held.mark) IN ((?, ?)));
 
 -- sql/fail.sql
 -- fail: running to failed
@@ -176,7 +176,7 @@ WHERE  ((held.id = ? AND held.mark = ?));
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Fail */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path;
 
 -- sql/requeue_lock.sql
@@ -189,7 +189,7 @@ AND    path <=> path;
 SELECT /* filesq.Requeue */
        id
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path
 FOR    UPDATE;
 
@@ -205,7 +205,7 @@ SELECT held.id, held.path, held.size, held.tries - 1,
        CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE held.not_before END,
        held.problem
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.mark = ?));
+WHERE  ((held.id, held.mark) IN ((?, ?)));
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
@@ -216,7 +216,7 @@ WHERE  ((held.id = ? AND held.mark = ?));
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Requeue */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path;
 
 -- sql/extend_lock.sql
@@ -229,7 +229,7 @@ AND    path <=> path;
 SELECT /* filesq.Extend */
        id
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path
 FOR    UPDATE;
 
@@ -242,7 +242,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Mark
 UPDATE /* filesq.Extend */ files_acquired FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND mark = ?));
+WHERE  ((id, mark) IN ((?, ?)));
 
 -- sql/extend_read.sql
 -- extend: reads back what it wrote
@@ -253,7 +253,7 @@ WHERE  ((id = ? AND mark = ?));
 SELECT /* filesq.Extend */
        id, CAST(lease_till AS CHAR)
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
@@ -279,7 +279,7 @@ INSERT /* filesq.Recover */ INTO files
        (id, path, size, tries, not_before, problem)
 SELECT held.id, held.path, held.size, held.tries, held.not_before, held.problem
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?);
+WHERE  (held.id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready, of the rows that recover_lock.sql locked
@@ -289,7 +289,7 @@ WHERE  (held.id = ?);
 -- arguments: 1: list ID
 DELETE /* filesq.Recover */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    tries < 5;
 
 -- sql/recover_failed_lock.sql
@@ -316,7 +316,7 @@ INSERT /* filesq.Recover */ INTO files_failed
        (id, path, tries, problem)
 SELECT held.id, held.path, held.tries, held.problem
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?);
+WHERE  (held.id IN (?));
 
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed, of the rows that recover_failed_lock.sql locked
@@ -326,7 +326,7 @@ WHERE  (held.id = ?);
 -- arguments: 1: list ID
 DELETE /* filesq.Recover */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    tries >= 5;
 
 -- sql/enqueue.sql

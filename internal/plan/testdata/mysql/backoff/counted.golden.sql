@@ -57,7 +57,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* countedq.Claim */ counted FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -68,7 +68,7 @@ WHERE  (id = ?);
 SELECT /* countedq.Claim */
        id, tries, run_at, wait_m
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -79,7 +79,7 @@ WHERE  (id = ?);
 SELECT /* countedq.Complete */
        id
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -91,7 +91,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* countedq.Complete */ counted FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -103,7 +103,7 @@ AND    state = 'A';
 SELECT /* countedq.Fail */
        id
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -117,7 +117,7 @@ UPDATE /* countedq.Fail */ counted FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + ((counted.wait_m * (3 - tries + 1)) * 60)),
        tries = tries - 1
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -129,7 +129,7 @@ AND    state = 'A';
 SELECT /* countedq.Fail */
        id
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -142,7 +142,7 @@ FOR    UPDATE;
 UPDATE /* countedq.Fail */ counted FORCE INDEX (PRIMARY)
 SET    state = 'E',
        tries = 0
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -154,7 +154,7 @@ AND    state = 'A';
 SELECT /* countedq.Requeue */
        id
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -167,7 +167,7 @@ FOR    UPDATE;
 UPDATE /* countedq.Requeue */ counted FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) ELSE run_at END
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/redrive.sql

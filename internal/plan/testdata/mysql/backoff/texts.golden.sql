@@ -54,7 +54,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* textsq.Claim */ texts FORCE INDEX (PRIMARY)
 SET    run_at = DATE_FORMAT(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '%Y-%m-%dT%H:%i:%s.%fZ'),
        tries = tries + 1
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -65,7 +65,7 @@ WHERE  (id = ?);
 SELECT /* textsq.Claim */
        id, run_at, tries
 FROM   texts FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -77,7 +77,7 @@ WHERE  (id = ?);
 SELECT /* textsq.Complete */
        id
 FROM   texts FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    run_at <=> run_at
 FOR    UPDATE;
 
@@ -90,7 +90,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 DELETE /* textsq.Complete */ texts
 FROM   texts FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    run_at <=> run_at;
 
 -- sql/retry_lock.sql
@@ -103,7 +103,7 @@ AND    run_at <=> run_at;
 SELECT /* textsq.Fail */
        id
 FROM   texts FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    run_at <=> run_at
 FOR    UPDATE;
 
@@ -116,7 +116,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 UPDATE /* textsq.Fail */ texts FORCE INDEX (PRIMARY)
 SET    run_at = DATE_FORMAT(UTC_TIMESTAMP(6) + INTERVAL (10 * tries) SECOND, '%Y-%m-%dT%H:%i:%s.%fZ')
-WHERE  ((id = ? AND tries = ?));
+WHERE  ((id, tries) IN ((?, ?)));
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -128,7 +128,7 @@ WHERE  ((id = ? AND tries = ?));
 SELECT /* textsq.Requeue */
        id
 FROM   texts FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    run_at <=> run_at
 FOR    UPDATE;
 
@@ -142,7 +142,7 @@ FOR    UPDATE;
 UPDATE /* textsq.Requeue */ texts FORCE INDEX (PRIMARY)
 SET    run_at = DATE_FORMAT(UTC_TIMESTAMP(6) + INTERVAL ? SECOND, '%Y-%m-%dT%H:%i:%s.%fZ'),
        tries = tries - 1
-WHERE  ((id = ? AND tries = ?));
+WHERE  ((id, tries) IN ((?, ?)));
 
 -- sql/extend_lock.sql
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
@@ -154,7 +154,7 @@ WHERE  ((id = ? AND tries = ?));
 SELECT /* textsq.Extend */
        id
 FROM   texts FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    run_at <=> run_at
 FOR    UPDATE;
 
@@ -167,7 +167,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 UPDATE /* textsq.Extend */ texts FORCE INDEX (PRIMARY)
 SET    run_at = DATE_FORMAT(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '%Y-%m-%dT%H:%i:%s.%fZ')
-WHERE  ((id = ? AND tries = ?));
+WHERE  ((id, tries) IN ((?, ?)));
 
 -- sql/extend_read.sql
 -- extend: reads back what it wrote
@@ -178,7 +178,7 @@ WHERE  ((id = ? AND tries = ?));
 SELECT /* textsq.Extend */
        id, run_at
 FROM   texts FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -58,7 +58,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* toldq.Claim */ told FORCE INDEX (PRIMARY)
 SET    state = 'A',
        tries = tries + 1
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -69,7 +69,7 @@ WHERE  (id = ?);
 SELECT /* toldq.Claim */
        id, CAST(run_at AS CHAR), tries, wait_s, longest_s
 FROM   told FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -81,7 +81,7 @@ WHERE  (id = ?);
 SELECT /* toldq.Complete */
        id
 FROM   told FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -94,7 +94,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 UPDATE /* toldq.Complete */ told FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -107,7 +107,7 @@ AND    state = 'A';
 SELECT /* toldq.Fail */
        id
 FROM   told FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -121,7 +121,7 @@ FOR    UPDATE;
 UPDATE /* toldq.Fail */ told FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run_at = UTC_TIMESTAMP(6) + INTERVAL (least(told.wait_s * power(2, tries - 1), coalesce(told.longest_s, 3600))) SECOND
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -134,7 +134,7 @@ AND    state = 'A';
 SELECT /* toldq.Fail */
        id
 FROM   told FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -147,7 +147,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 UPDATE /* toldq.Fail */ told FORCE INDEX (PRIMARY)
 SET    state = 'E'
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -160,7 +160,7 @@ AND    state = 'A';
 SELECT /* toldq.Requeue */
        id
 FROM   told FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -175,7 +175,7 @@ UPDATE /* toldq.Requeue */ told FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run_at = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE run_at END,
        tries = tries - 1
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/redrive.sql

@@ -63,7 +63,7 @@ SET    state = 1,
        start = NULL,
        since = UTC_TIMESTAMP(6),
        holder = ?
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -74,7 +74,7 @@ WHERE  (id = ?);
 SELECT /* begunq.Claim */
        id, CAST(since AS CHAR), holder
 FROM   begun FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/start_lock.sql
 -- start: locks the rows of jobs whose claims are still theirs, which start.sql then writes
@@ -86,7 +86,7 @@ WHERE  (id = ?);
 SELECT /* begunq.Start */
        id
 FROM   begun FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    start IS NULL
 AND    state = 1
 FOR    UPDATE;
@@ -100,7 +100,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since Holder
 UPDATE /* begunq.Start */ begun FORCE INDEX (PRIMARY)
 SET    start = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    start IS NULL
 AND    state = 1;
 
@@ -114,7 +114,7 @@ AND    state = 1;
 SELECT /* begunq.Complete */
        id
 FROM   begun FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    state = 1
 FOR    UPDATE;
 
@@ -127,7 +127,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since Holder
 UPDATE /* begunq.Complete */ begun FORCE INDEX (PRIMARY)
 SET    state = 2
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    state = 1;
 
 -- sql/retry_lock.sql
@@ -140,7 +140,7 @@ AND    state = 1;
 SELECT /* begunq.Fail */
        id
 FROM   begun FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    state = 1
 FOR    UPDATE;
 
@@ -156,7 +156,7 @@ SET    state = 0,
        start = NULL,
        since = NULL,
        holder = NULL
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    state = 1;
 
 -- sql/requeue_lock.sql
@@ -169,7 +169,7 @@ AND    state = 1;
 SELECT /* begunq.Requeue */
        id
 FROM   begun FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    state = 1
 FOR    UPDATE;
 
@@ -185,7 +185,7 @@ SET    state = 0,
        start = NULL,
        since = NULL,
        holder = NULL
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    state = 1;
 
 -- sql/extend_lock.sql
@@ -198,7 +198,7 @@ AND    state = 1;
 SELECT /* begunq.Extend */
        id
 FROM   begun FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    state = 1
 FOR    UPDATE;
 
@@ -211,7 +211,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since Holder
 UPDATE /* begunq.Extend */ begun FORCE INDEX (PRIMARY)
 SET    since = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND since = ? AND holder = ?))
+WHERE  ((id, since, holder) IN ((?, ?, ?)))
 AND    state = 1;
 
 -- sql/extend_read.sql
@@ -223,7 +223,7 @@ AND    state = 1;
 SELECT /* begunq.Extend */
        id, CAST(since AS CHAR)
 FROM   begun FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready

@@ -58,7 +58,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* placedq.Claim */ placed FORCE INDEX (PRIMARY)
 SET    state = 'A',
        holder = ?
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -69,7 +69,7 @@ WHERE  (id = ?);
 SELECT /* placedq.Claim */
        id, holder, begun
 FROM   placed FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/start_lock.sql
 -- start: locks the rows of jobs whose claims are still theirs, which start.sql then writes
@@ -81,7 +81,7 @@ WHERE  (id = ?);
 SELECT /* placedq.Start */
        id
 FROM   placed FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -96,7 +96,7 @@ UPDATE /* placedq.Start */ placed FORCE INDEX (PRIMARY)
 SET    state = 'R',
        place = ?,
        begun = begun + 1
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/start_read.sql
@@ -108,7 +108,7 @@ AND    state = 'A';
 SELECT /* placedq.Start */
        id, begun
 FROM   placed FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -120,7 +120,7 @@ WHERE  (id = ?);
 SELECT /* placedq.Complete */
        id
 FROM   placed FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state IN ('A', 'R')
 FOR    UPDATE;
 
@@ -133,7 +133,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Holder
 UPDATE /* placedq.Complete */ placed FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state IN ('A', 'R');
 
 -- sql/retry_lock.sql
@@ -146,7 +146,7 @@ AND    state IN ('A', 'R');
 SELECT /* placedq.Fail */
        id
 FROM   placed FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state IN ('A', 'R')
 FOR    UPDATE;
 
@@ -160,7 +160,7 @@ FOR    UPDATE;
 UPDATE /* placedq.Fail */ placed FORCE INDEX (PRIMARY)
 SET    state = 'N',
        holder = NULL
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state IN ('A', 'R');
 
 -- sql/requeue_lock.sql
@@ -173,7 +173,7 @@ AND    state IN ('A', 'R');
 SELECT /* placedq.Requeue */
        id
 FROM   placed FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state IN ('A', 'R')
 FOR    UPDATE;
 
@@ -187,7 +187,7 @@ FOR    UPDATE;
 UPDATE /* placedq.Requeue */ placed FORCE INDEX (PRIMARY)
 SET    state = 'N',
        holder = NULL
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state IN ('A', 'R');
 
 -- sql/purge_done.sql

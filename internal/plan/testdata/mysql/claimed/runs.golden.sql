@@ -78,7 +78,7 @@ AND    state = 'assigned';
 SELECT /* runsq.Start */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state = 'assigned'
 FOR    UPDATE;
 
@@ -92,7 +92,7 @@ INSERT /* runsq.Start */ INTO starts
        (run_id, at)
 SELECT held.id, UTC_TIMESTAMP(6)
 FROM   runs AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.token = ?));
+WHERE  ((held.id, held.token) IN ((?, ?)));
 
 -- sql/start.sql
 -- start: claimed to running
@@ -104,7 +104,7 @@ WHERE  ((held.id = ? AND held.token = ?));
 UPDATE /* runsq.Start */ runs FORCE INDEX (PRIMARY)
 SET    state = 'running',
        beat = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state = 'assigned';
 
 -- sql/complete_lock.sql
@@ -117,7 +117,7 @@ AND    state = 'assigned';
 SELECT /* runsq.Complete */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state IN ('assigned', 'running', 'aborting')
 FOR    UPDATE;
 
@@ -130,7 +130,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Token
 UPDATE /* runsq.Complete */ runs FORCE INDEX (PRIMARY)
 SET    state = 'over'
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state IN ('assigned', 'running', 'aborting');
 
 -- sql/fail_lock.sql
@@ -143,7 +143,7 @@ AND    state IN ('assigned', 'running', 'aborting');
 SELECT /* runsq.Fail */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state IN ('assigned', 'running', 'aborting')
 FOR    UPDATE;
 
@@ -156,7 +156,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Token
 UPDATE /* runsq.Fail */ runs FORCE INDEX (PRIMARY)
 SET    state = 'failed'
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state IN ('assigned', 'running', 'aborting');
 
 -- sql/requeue_lock.sql
@@ -169,7 +169,7 @@ AND    state IN ('assigned', 'running', 'aborting');
 SELECT /* runsq.Requeue */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state IN ('assigned', 'running', 'aborting')
 FOR    UPDATE;
 
@@ -183,7 +183,7 @@ FOR    UPDATE;
 UPDATE /* runsq.Requeue */ runs FORCE INDEX (PRIMARY)
 SET    state = 'new',
        token = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state IN ('assigned', 'running', 'aborting');
 
 -- sql/extend_lock.sql
@@ -196,7 +196,7 @@ AND    state IN ('assigned', 'running', 'aborting');
 SELECT /* runsq.Extend */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state IN ('assigned', 'running', 'aborting')
 FOR    UPDATE;
 
@@ -209,7 +209,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Token
 UPDATE /* runsq.Extend */ runs FORCE INDEX (PRIMARY)
 SET    beat = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    state IN ('assigned', 'running', 'aborting');
 
 -- sql/recover.sql

@@ -64,7 +64,7 @@ SET    state = 'waiting',
        tries = tries + 1,
        version = version + 1,
        claimed_at = UTC_TIMESTAMP(6)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -75,7 +75,7 @@ WHERE  (id = ?);
 SELECT /* tasksq.Claim */
        id, CAST(till AS CHAR), tries, version, why
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/start_lock.sql
 -- start: locks the rows of jobs whose claims are still theirs, which start.sql then writes
@@ -87,7 +87,7 @@ WHERE  (id = ?);
 SELECT /* tasksq.Start */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state = 'waiting'
 FOR    UPDATE;
 
@@ -102,7 +102,7 @@ UPDATE /* tasksq.Start */ tasks FORCE INDEX (PRIMARY)
 SET    state = 'running',
        version = version + 1,
        started_at = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state = 'waiting';
 
 -- sql/start_read.sql
@@ -114,7 +114,7 @@ AND    state = 'waiting';
 SELECT /* tasksq.Start */
        id, version
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -126,7 +126,7 @@ WHERE  (id = ?);
 SELECT /* tasksq.Complete */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running')
 FOR    UPDATE;
 
@@ -141,7 +141,7 @@ UPDATE /* tasksq.Complete */ tasks FORCE INDEX (PRIMARY)
 SET    state = 'successful',
        till = NULL,
        version = version + 1
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running');
 
 -- sql/retry_lock.sql
@@ -154,7 +154,7 @@ AND    state IN ('waiting', 'running');
 SELECT /* tasksq.Fail */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running')
 FOR    UPDATE;
 
@@ -170,7 +170,7 @@ SET    state = 'pending',
        till = NULL,
        version = version + 1,
        why = ?
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running');
 
 -- sql/fail_lock.sql
@@ -183,7 +183,7 @@ AND    state IN ('waiting', 'running');
 SELECT /* tasksq.Fail */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running')
 FOR    UPDATE;
 
@@ -199,7 +199,7 @@ SET    state = 'failed',
        till = NULL,
        version = version + 1,
        why = ?
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running');
 
 -- sql/requeue_lock.sql
@@ -212,7 +212,7 @@ AND    state IN ('waiting', 'running');
 SELECT /* tasksq.Requeue */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running')
 FOR    UPDATE;
 
@@ -228,7 +228,7 @@ SET    state = 'pending',
        till = NULL,
        tries = tries - 1,
        version = version + 1
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running');
 
 -- sql/extend_lock.sql
@@ -241,7 +241,7 @@ AND    state IN ('waiting', 'running');
 SELECT /* tasksq.Extend */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running')
 FOR    UPDATE;
 
@@ -255,7 +255,7 @@ FOR    UPDATE;
 UPDATE /* tasksq.Extend */ tasks FORCE INDEX (PRIMARY)
 SET    till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        version = version + 1
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state IN ('waiting', 'running');
 
 -- sql/extend_read.sql
@@ -267,7 +267,7 @@ AND    state IN ('waiting', 'running');
 SELECT /* tasksq.Extend */
        id, CAST(till AS CHAR), version
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready

@@ -56,7 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* localq.Claim */ calls FORCE INDEX (PRIMARY)
 SET    state = 'R'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -67,7 +67,7 @@ WHERE  (id = ?);
 SELECT /* localq.Claim */
        id, number, CAST(day AS CHAR), made
 FROM   calls FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -78,7 +78,7 @@ WHERE  (id = ?);
 SELECT /* localq.Complete */
        id
 FROM   calls FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'R'
 FOR    UPDATE;
 
@@ -90,7 +90,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* localq.Complete */ calls FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'R';
 
 -- sql/retry_lock.sql
@@ -102,7 +102,7 @@ AND    state = 'R';
 SELECT /* localq.Fail */
        id
 FROM   calls FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'R'
 FOR    UPDATE;
 
@@ -115,7 +115,7 @@ FOR    UPDATE;
 UPDATE /* localq.Fail */ calls FORCE INDEX (PRIMARY)
 SET    state = 'N',
        day = DATE(NOW(6) + INTERVAL ? SECOND)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'R';
 
 -- sql/requeue_lock.sql
@@ -127,7 +127,7 @@ AND    state = 'R';
 SELECT /* localq.Requeue */
        id
 FROM   calls FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'R'
 FOR    UPDATE;
 
@@ -140,7 +140,7 @@ FOR    UPDATE;
 UPDATE /* localq.Requeue */ calls FORCE INDEX (PRIMARY)
 SET    state = 'N',
        day = CASE WHEN ? > 0.0 THEN DATE(NOW(6) + INTERVAL ? SECOND) ELSE day END
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'R';
 
 -- sql/purge_done.sql

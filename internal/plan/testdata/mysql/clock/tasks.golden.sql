@@ -63,7 +63,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
 SET    status = 2
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -74,7 +74,7 @@ WHERE  (id = ?);
 SELECT /* tasksq.Claim */
        id, made, ttl
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -85,7 +85,7 @@ WHERE  (id = ?);
 SELECT /* tasksq.Complete */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 2
 FOR    UPDATE;
 
@@ -97,7 +97,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* tasksq.Complete */ tasks FORCE INDEX (PRIMARY)
 SET    status = 3
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 2;
 
 -- sql/retry_lock.sql
@@ -109,7 +109,7 @@ AND    status = 2;
 SELECT /* tasksq.Fail */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 2
 FOR    UPDATE;
 
@@ -121,7 +121,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* tasksq.Fail */ tasks FORCE INDEX (PRIMARY)
 SET    status = 1
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 2;
 
 -- sql/requeue_lock.sql
@@ -133,7 +133,7 @@ AND    status = 2;
 SELECT /* tasksq.Requeue */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 2
 FOR    UPDATE;
 
@@ -145,7 +145,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* tasksq.Requeue */ tasks FORCE INDEX (PRIMARY)
 SET    status = 1
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 2;
 
 -- sql/purge_done.sql

@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* deploymentsq.Claim */ deployments FORCE INDEX (PRIMARY)
 SET    state = 'active'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -66,7 +66,7 @@ WHERE  (id = ?);
 SELECT /* deploymentsq.Claim */
        id, site, CAST(UNIX_TIMESTAMP(moved) * 1000000 AS SIGNED)
 FROM   deployments FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -77,7 +77,7 @@ WHERE  (id = ?);
 SELECT /* deploymentsq.Complete */
        id
 FROM   deployments FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'active'
 FOR    UPDATE;
 
@@ -89,7 +89,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* deploymentsq.Complete */ deployments FORCE INDEX (PRIMARY)
 SET    state = 'done'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'active';
 
 -- sql/retry_lock.sql
@@ -101,7 +101,7 @@ AND    state = 'active';
 SELECT /* deploymentsq.Fail */
        id
 FROM   deployments FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'active'
 FOR    UPDATE;
 
@@ -113,7 +113,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* deploymentsq.Fail */ deployments FORCE INDEX (PRIMARY)
 SET    state = 'waiting'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'active';
 
 -- sql/requeue_lock.sql
@@ -125,7 +125,7 @@ AND    state = 'active';
 SELECT /* deploymentsq.Requeue */
        id
 FROM   deployments FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'active'
 FOR    UPDATE;
 
@@ -137,7 +137,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* deploymentsq.Requeue */ deployments FORCE INDEX (PRIMARY)
 SET    state = 'waiting'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'active';
 
 -- sql/purge_done.sql

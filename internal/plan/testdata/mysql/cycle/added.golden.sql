@@ -56,7 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* addedq.Claim */ added FORCE INDEX (PRIMARY)
 SET    till = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 300)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -67,7 +67,7 @@ WHERE  (id = ?);
 SELECT /* addedq.Claim */
        id, ran_at, till, wait_s
 FROM   added FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -79,7 +79,7 @@ WHERE  (id = ?);
 SELECT /* addedq.Complete */
        id
 FROM   added FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    till IS NOT NULL
 FOR    UPDATE;
 
@@ -93,7 +93,7 @@ FOR    UPDATE;
 UPDATE /* addedq.Complete */ added FORCE INDEX (PRIMARY)
 SET    ran_at = UNIX_TIMESTAMP(),
        till = NULL
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    till IS NOT NULL;
 
 -- sql/retry_lock.sql
@@ -106,7 +106,7 @@ AND    till IS NOT NULL;
 SELECT /* addedq.Fail */
        id
 FROM   added FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    till IS NOT NULL
 FOR    UPDATE;
 
@@ -120,7 +120,7 @@ FOR    UPDATE;
 UPDATE /* addedq.Fail */ added FORCE INDEX (PRIMARY)
 SET    ran_at = UNIX_TIMESTAMP(),
        till = NULL
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    till IS NOT NULL;
 
 -- sql/requeue_lock.sql
@@ -133,7 +133,7 @@ AND    till IS NOT NULL;
 SELECT /* addedq.Requeue */
        id
 FROM   added FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    till IS NOT NULL
 FOR    UPDATE;
 
@@ -146,7 +146,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Till
 UPDATE /* addedq.Requeue */ added FORCE INDEX (PRIMARY)
 SET    till = NULL
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    till IS NOT NULL;
 
 -- sql/extend_lock.sql
@@ -159,7 +159,7 @@ AND    till IS NOT NULL;
 SELECT /* addedq.Extend */
        id
 FROM   added FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    till IS NOT NULL
 FOR    UPDATE;
 
@@ -172,7 +172,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Till
 UPDATE /* addedq.Extend */ added FORCE INDEX (PRIMARY)
 SET    till = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 300)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    till IS NOT NULL;
 
 -- sql/extend_read.sql
@@ -184,7 +184,7 @@ AND    till IS NOT NULL;
 SELECT /* addedq.Extend */
        id, till
 FROM   added FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

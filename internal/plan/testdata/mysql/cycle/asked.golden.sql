@@ -61,7 +61,7 @@ UPDATE /* askedq.Claim */ asked FORCE INDEX (PRIMARY)
 SET    state = 'A',
        tries = tries + 1,
        holder = ?
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -72,7 +72,7 @@ WHERE  (id = ?);
 SELECT /* askedq.Claim */
        id, CAST(run_at AS CHAR), tries, holder
 FROM   asked FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -84,7 +84,7 @@ WHERE  (id = ?);
 SELECT /* askedq.Complete */
        id
 FROM   asked FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -101,7 +101,7 @@ SET    state = 'N',
        tries = 0,
        holder = NULL,
        answer = CASE WHEN id = ? THEN ? END
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -114,7 +114,7 @@ AND    state = 'A';
 SELECT /* askedq.Fail */
        id
 FROM   asked FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -129,7 +129,7 @@ UPDATE /* askedq.Fail */ asked FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run_at = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        holder = NULL
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -142,7 +142,7 @@ AND    state = 'A';
 SELECT /* askedq.Fail */
        id
 FROM   asked FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -155,7 +155,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Holder
 UPDATE /* askedq.Fail */ asked FORCE INDEX (PRIMARY)
 SET    state = 'E'
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -168,7 +168,7 @@ AND    state = 'A';
 SELECT /* askedq.Requeue */
        id
 FROM   asked FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -184,7 +184,7 @@ SET    state = 'N',
        run_at = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE run_at END,
        tries = tries - 1,
        holder = NULL
-WHERE  ((id = ? AND holder = ?))
+WHERE  ((id, holder) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/redrive.sql

@@ -59,7 +59,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* endsq.Claim */ ends FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -70,7 +70,7 @@ WHERE  (id = ?);
 SELECT /* endsq.Claim */
        id, CAST(run_at AS CHAR)
 FROM   ends FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -81,7 +81,7 @@ WHERE  (id = ?);
 SELECT /* endsq.Complete */
        id
 FROM   ends FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -94,7 +94,7 @@ FOR    UPDATE;
 UPDATE /* endsq.Complete */ ends FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run_at = coalesce(CASE WHEN id = ? THEN ? END, '9999-12-31 00:00:00')
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -106,7 +106,7 @@ AND    state = 'A';
 SELECT /* endsq.Fail */
        id
 FROM   ends FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -118,7 +118,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* endsq.Fail */ ends FORCE INDEX (PRIMARY)
 SET    state = 'E'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -130,7 +130,7 @@ AND    state = 'A';
 SELECT /* endsq.Requeue */
        id
 FROM   ends FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -143,7 +143,7 @@ FOR    UPDATE;
 UPDATE /* endsq.Requeue */ ends FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run_at = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE run_at END
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/redrive.sql

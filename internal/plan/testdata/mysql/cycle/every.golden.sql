@@ -62,7 +62,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* everyq.Claim */ every FORCE INDEX (PRIMARY)
 SET    state = 'A',
        till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -73,7 +73,7 @@ WHERE  (id = ?);
 SELECT /* everyq.Claim */
        id, CAST(run_at AS CHAR), CAST(till AS CHAR), tries, every
 FROM   every FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -85,7 +85,7 @@ WHERE  (id = ?);
 SELECT /* everyq.Complete */
        id
 FROM   every FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -102,7 +102,7 @@ SET    state = 'N',
        till = NULL,
        tries = 3,
        ran_at = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -115,7 +115,7 @@ AND    state = 'A';
 SELECT /* everyq.Fail */
        id
 FROM   every FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -131,7 +131,7 @@ SET    state = 'N',
        run_at = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        till = NULL,
        tries = tries - 1
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -144,7 +144,7 @@ AND    state = 'A';
 SELECT /* everyq.Fail */
        id
 FROM   every FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -159,7 +159,7 @@ UPDATE /* everyq.Fail */ every FORCE INDEX (PRIMARY)
 SET    state = 'N',
        till = NULL,
        tries = 0
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -172,7 +172,7 @@ AND    state = 'A';
 SELECT /* everyq.Requeue */
        id
 FROM   every FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -187,7 +187,7 @@ UPDATE /* everyq.Requeue */ every FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run_at = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE run_at END,
        till = NULL
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -200,7 +200,7 @@ AND    state = 'A';
 SELECT /* everyq.Extend */
        id
 FROM   every FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -213,7 +213,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Till
 UPDATE /* everyq.Extend */ every FORCE INDEX (PRIMARY)
 SET    till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND till = ?))
+WHERE  ((id, till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_read.sql
@@ -225,7 +225,7 @@ AND    state = 'A';
 SELECT /* everyq.Extend */
        id, CAST(till AS CHAR)
 FROM   every FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

@@ -57,7 +57,7 @@ FOR    UPDATE SKIP LOCKED;
 SELECT /* reckonedq.Complete */
        id
 FROM   reckoned FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    run_at <= UNIX_TIMESTAMP()
 FOR    UPDATE;
 
@@ -69,7 +69,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* reckonedq.Complete */ reckoned FORCE INDEX (PRIMARY)
 SET    run_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + (reckoned.wait_s * 2))
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    run_at <= UNIX_TIMESTAMP();
 
 -- sql/retry_lock.sql
@@ -81,7 +81,7 @@ AND    run_at <= UNIX_TIMESTAMP();
 SELECT /* reckonedq.Fail */
        id
 FROM   reckoned FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    run_at <= UNIX_TIMESTAMP()
 FOR    UPDATE;
 
@@ -93,7 +93,7 @@ FOR    UPDATE;
 -- arguments: 1: delay, 2: list ID
 UPDATE /* reckonedq.Fail */ reckoned FORCE INDEX (PRIMARY)
 SET    run_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    run_at <= UNIX_TIMESTAMP();
 
 -- sql/requeue_lock.sql
@@ -105,7 +105,7 @@ AND    run_at <= UNIX_TIMESTAMP();
 SELECT /* reckonedq.Requeue */
        id
 FROM   reckoned FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    run_at <= UNIX_TIMESTAMP()
 FOR    UPDATE;
 
@@ -117,7 +117,7 @@ FOR    UPDATE;
 -- arguments: 1: delay, 2: delay, 3: list ID
 UPDATE /* reckonedq.Requeue */ reckoned FORCE INDEX (PRIMARY)
 SET    run_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) ELSE run_at END
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    run_at <= UNIX_TIMESTAMP();
 
 -- sql/enqueue.sql

@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* restsq.Claim */ rests FORCE INDEX (PRIMARY)
 SET    run_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        ver = ver + 1
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -66,7 +66,7 @@ WHERE  (id = ?);
 SELECT /* restsq.Claim */
        id, CAST(run_at AS CHAR), ver
 FROM   rests FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -78,7 +78,7 @@ WHERE  (id = ?);
 SELECT /* restsq.Complete */
        id
 FROM   rests FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND ver = ?))
+WHERE  ((id, ver) IN ((?, ?)))
 AND    run_at <=> run_at
 FOR    UPDATE;
 
@@ -92,7 +92,7 @@ FOR    UPDATE;
 UPDATE /* restsq.Complete */ rests FORCE INDEX (PRIMARY)
 SET    run_at = CASE WHEN id = ? THEN ? END,
        ver = ver + 1
-WHERE  ((id = ? AND ver = ?));
+WHERE  ((id, ver) IN ((?, ?)));
 
 -- sql/retry_lock.sql
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
@@ -104,7 +104,7 @@ WHERE  ((id = ? AND ver = ?));
 SELECT /* restsq.Fail */
        id
 FROM   rests FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND ver = ?))
+WHERE  ((id, ver) IN ((?, ?)))
 AND    run_at <=> run_at
 FOR    UPDATE;
 
@@ -118,7 +118,7 @@ FOR    UPDATE;
 UPDATE /* restsq.Fail */ rests FORCE INDEX (PRIMARY)
 SET    run_at = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        ver = ver + 1
-WHERE  ((id = ? AND ver = ?));
+WHERE  ((id, ver) IN ((?, ?)));
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -130,7 +130,7 @@ WHERE  ((id = ? AND ver = ?));
 SELECT /* restsq.Requeue */
        id
 FROM   rests FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND ver = ?))
+WHERE  ((id, ver) IN ((?, ?)))
 AND    run_at <=> run_at
 FOR    UPDATE;
 
@@ -144,7 +144,7 @@ FOR    UPDATE;
 UPDATE /* restsq.Requeue */ rests FORCE INDEX (PRIMARY)
 SET    run_at = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        ver = ver + 1
-WHERE  ((id = ? AND ver = ?));
+WHERE  ((id, ver) IN ((?, ?)));
 
 -- sql/extend_lock.sql
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
@@ -156,7 +156,7 @@ WHERE  ((id = ? AND ver = ?));
 SELECT /* restsq.Extend */
        id
 FROM   rests FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND ver = ?))
+WHERE  ((id, ver) IN ((?, ?)))
 AND    run_at <=> run_at
 FOR    UPDATE;
 
@@ -170,7 +170,7 @@ FOR    UPDATE;
 UPDATE /* restsq.Extend */ rests FORCE INDEX (PRIMARY)
 SET    run_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        ver = ver + 1
-WHERE  ((id = ? AND ver = ?));
+WHERE  ((id, ver) IN ((?, ?)));
 
 -- sql/extend_read.sql
 -- extend: reads back what it wrote
@@ -181,7 +181,7 @@ WHERE  ((id = ? AND ver = ?));
 SELECT /* restsq.Extend */
        id, CAST(run_at AS CHAR), ver
 FROM   rests FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

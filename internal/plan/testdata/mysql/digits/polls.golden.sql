@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* pollsq.Claim */ polls FORCE INDEX (PRIMARY)
 SET    state = 'A',
        asked_at = UNIX_TIMESTAMP()
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -66,7 +66,7 @@ WHERE  (id = ?);
 SELECT /* pollsq.Claim */
        id, wait_s
 FROM   polls FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -77,7 +77,7 @@ WHERE  (id = ?);
 SELECT /* pollsq.Complete */
        id
 FROM   polls FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -89,7 +89,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 DELETE /* pollsq.Complete */ polls
 FROM   polls FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -101,7 +101,7 @@ AND    state = 'A';
 SELECT /* pollsq.Fail */
        id
 FROM   polls FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -114,7 +114,7 @@ FOR    UPDATE;
 UPDATE /* pollsq.Fail */ polls FORCE INDEX (PRIMARY)
 SET    state = 'N',
        asked_at = UNIX_TIMESTAMP()
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -126,7 +126,7 @@ AND    state = 'A';
 SELECT /* pollsq.Requeue */
        id
 FROM   polls FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -139,7 +139,7 @@ FOR    UPDATE;
 UPDATE /* pollsq.Requeue */ polls FORCE INDEX (PRIMARY)
 SET    state = 'N',
        asked_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/enqueue.sql

@@ -59,7 +59,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* runsq.Claim */ runs FORCE INDEX (PRIMARY)
 SET    state = 'A',
        held_till = LPAD(CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) + 300) * 1000000) AS SIGNED), 17, '0')
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -70,7 +70,7 @@ WHERE  (id = ?);
 SELECT /* runsq.Claim */
        id, run_text, held_till, made, tries, body
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -82,7 +82,7 @@ WHERE  (id = ?);
 SELECT /* runsq.Complete */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -97,7 +97,7 @@ UPDATE /* runsq.Complete */ runs FORCE INDEX (PRIMARY)
 SET    state = 'D',
        held_till = NULL,
        ended = LPAD(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000) AS SIGNED), 14, '0')
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -110,7 +110,7 @@ AND    state = 'A';
 SELECT /* runsq.Fail */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -126,7 +126,7 @@ SET    state = 'N',
        run_text = LPAD(GREATEST(0, LEAST(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) + (60 * (tries + 1))) AS SIGNED), 99999999999)), 11, '0'),
        held_till = NULL,
        tries = tries + 1
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -139,7 +139,7 @@ AND    state = 'A';
 SELECT /* runsq.Fail */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -154,7 +154,7 @@ UPDATE /* runsq.Fail */ runs FORCE INDEX (PRIMARY)
 SET    state = 'F',
        held_till = NULL,
        tries = tries + 1
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -167,7 +167,7 @@ AND    state = 'A';
 SELECT /* runsq.Requeue */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -182,7 +182,7 @@ UPDATE /* runsq.Requeue */ runs FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run_text = CASE WHEN ? > 0.0 THEN LPAD(GREATEST(0, LEAST(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) AS SIGNED), 99999999999)), 11, '0') ELSE run_text END,
        held_till = NULL
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -195,7 +195,7 @@ AND    state = 'A';
 SELECT /* runsq.Extend */
        id
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -208,7 +208,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID HeldTill
 UPDATE /* runsq.Extend */ runs FORCE INDEX (PRIMARY)
 SET    held_till = LPAD(CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) + 300) * 1000000) AS SIGNED), 17, '0')
-WHERE  ((id = ? AND held_till = ?))
+WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_read.sql
@@ -220,7 +220,7 @@ AND    state = 'A';
 SELECT /* runsq.Extend */
        id, held_till
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

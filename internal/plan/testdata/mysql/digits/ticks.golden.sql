@@ -59,7 +59,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* ticksq.Claim */ ticks FORCE INDEX (PRIMARY)
 SET    state = 'A',
        since = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -70,7 +70,7 @@ WHERE  (id = ?);
 SELECT /* ticksq.Claim */
        id, due_at, since, tries, wait_s
 FROM   ticks FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -82,7 +82,7 @@ WHERE  (id = ?);
 SELECT /* ticksq.Complete */
        id
 FROM   ticks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -96,7 +96,7 @@ FOR    UPDATE;
 UPDATE /* ticksq.Complete */ ticks FORCE INDEX (PRIMARY)
 SET    state = 'D',
        ended = LPAD(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000 AS SIGNED), 19, '0')
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -109,7 +109,7 @@ AND    state = 'A';
 SELECT /* ticksq.Fail */
        id
 FROM   ticks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -125,7 +125,7 @@ SET    state = 'N',
        due_at = CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) + (60)) * 1000000) AS SIGNED) * 1000,
        since = NULL,
        tries = tries + 1
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -138,7 +138,7 @@ AND    state = 'A';
 SELECT /* ticksq.Fail */
        id
 FROM   ticks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -152,7 +152,7 @@ FOR    UPDATE;
 UPDATE /* ticksq.Fail */ ticks FORCE INDEX (PRIMARY)
 SET    state = 'F',
        tries = tries + 1
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -165,7 +165,7 @@ AND    state = 'A';
 SELECT /* ticksq.Requeue */
        id
 FROM   ticks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -180,7 +180,7 @@ UPDATE /* ticksq.Requeue */ ticks FORCE INDEX (PRIMARY)
 SET    state = 'N',
        due_at = CASE WHEN ? > 0.0 THEN CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) + ?) * 1000000) AS SIGNED) * 1000 ELSE due_at END,
        since = NULL
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -193,7 +193,7 @@ AND    state = 'A';
 SELECT /* ticksq.Extend */
        id
 FROM   ticks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -206,7 +206,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since
 UPDATE /* ticksq.Extend */ ticks FORCE INDEX (PRIMARY)
 SET    since = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_read.sql
@@ -218,7 +218,7 @@ AND    state = 'A';
 SELECT /* ticksq.Extend */
        id, since
 FROM   ticks FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

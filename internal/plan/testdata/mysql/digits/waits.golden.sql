@@ -53,7 +53,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* waitsq.Claim */ waits FORCE INDEX (PRIMARY)
 SET    since = LPAD(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000) AS SIGNED), 14, '0')
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -64,7 +64,7 @@ WHERE  (id = ?);
 SELECT /* waitsq.Claim */
        id, last_at, since, wait_s
 FROM   waits FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -76,7 +76,7 @@ WHERE  (id = ?);
 SELECT /* waitsq.Complete */
        id
 FROM   waits FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    since IS NOT NULL
 FOR    UPDATE;
 
@@ -89,7 +89,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since
 DELETE /* waitsq.Complete */ waits
 FROM   waits FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    since IS NOT NULL;
 
 -- sql/retry_lock.sql
@@ -102,7 +102,7 @@ AND    since IS NOT NULL;
 SELECT /* waitsq.Fail */
        id
 FROM   waits FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    since IS NOT NULL
 FOR    UPDATE;
 
@@ -116,7 +116,7 @@ FOR    UPDATE;
 UPDATE /* waitsq.Fail */ waits FORCE INDEX (PRIMARY)
 SET    last_at = LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 11, '0'),
        since = NULL
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    since IS NOT NULL;
 
 -- sql/requeue_lock.sql
@@ -129,7 +129,7 @@ AND    since IS NOT NULL;
 SELECT /* waitsq.Requeue */
        id
 FROM   waits FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    since IS NOT NULL
 FOR    UPDATE;
 
@@ -142,7 +142,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since
 UPDATE /* waitsq.Requeue */ waits FORCE INDEX (PRIMARY)
 SET    since = NULL
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    since IS NOT NULL;
 
 -- sql/extend_lock.sql
@@ -155,7 +155,7 @@ AND    since IS NOT NULL;
 SELECT /* waitsq.Extend */
        id
 FROM   waits FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    since IS NOT NULL
 FOR    UPDATE;
 
@@ -168,7 +168,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since
 UPDATE /* waitsq.Extend */ waits FORCE INDEX (PRIMARY)
 SET    since = LPAD(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000) AS SIGNED), 14, '0')
-WHERE  ((id = ? AND since = ?))
+WHERE  ((id, since) IN ((?, ?)))
 AND    since IS NOT NULL;
 
 -- sql/extend_read.sql
@@ -180,7 +180,7 @@ AND    since IS NOT NULL;
 SELECT /* waitsq.Extend */
        id, since
 FROM   waits FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -77,7 +77,7 @@ AND    state = 'A';
 SELECT /* emailq.Complete */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -91,7 +91,7 @@ FOR    UPDATE;
 UPDATE /* emailq.Complete */ email_outbox FORCE INDEX (PRIMARY)
 SET    state = 'C',
        lease_till = NULL
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -104,7 +104,7 @@ AND    state = 'A';
 SELECT /* emailq.Fail */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -121,7 +121,7 @@ SET    state = 'N',
        lease_till = NULL,
        token = NULL,
        last_error = ?
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -134,7 +134,7 @@ AND    state = 'A';
 SELECT /* emailq.Fail */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -149,7 +149,7 @@ UPDATE /* emailq.Fail */ email_outbox FORCE INDEX (PRIMARY)
 SET    state = 'E',
        lease_till = NULL,
        last_error = ?
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -162,7 +162,7 @@ AND    state = 'A';
 SELECT /* emailq.Requeue */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -179,7 +179,7 @@ SET    state = 'N',
        lease_till = NULL,
        token = NULL,
        tries = tries - 1
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -192,7 +192,7 @@ AND    state = 'A';
 SELECT /* emailq.Extend */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -205,7 +205,7 @@ FOR    UPDATE;
 -- arguments: 1: list MsgID Token
 UPDATE /* emailq.Extend */ email_outbox FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_read.sql
@@ -217,7 +217,7 @@ AND    state = 'A';
 SELECT /* emailq.Extend */
        msg_id, CAST(lease_till AS CHAR)
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?);
+WHERE  (msg_id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

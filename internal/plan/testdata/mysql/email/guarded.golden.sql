@@ -60,7 +60,7 @@ LIMIT  ?;
 SELECT /* guardedq.Claim */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?)
+WHERE  (msg_id IN (?))
 AND    state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
@@ -77,7 +77,7 @@ SET    state = 'A',
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        token = ?,
        tries = tries + 1
-WHERE  (msg_id = ?);
+WHERE  (msg_id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -89,7 +89,7 @@ SELECT /* guardedq.Claim */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
        CAST(not_before AS CHAR), CAST(lease_till AS CHAR), token, tries, last_error, body
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?);
+WHERE  (msg_id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -101,7 +101,7 @@ WHERE  (msg_id = ?);
 SELECT /* guardedq.Complete */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -115,7 +115,7 @@ FOR    UPDATE;
 UPDATE /* guardedq.Complete */ email_outbox FORCE INDEX (PRIMARY)
 SET    state = 'C',
        lease_till = NULL
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -128,7 +128,7 @@ AND    state = 'A';
 SELECT /* guardedq.Fail */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -145,7 +145,7 @@ SET    state = 'N',
        lease_till = NULL,
        token = NULL,
        last_error = ?
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -158,7 +158,7 @@ AND    state = 'A';
 SELECT /* guardedq.Fail */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -173,7 +173,7 @@ UPDATE /* guardedq.Fail */ email_outbox FORCE INDEX (PRIMARY)
 SET    state = 'E',
        lease_till = NULL,
        last_error = ?
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -186,7 +186,7 @@ AND    state = 'A';
 SELECT /* guardedq.Requeue */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -203,7 +203,7 @@ SET    state = 'N',
        lease_till = NULL,
        token = NULL,
        tries = tries - 1
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -216,7 +216,7 @@ AND    state = 'A';
 SELECT /* guardedq.Extend */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -229,7 +229,7 @@ FOR    UPDATE;
 -- arguments: 1: list MsgID Token
 UPDATE /* guardedq.Extend */ email_outbox FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_read.sql
@@ -241,7 +241,7 @@ AND    state = 'A';
 SELECT /* guardedq.Extend */
        msg_id, CAST(lease_till AS CHAR)
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?);
+WHERE  (msg_id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

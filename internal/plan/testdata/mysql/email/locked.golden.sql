@@ -61,7 +61,7 @@ SET    state = 'A',
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        token = ?,
        tries = tries + 1
-WHERE  (msg_id = ?);
+WHERE  (msg_id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -73,7 +73,7 @@ SELECT /* lockedq.Claim */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
        CAST(not_before AS CHAR), CAST(lease_till AS CHAR), token, tries, last_error, body
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?);
+WHERE  (msg_id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -85,7 +85,7 @@ WHERE  (msg_id = ?);
 SELECT /* lockedq.Complete */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -99,7 +99,7 @@ FOR    UPDATE;
 UPDATE /* lockedq.Complete */ email_outbox FORCE INDEX (PRIMARY)
 SET    state = 'C',
        lease_till = NULL
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -112,7 +112,7 @@ AND    state = 'A';
 SELECT /* lockedq.Fail */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -129,7 +129,7 @@ SET    state = 'N',
        lease_till = NULL,
        token = NULL,
        last_error = ?
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -142,7 +142,7 @@ AND    state = 'A';
 SELECT /* lockedq.Fail */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -157,7 +157,7 @@ UPDATE /* lockedq.Fail */ email_outbox FORCE INDEX (PRIMARY)
 SET    state = 'E',
        lease_till = NULL,
        last_error = ?
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -170,7 +170,7 @@ AND    state = 'A';
 SELECT /* lockedq.Requeue */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -187,7 +187,7 @@ SET    state = 'N',
        lease_till = NULL,
        token = NULL,
        tries = tries - 1
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -200,7 +200,7 @@ AND    state = 'A';
 SELECT /* lockedq.Extend */
        msg_id
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -213,7 +213,7 @@ FOR    UPDATE;
 -- arguments: 1: list MsgID Token
 UPDATE /* lockedq.Extend */ email_outbox FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((msg_id = ? AND token = ?))
+WHERE  ((msg_id, token) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_read.sql
@@ -225,7 +225,7 @@ AND    state = 'A';
 SELECT /* lockedq.Extend */
        msg_id, CAST(lease_till AS CHAR)
 FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?);
+WHERE  (msg_id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

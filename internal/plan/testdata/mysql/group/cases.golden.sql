@@ -71,7 +71,7 @@ FOR    UPDATE SKIP LOCKED;
 SELECT /* casesq.Claim */
        id
 FROM   cases FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
            OR (SELECT 1
                FROM   tenants
@@ -88,7 +88,7 @@ FOR    UPDATE;
 SELECT /* casesq.Claim */
        id
 FROM   cases FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
            OR (SELECT count(*)
                FROM   cases AS other
@@ -107,7 +107,7 @@ UPDATE /* casesq.Claim */ cases FORCE INDEX (PRIMARY)
 SET    until_at = NOW(6) + INTERVAL 300 SECOND,
        owner_name = ?,
        rev = rev + 1
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -118,7 +118,7 @@ WHERE  (id = ?);
 SELECT /* casesq.Claim */
        id, case_id, alone, CAST(UNIX_TIMESTAMP(until_at) * 1000000 AS SIGNED), rev
 FROM   cases FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -130,7 +130,7 @@ WHERE  (id = ?);
 SELECT /* casesq.Complete */
        id
 FROM   cases FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND rev = ?))
+WHERE  ((id, rev) IN ((?, ?)))
 AND    until_at IS NOT NULL
 FOR    UPDATE;
 
@@ -143,7 +143,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Rev
 DELETE /* casesq.Complete */ cases
 FROM   cases FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND rev = ?))
+WHERE  ((id, rev) IN ((?, ?)))
 AND    until_at IS NOT NULL;
 
 -- sql/retry_lock.sql
@@ -156,7 +156,7 @@ AND    until_at IS NOT NULL;
 SELECT /* casesq.Fail */
        id
 FROM   cases FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND rev = ?))
+WHERE  ((id, rev) IN ((?, ?)))
 AND    until_at IS NOT NULL
 FOR    UPDATE;
 
@@ -171,7 +171,7 @@ UPDATE /* casesq.Fail */ cases FORCE INDEX (PRIMARY)
 SET    until_at = NULL,
        owner_name = NULL,
        rev = rev + 1
-WHERE  ((id = ? AND rev = ?))
+WHERE  ((id, rev) IN ((?, ?)))
 AND    until_at IS NOT NULL;
 
 -- sql/requeue_lock.sql
@@ -184,7 +184,7 @@ AND    until_at IS NOT NULL;
 SELECT /* casesq.Requeue */
        id
 FROM   cases FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND rev = ?))
+WHERE  ((id, rev) IN ((?, ?)))
 AND    until_at IS NOT NULL
 FOR    UPDATE;
 
@@ -199,7 +199,7 @@ UPDATE /* casesq.Requeue */ cases FORCE INDEX (PRIMARY)
 SET    until_at = NULL,
        owner_name = NULL,
        rev = rev + 1
-WHERE  ((id = ? AND rev = ?))
+WHERE  ((id, rev) IN ((?, ?)))
 AND    until_at IS NOT NULL;
 
 -- sql/extend_lock.sql
@@ -212,7 +212,7 @@ AND    until_at IS NOT NULL;
 SELECT /* casesq.Extend */
        id
 FROM   cases FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND rev = ?))
+WHERE  ((id, rev) IN ((?, ?)))
 AND    until_at IS NOT NULL
 FOR    UPDATE;
 
@@ -226,7 +226,7 @@ FOR    UPDATE;
 UPDATE /* casesq.Extend */ cases FORCE INDEX (PRIMARY)
 SET    until_at = NOW(6) + INTERVAL 300 SECOND,
        rev = rev + 1
-WHERE  ((id = ? AND rev = ?))
+WHERE  ((id, rev) IN ((?, ?)))
 AND    until_at IS NOT NULL;
 
 -- sql/extend_read.sql
@@ -238,7 +238,7 @@ AND    until_at IS NOT NULL;
 SELECT /* casesq.Extend */
        id, CAST(UNIX_TIMESTAMP(until_at) * 1000000 AS SIGNED), rev
 FROM   cases FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -78,7 +78,7 @@ FOR    UPDATE SKIP LOCKED;
 SELECT /* hooksq.Claim */
        id
 FROM   hooks FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    ((tenant IS NULL OR tenant = '*')
            OR (SELECT 1
                FROM   tenants
@@ -95,7 +95,7 @@ FOR    UPDATE;
 SELECT /* hooksq.Claim */
        id
 FROM   hooks FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    ((tenant IS NULL OR tenant = '*')
            OR 2 > (SELECT count(*)
                FROM   hooks AS other
@@ -117,7 +117,7 @@ AND    ((tenant IS NULL OR tenant = '*')
 UPDATE /* hooksq.Claim */ hooks FORCE INDEX (PRIMARY)
 SET    state = 'busy',
        until_at = NOW(6) + INTERVAL 300 SECOND
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -128,7 +128,7 @@ WHERE  (id = ?);
 SELECT /* hooksq.Claim */
        id, tenant, kind, CAST(UNIX_TIMESTAMP(until_at) * 1000000 AS SIGNED), weight
 FROM   hooks FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -140,7 +140,7 @@ WHERE  (id = ?);
 SELECT /* hooksq.Complete */
        id
 FROM   hooks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, until_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'busy'
 FOR    UPDATE;
 
@@ -154,7 +154,7 @@ FOR    UPDATE;
 UPDATE /* hooksq.Complete */ hooks FORCE INDEX (PRIMARY)
 SET    state = 'sent',
        until_at = NULL
-WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, until_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'busy';
 
 -- sql/fail_lock.sql
@@ -167,7 +167,7 @@ AND    state = 'busy';
 SELECT /* hooksq.Fail */
        id
 FROM   hooks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, until_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'busy'
 FOR    UPDATE;
 
@@ -181,7 +181,7 @@ FOR    UPDATE;
 UPDATE /* hooksq.Fail */ hooks FORCE INDEX (PRIMARY)
 SET    state = 'dead',
        until_at = NULL
-WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, until_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'busy';
 
 -- sql/requeue_lock.sql
@@ -194,7 +194,7 @@ AND    state = 'busy';
 SELECT /* hooksq.Requeue */
        id
 FROM   hooks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, until_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'busy'
 FOR    UPDATE;
 
@@ -208,7 +208,7 @@ FOR    UPDATE;
 UPDATE /* hooksq.Requeue */ hooks FORCE INDEX (PRIMARY)
 SET    state = 'new',
        until_at = NULL
-WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, until_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'busy';
 
 -- sql/extend_lock.sql
@@ -221,7 +221,7 @@ AND    state = 'busy';
 SELECT /* hooksq.Extend */
        id
 FROM   hooks FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, until_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'busy'
 FOR    UPDATE;
 
@@ -234,7 +234,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID UntilAt
 UPDATE /* hooksq.Extend */ hooks FORCE INDEX (PRIMARY)
 SET    until_at = NOW(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, until_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'busy';
 
 -- sql/extend_read.sql
@@ -246,7 +246,7 @@ AND    state = 'busy';
 SELECT /* hooksq.Extend */
        id, CAST(UNIX_TIMESTAMP(until_at) * 1000000 AS SIGNED)
 FROM   hooks FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

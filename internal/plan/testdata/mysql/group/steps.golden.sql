@@ -73,7 +73,7 @@ FOR    UPDATE SKIP LOCKED;
 SELECT /* stepsq.Claim */
        id
 FROM   steps FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    (SELECT 1
                FROM   tenants
                WHERE  id = steps.order_id
@@ -89,7 +89,7 @@ FOR    UPDATE;
 SELECT /* stepsq.Claim */
        id
 FROM   steps FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    (SELECT count(*)
                FROM   steps AS other
                WHERE  other.order_id = steps.order_id
@@ -105,7 +105,7 @@ UPDATE /* stepsq.Claim */ steps FORCE INDEX (PRIMARY)
 SET    state = 'busy',
        tries = tries + 1,
        taken_at = NOW(6)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -117,7 +117,7 @@ SELECT /* stepsq.Claim */
        id, order_id, CAST(UNIX_TIMESTAMP(due_at) * 1000000 AS SIGNED), tries,
        CAST(UNIX_TIMESTAMP(taken_at) * 1000000 AS SIGNED)
 FROM   steps FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -129,7 +129,7 @@ WHERE  (id = ?);
 SELECT /* stepsq.Complete */
        id
 FROM   steps FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy'
 FOR    UPDATE;
 
@@ -142,7 +142,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 UPDATE /* stepsq.Complete */ steps FORCE INDEX (PRIMARY)
 SET    state = 'over'
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy';
 
 -- sql/retry_lock.sql
@@ -155,7 +155,7 @@ AND    state = 'busy';
 SELECT /* stepsq.Fail */
        id
 FROM   steps FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy'
 FOR    UPDATE;
 
@@ -170,7 +170,7 @@ UPDATE /* stepsq.Fail */ steps FORCE INDEX (PRIMARY)
 SET    state = 'new',
        due_at = NOW(6) + INTERVAL ? SECOND,
        taken_at = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy';
 
 -- sql/fail_lock.sql
@@ -183,7 +183,7 @@ AND    state = 'busy';
 SELECT /* stepsq.Fail */
        id
 FROM   steps FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy'
 FOR    UPDATE;
 
@@ -196,7 +196,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 UPDATE /* stepsq.Fail */ steps FORCE INDEX (PRIMARY)
 SET    state = 'dead'
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy';
 
 -- sql/requeue_lock.sql
@@ -209,7 +209,7 @@ AND    state = 'busy';
 SELECT /* stepsq.Requeue */
        id
 FROM   steps FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy'
 FOR    UPDATE;
 
@@ -225,7 +225,7 @@ SET    state = 'new',
        due_at = CASE WHEN ? > 0.0 THEN NOW(6) + INTERVAL ? SECOND ELSE due_at END,
        tries = tries - 1,
        taken_at = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy';
 
 -- sql/extend_lock.sql
@@ -238,7 +238,7 @@ AND    state = 'busy';
 SELECT /* stepsq.Extend */
        id
 FROM   steps FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy'
 FOR    UPDATE;
 
@@ -251,7 +251,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 UPDATE /* stepsq.Extend */ steps FORCE INDEX (PRIMARY)
 SET    taken_at = NOW(6)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy';
 
 -- sql/recover.sql

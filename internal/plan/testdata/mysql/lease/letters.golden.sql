@@ -83,7 +83,7 @@ AND    letters_lease.id = letters.id;
 SELECT /* lettersq.Complete */
        id
 FROM   letters FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    kind <=> kind
 FOR    UPDATE;
 
@@ -97,7 +97,7 @@ FOR    UPDATE;
 SELECT /* lettersq.Complete */
        id
 FROM   letters_lease FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0)
 FOR    UPDATE;
@@ -111,7 +111,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Token
 DELETE /* lettersq.Complete */ letters_lease
 FROM   letters_lease FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 
@@ -123,7 +123,7 @@ AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 -- arguments: 1: list ID
 DELETE /* lettersq.Complete */ letters
 FROM   letters FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    kind <=> kind;
 
 -- sql/retry_lock.sql
@@ -136,7 +136,7 @@ AND    kind <=> kind;
 SELECT /* lettersq.Fail */
        id
 FROM   letters_lease FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0)
 FOR    UPDATE;
@@ -153,7 +153,7 @@ SET    token = NULL,
        worker = NULL,
        claimed_until = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        error = ?
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 
@@ -167,7 +167,7 @@ AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 SELECT /* lettersq.Fail */
        id
 FROM   letters_lease FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0)
 FOR    UPDATE;
@@ -184,7 +184,7 @@ SET    token = NULL,
        worker = NULL,
        error = ?,
        failed_at = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 
@@ -198,7 +198,7 @@ AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 SELECT /* lettersq.Requeue */
        id
 FROM   letters_lease FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0)
 FOR    UPDATE;
@@ -215,7 +215,7 @@ SET    token = NULL,
        worker = NULL,
        claimed_until = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        attempts = attempts - 1
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 
@@ -229,7 +229,7 @@ AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 SELECT /* lettersq.Extend */
        id
 FROM   letters_lease FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0)
 FOR    UPDATE;
@@ -243,7 +243,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Token
 UPDATE /* lettersq.Extend */ letters_lease FORCE INDEX (PRIMARY)
 SET    claimed_until = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 
@@ -256,7 +256,7 @@ AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 SELECT /* lettersq.Extend */
        id, CAST(claimed_until AS CHAR)
 FROM   letters_lease FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

@@ -84,7 +84,7 @@ AND    parts.state = 'N';
 SELECT /* partsq.Complete */
        region, seq
 FROM   parts FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ?))
+WHERE  ((region, seq) IN ((?, ?)))
 AND    state <=> state
 FOR    UPDATE;
 
@@ -98,7 +98,7 @@ FOR    UPDATE;
 SELECT /* partsq.Complete */
        region, seq
 FROM   part_claims FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0)
 FOR    UPDATE;
@@ -112,7 +112,7 @@ FOR    UPDATE;
 -- arguments: 1: list Region Seq Token
 DELETE /* partsq.Complete */ part_claims
 FROM   part_claims FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0);
 
@@ -124,7 +124,7 @@ AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND 
 -- arguments: 1: list Region Seq
 UPDATE /* partsq.Complete */ parts FORCE INDEX (PRIMARY)
 SET    state = 'C'
-WHERE  ((region = ? AND seq = ?))
+WHERE  ((region, seq) IN ((?, ?)))
 AND    state = 'N';
 
 -- sql/retry_lock.sql
@@ -137,7 +137,7 @@ AND    state = 'N';
 SELECT /* partsq.Fail */
        region, seq
 FROM   part_claims FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0)
 FOR    UPDATE;
@@ -154,7 +154,7 @@ SET    token = NULL,
        worker = NULL,
        claimed_until = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        error = ?
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0);
 
@@ -167,7 +167,7 @@ AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND 
 SELECT /* partsq.Fail */
        region, seq
 FROM   parts FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ?))
+WHERE  ((region, seq) IN ((?, ?)))
 AND    state <=> state
 FOR    UPDATE;
 
@@ -181,7 +181,7 @@ FOR    UPDATE;
 SELECT /* partsq.Fail */
        region, seq
 FROM   part_claims FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0)
 FOR    UPDATE;
@@ -195,7 +195,7 @@ FOR    UPDATE;
 -- arguments: 1: list Region Seq Token
 DELETE /* partsq.Fail */ part_claims
 FROM   part_claims FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0);
 
@@ -207,7 +207,7 @@ AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND 
 -- arguments: 1: list Region Seq
 UPDATE /* partsq.Fail */ parts FORCE INDEX (PRIMARY)
 SET    state = 'E'
-WHERE  ((region = ? AND seq = ?))
+WHERE  ((region, seq) IN ((?, ?)))
 AND    state = 'N';
 
 -- sql/requeue_lock.sql
@@ -220,7 +220,7 @@ AND    state = 'N';
 SELECT /* partsq.Requeue */
        region, seq
 FROM   part_claims FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0)
 FOR    UPDATE;
@@ -237,7 +237,7 @@ SET    token = NULL,
        worker = NULL,
        claimed_until = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        attempts = attempts - 1
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0);
 
@@ -251,7 +251,7 @@ AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND 
 SELECT /* partsq.Extend */
        region, seq
 FROM   part_claims FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0)
 FOR    UPDATE;
@@ -265,7 +265,7 @@ FOR    UPDATE;
 -- arguments: 1: list Region Seq Token
 UPDATE /* partsq.Extend */ part_claims FORCE INDEX (PRIMARY)
 SET    claimed_until = UTC_TIMESTAMP(6) + INTERVAL 600 SECOND
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND part_claims.seq = parts.seq AND parts.state = 'N') > 0);
 
@@ -278,7 +278,7 @@ AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND 
 SELECT /* partsq.Extend */
        region, seq, CAST(claimed_until AS CHAR)
 FROM   part_claims FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ?));
+WHERE  ((region, seq) IN ((?, ?)));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

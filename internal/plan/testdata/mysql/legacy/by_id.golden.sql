@@ -66,7 +66,7 @@ UPDATE /* byidq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'busy',
        owner = ?,
        since = UTC_TIMESTAMP(6)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -77,7 +77,7 @@ WHERE  (id = ?);
 SELECT /* byidq.Claim */
        id, owner, CAST(since AS CHAR), body
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -89,7 +89,7 @@ WHERE  (id = ?);
 SELECT /* byidq.Complete */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy'
 FOR    UPDATE;
 
@@ -102,7 +102,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since Owner
 UPDATE /* byidq.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ok'
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy';
 
 -- sql/retry_lock.sql
@@ -115,7 +115,7 @@ AND    status = 'busy';
 SELECT /* byidq.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy'
 FOR    UPDATE;
 
@@ -130,7 +130,7 @@ UPDATE /* byidq.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'new',
        owner = NULL,
        since = NULL
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy';
 
 -- sql/requeue_lock.sql
@@ -143,7 +143,7 @@ AND    status = 'busy';
 SELECT /* byidq.Requeue */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy'
 FOR    UPDATE;
 
@@ -158,7 +158,7 @@ UPDATE /* byidq.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'new',
        owner = NULL,
        since = NULL
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy';
 
 -- sql/extend_lock.sql
@@ -171,7 +171,7 @@ AND    status = 'busy';
 SELECT /* byidq.Extend */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy'
 FOR    UPDATE;
 
@@ -184,7 +184,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since Owner
 UPDATE /* byidq.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    since = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy';
 
 -- sql/extend_read.sql
@@ -196,7 +196,7 @@ AND    status = 'busy';
 SELECT /* byidq.Extend */
        id, CAST(since AS CHAR)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

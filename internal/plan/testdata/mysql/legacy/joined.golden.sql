@@ -63,7 +63,7 @@ UPDATE /* joinedq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'busy',
        owner = ?,
        since = UTC_TIMESTAMP(6)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -74,7 +74,7 @@ WHERE  (id = ?);
 SELECT /* joinedq.Claim */
        id, owner, CAST(since AS CHAR), body
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -86,7 +86,7 @@ WHERE  (id = ?);
 SELECT /* joinedq.Complete */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy'
 FOR    UPDATE;
 
@@ -99,7 +99,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since Owner
 UPDATE /* joinedq.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ok'
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy';
 
 -- sql/retry_lock.sql
@@ -112,7 +112,7 @@ AND    status = 'busy';
 SELECT /* joinedq.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy'
 FOR    UPDATE;
 
@@ -127,7 +127,7 @@ UPDATE /* joinedq.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'new',
        owner = NULL,
        since = NULL
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy';
 
 -- sql/requeue_lock.sql
@@ -140,7 +140,7 @@ AND    status = 'busy';
 SELECT /* joinedq.Requeue */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy'
 FOR    UPDATE;
 
@@ -155,7 +155,7 @@ UPDATE /* joinedq.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'new',
        owner = NULL,
        since = NULL
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy';
 
 -- sql/extend_lock.sql
@@ -168,7 +168,7 @@ AND    status = 'busy';
 SELECT /* joinedq.Extend */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy'
 FOR    UPDATE;
 
@@ -181,7 +181,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since Owner
 UPDATE /* joinedq.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    since = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND since = ? AND owner = ?))
+WHERE  ((id, since, owner) IN ((?, ?, ?)))
 AND    status = 'busy';
 
 -- sql/extend_read.sql
@@ -193,7 +193,7 @@ AND    status = 'busy';
 SELECT /* joinedq.Extend */
        id, CAST(since AS CHAR)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

@@ -60,7 +60,7 @@ FOR    UPDATE SKIP LOCKED;
 SELECT /* lettersq.Complete */
        id
 FROM   letters FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    sent IS NULL
 FOR    UPDATE;
 
@@ -72,7 +72,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* lettersq.Complete */ letters FORCE INDEX (PRIMARY)
 SET    sent = UTC_TIMESTAMP(6)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    sent IS NULL;
 
 -- sql/purge_done.sql

@@ -54,7 +54,7 @@ LIMIT  ?;
 -- arguments: 1: list ID
 UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'N';
 
 -- sql/claim_read.sql
@@ -66,7 +66,7 @@ AND    state = 'N';
 SELECT /* mailsq.Claim */
        id, body
 FROM   mails FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -77,7 +77,7 @@ WHERE  (id = ?);
 SELECT /* mailsq.Complete */
        id
 FROM   mails FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -89,7 +89,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* mailsq.Complete */ mails FORCE INDEX (PRIMARY)
 SET    state = 'C'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -101,7 +101,7 @@ AND    state = 'A';
 SELECT /* mailsq.Fail */
        id
 FROM   mails FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -113,7 +113,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* mailsq.Fail */ mails FORCE INDEX (PRIMARY)
 SET    state = 'E'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -125,7 +125,7 @@ AND    state = 'A';
 SELECT /* mailsq.Requeue */
        id
 FROM   mails FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -137,7 +137,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* mailsq.Requeue */ mails FORCE INDEX (PRIMARY)
 SET    state = 'N'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/redrive.sql

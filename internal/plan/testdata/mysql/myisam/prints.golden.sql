@@ -57,7 +57,7 @@ LIMIT  ?;
 UPDATE /* printsq.Claim */ prints FORCE INDEX (PRIMARY)
 SET    until_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        who = ?
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    (until_at <= UTC_TIMESTAMP(6) OR until_at IS NULL)
 AND    tries > 0
 AND    kind = ?;
@@ -71,7 +71,7 @@ AND    kind = ?;
 SELECT /* printsq.Claim */
        id, kind, CAST(until_at AS CHAR), who, tries, body
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -83,7 +83,7 @@ WHERE  (id = ?);
 SELECT /* printsq.Complete */
        id
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL
 FOR    UPDATE;
 
@@ -96,7 +96,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID UntilAt Who
 DELETE /* printsq.Complete */ prints
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL;
 
 -- sql/retry_lock.sql
@@ -109,7 +109,7 @@ AND    until_at IS NOT NULL;
 SELECT /* printsq.Fail */
        id
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL
 FOR    UPDATE;
 
@@ -124,7 +124,7 @@ UPDATE /* printsq.Fail */ prints FORCE INDEX (PRIMARY)
 SET    until_at = NULL,
        who = NULL,
        tries = coalesce(tries, 0) - 1
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL;
 
 -- sql/fail_lock.sql
@@ -137,7 +137,7 @@ AND    until_at IS NOT NULL;
 SELECT /* printsq.Fail */
        id
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL
 FOR    UPDATE;
 
@@ -152,7 +152,7 @@ UPDATE /* printsq.Fail */ prints FORCE INDEX (PRIMARY)
 SET    until_at = NULL,
        who = NULL,
        tries = 0
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL;
 
 -- sql/requeue_lock.sql
@@ -165,7 +165,7 @@ AND    until_at IS NOT NULL;
 SELECT /* printsq.Requeue */
        id
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL
 FOR    UPDATE;
 
@@ -179,7 +179,7 @@ FOR    UPDATE;
 UPDATE /* printsq.Requeue */ prints FORCE INDEX (PRIMARY)
 SET    until_at = NULL,
        who = NULL
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL;
 
 -- sql/extend_lock.sql
@@ -192,7 +192,7 @@ AND    until_at IS NOT NULL;
 SELECT /* printsq.Extend */
        id
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL
 FOR    UPDATE;
 
@@ -205,7 +205,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID UntilAt Who
 UPDATE /* printsq.Extend */ prints FORCE INDEX (PRIMARY)
 SET    until_at = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND until_at = ? AND who = ?))
+WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL;
 
 -- sql/extend_read.sql
@@ -217,7 +217,7 @@ AND    until_at IS NOT NULL;
 SELECT /* printsq.Extend */
        id, CAST(until_at AS CHAR)
 FROM   prints FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/redrive.sql
 -- redrive: failed to ready

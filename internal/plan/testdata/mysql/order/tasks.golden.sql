@@ -56,7 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
 SET    st = 'busy'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -67,7 +67,7 @@ WHERE  (id = ?);
 SELECT /* tasksq.Claim */
        id, tries, CAST(due_at AS CHAR), body
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -78,7 +78,7 @@ WHERE  (id = ?);
 SELECT /* tasksq.Complete */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    st = 'busy'
 FOR    UPDATE;
 
@@ -91,7 +91,7 @@ FOR    UPDATE;
 UPDATE /* tasksq.Complete */ tasks FORCE INDEX (PRIMARY)
 SET    was = (st),
        st = 'done'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    st = 'busy';
 
 -- sql/retry_lock.sql
@@ -103,7 +103,7 @@ AND    st = 'busy';
 SELECT /* tasksq.Fail */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    st = 'busy'
 FOR    UPDATE;
 
@@ -120,7 +120,7 @@ SET    was = (st),
        tries = tries + 1,
        due_was = (due_at),
        due_at = UTC_TIMESTAMP(6) + INTERVAL ? SECOND
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    st = 'busy';
 
 -- sql/fail_lock.sql
@@ -132,7 +132,7 @@ AND    st = 'busy';
 SELECT /* tasksq.Fail */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    st = 'busy'
 FOR    UPDATE;
 
@@ -145,7 +145,7 @@ FOR    UPDATE;
 UPDATE /* tasksq.Fail */ tasks FORCE INDEX (PRIMARY)
 SET    st = 'dead',
        tries = tries + 1
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    st = 'busy';
 
 -- sql/requeue_lock.sql
@@ -157,7 +157,7 @@ AND    st = 'busy';
 SELECT /* tasksq.Requeue */
        id
 FROM   tasks FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    st = 'busy'
 FOR    UPDATE;
 
@@ -170,7 +170,7 @@ FOR    UPDATE;
 UPDATE /* tasksq.Requeue */ tasks FORCE INDEX (PRIMARY)
 SET    st = 'new',
        due_at = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE due_at END
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    st = 'busy';
 
 -- sql/redrive.sql

@@ -58,7 +58,7 @@ LIMIT  ?;
 SELECT /* guardedq.Claim */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 'ready'
 FOR    UPDATE;
 
@@ -72,7 +72,7 @@ UPDATE /* guardedq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
        token = ?,
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -83,7 +83,7 @@ WHERE  (id = ?);
 SELECT /* guardedq.Claim */
        id, token, CAST(lease_till AS CHAR), body_id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/payload.sql
 -- payload: what claimed jobs have in bodies, heads
@@ -98,7 +98,7 @@ FROM   jobs FORCE INDEX (PRIMARY)
        ON  (b.id = jobs.body_id)
        LEFT JOIN heads job
        ON  (job.body_id = jobs.body_id)
-WHERE  (jobs.id = ?);
+WHERE  (jobs.id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -110,7 +110,7 @@ WHERE  (jobs.id = ?);
 SELECT /* guardedq.Complete */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE;
 
@@ -124,7 +124,7 @@ FOR    UPDATE;
 UPDATE /* guardedq.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'done',
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running';
 
 -- sql/fail_lock.sql
@@ -137,7 +137,7 @@ AND    status = 'running';
 SELECT /* guardedq.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE;
 
@@ -151,7 +151,7 @@ FOR    UPDATE;
 UPDATE /* guardedq.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed',
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running';
 
 -- sql/requeue_lock.sql
@@ -164,7 +164,7 @@ AND    status = 'running';
 SELECT /* guardedq.Requeue */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE;
 
@@ -179,7 +179,7 @@ UPDATE /* guardedq.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        token = NULL,
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running';
 
 -- sql/extend_lock.sql
@@ -192,7 +192,7 @@ AND    status = 'running';
 SELECT /* guardedq.Extend */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE;
 
@@ -205,7 +205,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Token
 UPDATE /* guardedq.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running';
 
 -- sql/extend_read.sql
@@ -217,7 +217,7 @@ AND    status = 'running';
 SELECT /* guardedq.Extend */
        id, CAST(lease_till AS CHAR)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

@@ -78,7 +78,7 @@ FROM   jobs FORCE INDEX (PRIMARY)
        ON  (b.id = jobs.body_id)
        LEFT JOIN heads job
        ON  (job.body_id = jobs.body_id)
-WHERE  (jobs.id = ?);
+WHERE  (jobs.id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -90,7 +90,7 @@ WHERE  (jobs.id = ?);
 SELECT /* jobsq.Complete */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE;
 
@@ -104,7 +104,7 @@ FOR    UPDATE;
 UPDATE /* jobsq.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'done',
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running';
 
 -- sql/fail_lock.sql
@@ -117,7 +117,7 @@ AND    status = 'running';
 SELECT /* jobsq.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE;
 
@@ -131,7 +131,7 @@ FOR    UPDATE;
 UPDATE /* jobsq.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed',
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running';
 
 -- sql/requeue_lock.sql
@@ -144,7 +144,7 @@ AND    status = 'running';
 SELECT /* jobsq.Requeue */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE;
 
@@ -159,7 +159,7 @@ UPDATE /* jobsq.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        token = NULL,
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running';
 
 -- sql/extend_lock.sql
@@ -172,7 +172,7 @@ AND    status = 'running';
 SELECT /* jobsq.Extend */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE;
 
@@ -185,7 +185,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Token
 UPDATE /* jobsq.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running';
 
 -- sql/extend_read.sql
@@ -197,7 +197,7 @@ AND    status = 'running';
 SELECT /* jobsq.Extend */
        id, CAST(lease_till AS CHAR)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

@@ -60,7 +60,7 @@ SELECT /* mirthq.Payload */
 FROM   d_mm7 FORCE INDEX (PRIMARY)
        LEFT JOIN d_mc7 c
        ON  (c.message_id = d_mm7.message_id and c.metadata_id = d_mm7.id and c.content_type = 4)
-WHERE  ((d_mm7.message_id = ? AND d_mm7.id = ?));
+WHERE  ((d_mm7.message_id, d_mm7.id) IN ((?, ?)));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -71,7 +71,7 @@ WHERE  ((d_mm7.message_id = ? AND d_mm7.id = ?));
 SELECT /* mirthq.Complete */
        message_id, id
 FROM   d_mm7 FORCE INDEX (PRIMARY)
-WHERE  ((message_id = ? AND id = ?))
+WHERE  ((message_id, id) IN ((?, ?)))
 AND    status = 'Q'
 FOR    UPDATE;
 
@@ -83,7 +83,7 @@ FOR    UPDATE;
 -- arguments: 1: list MessageID ID
 UPDATE /* mirthq.Complete */ d_mm7 FORCE INDEX (PRIMARY)
 SET    status = 'S'
-WHERE  ((message_id = ? AND id = ?))
+WHERE  ((message_id, id) IN ((?, ?)))
 AND    status = 'Q';
 
 -- sql/retry_lock.sql
@@ -95,7 +95,7 @@ AND    status = 'Q';
 SELECT /* mirthq.Fail */
        message_id, id
 FROM   d_mm7 FORCE INDEX (PRIMARY)
-WHERE  ((message_id = ? AND id = ?))
+WHERE  ((message_id, id) IN ((?, ?)))
 AND    status = 'Q'
 FOR    UPDATE;
 
@@ -107,7 +107,7 @@ FOR    UPDATE;
 -- arguments: 1: list MessageID ID
 UPDATE /* mirthq.Fail */ d_mm7 FORCE INDEX (PRIMARY)
 SET    send_attempts = send_attempts + 1
-WHERE  ((message_id = ? AND id = ?))
+WHERE  ((message_id, id) IN ((?, ?)))
 AND    status = 'Q';
 
 -- sql/fail_lock.sql
@@ -119,7 +119,7 @@ AND    status = 'Q';
 SELECT /* mirthq.Fail */
        message_id, id
 FROM   d_mm7 FORCE INDEX (PRIMARY)
-WHERE  ((message_id = ? AND id = ?))
+WHERE  ((message_id, id) IN ((?, ?)))
 AND    status = 'Q'
 FOR    UPDATE;
 
@@ -132,7 +132,7 @@ FOR    UPDATE;
 UPDATE /* mirthq.Fail */ d_mm7 FORCE INDEX (PRIMARY)
 SET    status = 'E',
        send_attempts = send_attempts + 1
-WHERE  ((message_id = ? AND id = ?))
+WHERE  ((message_id, id) IN ((?, ?)))
 AND    status = 'Q';
 
 -- sql/redrive.sql

@@ -49,7 +49,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 DELETE /* poppedq.Claim */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status <=> status;
 
 -- sql/payload.sql
@@ -65,7 +65,7 @@ FROM   jobs FORCE INDEX (PRIMARY)
        ON  (b.id = jobs.body_id)
        LEFT JOIN heads
        ON  (heads.body_id = jobs.body_id)
-WHERE  (jobs.id = ?);
+WHERE  (jobs.id IN (?));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

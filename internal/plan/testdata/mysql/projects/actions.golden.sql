@@ -60,7 +60,7 @@ UPDATE /* actionsq.Claim */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    status = 'in-progress',
        attempts = attempts + 1,
        last_attempt_gmt = UTC_TIMESTAMP(6)
-WHERE  (action_id = ?);
+WHERE  (action_id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -72,7 +72,7 @@ SELECT /* actionsq.Claim */
        action_id, hook, CAST(scheduled_date_gmt AS CHAR), priority, args, attempts,
        CAST(last_attempt_gmt AS CHAR), claim_id
 FROM   wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-WHERE  (action_id = ?);
+WHERE  (action_id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -84,7 +84,7 @@ WHERE  (action_id = ?);
 SELECT /* actionsq.Complete */
        action_id
 FROM   wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress'
 FOR    UPDATE;
 
@@ -97,7 +97,7 @@ FOR    UPDATE;
 -- arguments: 1: list ActionID Attempts
 UPDATE /* actionsq.Complete */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    status = 'complete'
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress';
 
 -- sql/retry_lock.sql
@@ -110,7 +110,7 @@ AND    status = 'in-progress';
 SELECT /* actionsq.Fail */
        action_id
 FROM   wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress'
 FOR    UPDATE;
 
@@ -125,7 +125,7 @@ UPDATE /* actionsq.Fail */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    status = 'pending',
        scheduled_date_gmt = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        last_attempt_gmt = NULL
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress';
 
 -- sql/fail_lock.sql
@@ -138,7 +138,7 @@ AND    status = 'in-progress';
 SELECT /* actionsq.Fail */
        action_id
 FROM   wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress'
 FOR    UPDATE;
 
@@ -151,7 +151,7 @@ FOR    UPDATE;
 -- arguments: 1: list ActionID Attempts
 UPDATE /* actionsq.Fail */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    status = 'failed'
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress';
 
 -- sql/requeue_lock.sql
@@ -164,7 +164,7 @@ AND    status = 'in-progress';
 SELECT /* actionsq.Requeue */
        action_id
 FROM   wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress'
 FOR    UPDATE;
 
@@ -180,7 +180,7 @@ SET    status = 'pending',
        scheduled_date_gmt = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE scheduled_date_gmt END,
        attempts = attempts - 1,
        last_attempt_gmt = NULL
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress';
 
 -- sql/extend_lock.sql
@@ -193,7 +193,7 @@ AND    status = 'in-progress';
 SELECT /* actionsq.Extend */
        action_id
 FROM   wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress'
 FOR    UPDATE;
 
@@ -206,7 +206,7 @@ FOR    UPDATE;
 -- arguments: 1: list ActionID Attempts
 UPDATE /* actionsq.Extend */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    last_attempt_gmt = UTC_TIMESTAMP(6)
-WHERE  ((action_id = ? AND attempts = ?))
+WHERE  ((action_id, attempts) IN ((?, ?)))
 AND    status = 'in-progress';
 
 -- sql/recover.sql

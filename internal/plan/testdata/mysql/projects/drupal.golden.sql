@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ItemID
 UPDATE /* drupalq.Claim */ queue FORCE INDEX (PRIMARY)
 SET    expire = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 3600)
-WHERE  (item_id = ?);
+WHERE  (item_id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -66,7 +66,7 @@ WHERE  (item_id = ?);
 SELECT /* drupalq.Claim */
        item_id, name, data, expire, created
 FROM   queue FORCE INDEX (PRIMARY)
-WHERE  (item_id = ?);
+WHERE  (item_id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -78,7 +78,7 @@ WHERE  (item_id = ?);
 SELECT /* drupalq.Complete */
        item_id
 FROM   queue FORCE INDEX (PRIMARY)
-WHERE  ((item_id = ? AND expire = ?))
+WHERE  ((item_id, expire) IN ((?, ?)))
 AND    expire <> 0
 FOR    UPDATE;
 
@@ -91,7 +91,7 @@ FOR    UPDATE;
 -- arguments: 1: list ItemID Expire
 DELETE /* drupalq.Complete */ queue
 FROM   queue FORCE INDEX (PRIMARY)
-WHERE  ((item_id = ? AND expire = ?))
+WHERE  ((item_id, expire) IN ((?, ?)))
 AND    expire <> 0;
 
 -- sql/retry_lock.sql
@@ -104,7 +104,7 @@ AND    expire <> 0;
 SELECT /* drupalq.Fail */
        item_id
 FROM   queue FORCE INDEX (PRIMARY)
-WHERE  ((item_id = ? AND expire = ?))
+WHERE  ((item_id, expire) IN ((?, ?)))
 AND    expire <> 0
 FOR    UPDATE;
 
@@ -117,7 +117,7 @@ FOR    UPDATE;
 -- arguments: 1: list ItemID Expire
 UPDATE /* drupalq.Fail */ queue FORCE INDEX (PRIMARY)
 SET    expire = 0
-WHERE  ((item_id = ? AND expire = ?))
+WHERE  ((item_id, expire) IN ((?, ?)))
 AND    expire <> 0;
 
 -- sql/requeue_lock.sql
@@ -130,7 +130,7 @@ AND    expire <> 0;
 SELECT /* drupalq.Requeue */
        item_id
 FROM   queue FORCE INDEX (PRIMARY)
-WHERE  ((item_id = ? AND expire = ?))
+WHERE  ((item_id, expire) IN ((?, ?)))
 AND    expire <> 0
 FOR    UPDATE;
 
@@ -143,7 +143,7 @@ FOR    UPDATE;
 -- arguments: 1: list ItemID Expire
 UPDATE /* drupalq.Requeue */ queue FORCE INDEX (PRIMARY)
 SET    expire = 0
-WHERE  ((item_id = ? AND expire = ?))
+WHERE  ((item_id, expire) IN ((?, ?)))
 AND    expire <> 0;
 
 -- sql/extend_lock.sql
@@ -156,7 +156,7 @@ AND    expire <> 0;
 SELECT /* drupalq.Extend */
        item_id
 FROM   queue FORCE INDEX (PRIMARY)
-WHERE  ((item_id = ? AND expire = ?))
+WHERE  ((item_id, expire) IN ((?, ?)))
 AND    expire <> 0
 FOR    UPDATE;
 
@@ -169,7 +169,7 @@ FOR    UPDATE;
 -- arguments: 1: list ItemID Expire
 UPDATE /* drupalq.Extend */ queue FORCE INDEX (PRIMARY)
 SET    expire = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 3600)
-WHERE  ((item_id = ? AND expire = ?))
+WHERE  ((item_id, expire) IN ((?, ?)))
 AND    expire <> 0;
 
 -- sql/extend_read.sql
@@ -181,7 +181,7 @@ AND    expire <> 0;
 SELECT /* drupalq.Extend */
        item_id, expire
 FROM   queue FORCE INDEX (PRIMARY)
-WHERE  (item_id = ?);
+WHERE  (item_id IN (?));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

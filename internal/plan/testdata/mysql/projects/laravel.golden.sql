@@ -58,7 +58,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* laravelq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    attempts = attempts + 1,
        reserved_at = UNIX_TIMESTAMP()
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -69,7 +69,7 @@ WHERE  (id = ?);
 SELECT /* laravelq.Claim */
        id, queue, payload, attempts, reserved_at, available_at, created_at
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -81,7 +81,7 @@ WHERE  (id = ?);
 SELECT /* laravelq.Complete */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND attempts = ?))
+WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL
 FOR    UPDATE;
 
@@ -94,7 +94,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Attempts
 DELETE /* laravelq.Complete */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND attempts = ?))
+WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL;
 
 -- sql/retry_lock.sql
@@ -107,7 +107,7 @@ AND    reserved_at IS NOT NULL;
 SELECT /* laravelq.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND attempts = ?))
+WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL
 FOR    UPDATE;
 
@@ -121,7 +121,7 @@ FOR    UPDATE;
 UPDATE /* laravelq.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    reserved_at = NULL,
        available_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?)
-WHERE  ((id = ? AND attempts = ?))
+WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL;
 
 -- sql/requeue_lock.sql
@@ -134,7 +134,7 @@ AND    reserved_at IS NOT NULL;
 SELECT /* laravelq.Requeue */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND attempts = ?))
+WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL
 FOR    UPDATE;
 
@@ -149,7 +149,7 @@ UPDATE /* laravelq.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    attempts = attempts - 1,
        reserved_at = NULL,
        available_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) ELSE available_at END
-WHERE  ((id = ? AND attempts = ?))
+WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL;
 
 -- sql/extend_lock.sql
@@ -162,7 +162,7 @@ AND    reserved_at IS NOT NULL;
 SELECT /* laravelq.Extend */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND attempts = ?))
+WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL
 FOR    UPDATE;
 
@@ -175,7 +175,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Attempts
 UPDATE /* laravelq.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    reserved_at = UNIX_TIMESTAMP()
-WHERE  ((id = ? AND attempts = ?))
+WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL;
 
 -- sql/enqueue.sql

@@ -57,7 +57,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* messengerq.Claim */ messenger_messages FORCE INDEX (PRIMARY)
 SET    delivered_at = UTC_TIMESTAMP(6)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -69,7 +69,7 @@ SELECT /* messengerq.Claim */
        id, body, headers, queue_name, CAST(created_at AS CHAR), CAST(available_at AS CHAR),
        CAST(delivered_at AS CHAR)
 FROM   messenger_messages FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -81,7 +81,7 @@ WHERE  (id = ?);
 SELECT /* messengerq.Complete */
        id
 FROM   messenger_messages FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND delivered_at = ?))
+WHERE  ((id, delivered_at) IN ((?, ?)))
 AND    delivered_at IS NOT NULL
 FOR    UPDATE;
 
@@ -94,7 +94,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID DeliveredAt
 DELETE /* messengerq.Complete */ messenger_messages
 FROM   messenger_messages FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND delivered_at = ?))
+WHERE  ((id, delivered_at) IN ((?, ?)))
 AND    delivered_at IS NOT NULL;
 
 -- sql/retry_lock.sql
@@ -107,7 +107,7 @@ AND    delivered_at IS NOT NULL;
 SELECT /* messengerq.Fail */
        id
 FROM   messenger_messages FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND delivered_at = ?))
+WHERE  ((id, delivered_at) IN ((?, ?)))
 AND    delivered_at IS NOT NULL
 FOR    UPDATE;
 
@@ -121,7 +121,7 @@ FOR    UPDATE;
 UPDATE /* messengerq.Fail */ messenger_messages FORCE INDEX (PRIMARY)
 SET    available_at = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        delivered_at = NULL
-WHERE  ((id = ? AND delivered_at = ?))
+WHERE  ((id, delivered_at) IN ((?, ?)))
 AND    delivered_at IS NOT NULL;
 
 -- sql/requeue_lock.sql
@@ -134,7 +134,7 @@ AND    delivered_at IS NOT NULL;
 SELECT /* messengerq.Requeue */
        id
 FROM   messenger_messages FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND delivered_at = ?))
+WHERE  ((id, delivered_at) IN ((?, ?)))
 AND    delivered_at IS NOT NULL
 FOR    UPDATE;
 
@@ -148,7 +148,7 @@ FOR    UPDATE;
 UPDATE /* messengerq.Requeue */ messenger_messages FORCE INDEX (PRIMARY)
 SET    available_at = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE available_at END,
        delivered_at = NULL
-WHERE  ((id = ? AND delivered_at = ?))
+WHERE  ((id, delivered_at) IN ((?, ?)))
 AND    delivered_at IS NOT NULL;
 
 -- sql/extend_lock.sql
@@ -161,7 +161,7 @@ AND    delivered_at IS NOT NULL;
 SELECT /* messengerq.Extend */
        id
 FROM   messenger_messages FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND delivered_at = ?))
+WHERE  ((id, delivered_at) IN ((?, ?)))
 AND    delivered_at IS NOT NULL
 FOR    UPDATE;
 
@@ -174,7 +174,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID DeliveredAt
 UPDATE /* messengerq.Extend */ messenger_messages FORCE INDEX (PRIMARY)
 SET    delivered_at = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND delivered_at = ?))
+WHERE  ((id, delivered_at) IN ((?, ?)))
 AND    delivered_at IS NOT NULL;
 
 -- sql/extend_read.sql
@@ -186,7 +186,7 @@ AND    delivered_at IS NOT NULL;
 SELECT /* messengerq.Extend */
        id, CAST(delivered_at AS CHAR)
 FROM   messenger_messages FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -78,7 +78,7 @@ AND    job_token_timestamp > UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND;
 SELECT /* wikiq.Complete */
        job_id
 FROM   `{{.Prefix}}job` FORCE INDEX (PRIMARY)
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL
 FOR    UPDATE;
 
@@ -91,7 +91,7 @@ FOR    UPDATE;
 -- arguments: 1: list JobID JobToken
 DELETE /* wikiq.Complete */ `{{.Prefix}}job`
 FROM   `{{.Prefix}}job` FORCE INDEX (PRIMARY)
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL;
 
 -- sql/retry_lock.sql
@@ -104,7 +104,7 @@ AND    job_token_timestamp IS NOT NULL;
 SELECT /* wikiq.Fail */
        job_id
 FROM   `{{.Prefix}}job` FORCE INDEX (PRIMARY)
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL
 FOR    UPDATE;
 
@@ -118,7 +118,7 @@ FOR    UPDATE;
 UPDATE /* wikiq.Fail */ `{{.Prefix}}job` FORCE INDEX (PRIMARY)
 SET    job_token = NULL,
        job_token_timestamp = NULL
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL;
 
 -- sql/fail_lock.sql
@@ -131,7 +131,7 @@ AND    job_token_timestamp IS NOT NULL;
 SELECT /* wikiq.Fail */
        job_id
 FROM   `{{.Prefix}}job` FORCE INDEX (PRIMARY)
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL
 FOR    UPDATE;
 
@@ -145,7 +145,7 @@ FOR    UPDATE;
 UPDATE /* wikiq.Fail */ `{{.Prefix}}job` FORCE INDEX (PRIMARY)
 SET    job_token = NULL,
        job_token_timestamp = NULL
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL;
 
 -- sql/requeue_lock.sql
@@ -158,7 +158,7 @@ AND    job_token_timestamp IS NOT NULL;
 SELECT /* wikiq.Requeue */
        job_id
 FROM   `{{.Prefix}}job` FORCE INDEX (PRIMARY)
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL
 FOR    UPDATE;
 
@@ -173,7 +173,7 @@ UPDATE /* wikiq.Requeue */ `{{.Prefix}}job` FORCE INDEX (PRIMARY)
 SET    job_token = NULL,
        job_token_timestamp = NULL,
        job_attempts = job_attempts - 1
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL;
 
 -- sql/extend_lock.sql
@@ -186,7 +186,7 @@ AND    job_token_timestamp IS NOT NULL;
 SELECT /* wikiq.Extend */
        job_id
 FROM   `{{.Prefix}}job` FORCE INDEX (PRIMARY)
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL
 FOR    UPDATE;
 
@@ -199,7 +199,7 @@ FOR    UPDATE;
 -- arguments: 1: list JobID JobToken
 UPDATE /* wikiq.Extend */ `{{.Prefix}}job` FORCE INDEX (PRIMARY)
 SET    job_token_timestamp = UTC_TIMESTAMP(6)
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token_timestamp IS NOT NULL;
 
 -- sql/redrive.sql

@@ -54,7 +54,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* cutq.Claim */ cut FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -65,7 +65,7 @@ WHERE  (id = ?);
 SELECT /* cutq.Claim */
        id
 FROM   cut FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -76,7 +76,7 @@ WHERE  (id = ?);
 SELECT /* cutq.Complete */
        id
 FROM   cut FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -89,7 +89,7 @@ FOR    UPDATE;
 UPDATE /* cutq.Complete */ cut FORCE INDEX (PRIMARY)
 SET    state = 'D',
        answer = LEFT(CASE WHEN id = ? THEN ? END, 20)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -101,7 +101,7 @@ AND    state = 'A';
 SELECT /* cutq.Fail */
        id
 FROM   cut FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -113,7 +113,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* cutq.Fail */ cut FORCE INDEX (PRIMARY)
 SET    state = 'N'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -125,7 +125,7 @@ AND    state = 'A';
 SELECT /* cutq.Requeue */
        id
 FROM   cut FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -137,7 +137,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* cutq.Requeue */ cut FORCE INDEX (PRIMARY)
 SET    state = 'N'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/purge_done.sql

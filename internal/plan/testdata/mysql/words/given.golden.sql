@@ -14,11 +14,11 @@
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+-- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
 --
 -- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates given_ready and given_expired.
 --
@@ -31,18 +31,18 @@
 --   returning    MySQL 8 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
 --   token        no column can hold the key of a batch
--- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   lock_update  MySQL 8 cannot pass over locked rows
 --   advisory     MySQL has no locks on numbers
---   guarded      not needed: lock_update comes first
+-- * guarded      the old state is compared when a row is taken
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: column "code" stays as it is when a job fails because its claim ran out (giveup)
 -- note: rows are taken as they came, by column "id"
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
--- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
--- locks: the rows it returns, until commit; passes over rows that are locked
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
@@ -51,8 +51,20 @@ SELECT /* givenq.Claim */
 FROM   given IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
-LIMIT  ?
-FOR    UPDATE SKIP LOCKED;
+LIMIT  ?;
+
+-- sql/claim_lock.sql
+-- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* givenq.Claim */
+       id
+FROM   given FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'N'
+FOR    UPDATE;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -65,7 +77,7 @@ SET    state = 'A',
        till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        tries = tries + 1,
        host = ?
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -76,7 +88,7 @@ WHERE  (id = ?);
 SELECT /* givenq.Claim */
        id, CAST(till AS CHAR), tries
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -88,7 +100,7 @@ WHERE  (id = ?);
 SELECT /* givenq.Complete */
        id
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -104,7 +116,7 @@ SET    state = 'D',
        till = NULL,
        answer = CASE WHEN id = ? THEN ? END,
        response = CASE WHEN id = ? THEN (?) END
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -117,7 +129,7 @@ AND    state = 'A';
 SELECT /* givenq.Fail */
        id
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -132,7 +144,7 @@ UPDATE /* givenq.Fail */ given FORCE INDEX (PRIMARY)
 SET    state = 'N',
        till = NULL,
        code = ?
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -145,7 +157,7 @@ AND    state = 'A';
 SELECT /* givenq.Fail */
        id
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -160,7 +172,7 @@ UPDATE /* givenq.Fail */ given FORCE INDEX (PRIMARY)
 SET    state = 'E',
        till = NULL,
        code = ?
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -173,7 +185,7 @@ AND    state = 'A';
 SELECT /* givenq.Requeue */
        id
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -189,7 +201,7 @@ SET    state = 'N',
        till = NULL,
        tries = tries - 1,
        code = ?
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -202,7 +214,7 @@ AND    state = 'A';
 SELECT /* givenq.Extend */
        id
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -215,7 +227,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 UPDATE /* givenq.Extend */ given FORCE INDEX (PRIMARY)
 SET    till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_read.sql
@@ -227,7 +239,7 @@ AND    state = 'A';
 SELECT /* givenq.Extend */
        id, CAST(till AS CHAR)
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/outcome_partial_lock.sql
 -- outcome_partial: locks the rows of jobs whose claims are still theirs, which outcome_partial.sql then writes
@@ -239,7 +251,7 @@ WHERE  (id = ?);
 SELECT /* givenq.Partial */
        id
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -256,7 +268,7 @@ SET    state = 'N',
        tries = tries - 1,
        answer = 'in part',
        code = 7
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/outcome_not_wanted_lock.sql
@@ -269,7 +281,7 @@ AND    state = 'A';
 SELECT /* givenq.NotWanted */
        id
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -284,7 +296,7 @@ UPDATE /* givenq.NotWanted */ given FORCE INDEX (PRIMARY)
 SET    state = 'E',
        till = NULL,
        code = ?
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/outcome_skipped_lock.sql
@@ -297,7 +309,7 @@ AND    state = 'A';
 SELECT /* givenq.Skipped */
        id
 FROM   given FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -311,12 +323,12 @@ FOR    UPDATE;
 UPDATE /* givenq.Skipped */ given FORCE INDEX (PRIMARY)
 SET    state = 'D',
        till = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: (till, state)
 -- isolation: read committed
 -- arguments: 1: limit, 2: given sweeper *string
@@ -327,7 +339,7 @@ UPDATE /* givenq.Recover */ (
            AND    tries < 3
            AND    till <= UTC_TIMESTAMP(6)
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id
 SET    state = 'N',
@@ -336,7 +348,7 @@ SET    state = 'N',
 
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: (till, state)
 -- isolation: read committed
 -- arguments: 1: limit, 2: given sweeper *string
@@ -347,7 +359,7 @@ UPDATE /* givenq.Recover */ (
            AND    tries >= 3
            AND    till <= UTC_TIMESTAMP(6)
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id
 SET    state = 'E',
@@ -356,7 +368,7 @@ SET    state = 'E',
 
 -- sql/redrive.sql
 -- redrive: failed to ready
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -365,7 +377,7 @@ UPDATE /* givenq.Redrive */ (
            FROM   given
            WHERE  state = 'E'
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id
 SET    state = 'N',
@@ -374,7 +386,7 @@ SET    state = 'N',
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -384,13 +396,13 @@ FROM   (
            FROM   given
            WHERE  state = 'D'
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id;
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
+-- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -400,7 +412,7 @@ FROM   (
            FROM   given
            WHERE  state = 'E'
            LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
+           FOR    UPDATE
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id;
 

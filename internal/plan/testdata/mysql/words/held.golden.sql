@@ -57,7 +57,7 @@ UPDATE /* heldq.Claim */ held FORCE INDEX (PRIMARY)
 SET    state = 'A',
        tries = tries + 1,
        holder = ?
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -68,7 +68,7 @@ WHERE  (id = ?);
 SELECT /* heldq.Claim */
        id, tries, holder
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -80,7 +80,7 @@ WHERE  (id = ?);
 SELECT /* heldq.Complete */
        id
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -93,7 +93,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries Holder
 UPDATE /* heldq.Complete */ held FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -106,7 +106,7 @@ AND    state = 'A';
 SELECT /* heldq.Fail */
        id
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -120,7 +120,7 @@ FOR    UPDATE;
 UPDATE /* heldq.Fail */ held FORCE INDEX (PRIMARY)
 SET    state = 'N',
        holder = NULL
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -133,7 +133,7 @@ AND    state = 'A';
 SELECT /* heldq.Fail */
        id
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -146,7 +146,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries Holder
 UPDATE /* heldq.Fail */ held FORCE INDEX (PRIMARY)
 SET    state = 'E'
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -159,7 +159,7 @@ AND    state = 'A';
 SELECT /* heldq.Requeue */
        id
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -174,7 +174,7 @@ UPDATE /* heldq.Requeue */ held FORCE INDEX (PRIMARY)
 SET    state = 'N',
        tries = tries - 1,
        holder = NULL
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/recover.sql

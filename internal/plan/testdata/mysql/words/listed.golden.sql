@@ -58,7 +58,7 @@ UPDATE /* listedq.Claim */ held FORCE INDEX (PRIMARY)
 SET    state = 'A',
        tries = tries + 1,
        holder = ?
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -69,7 +69,7 @@ WHERE  (id = ?);
 SELECT /* listedq.Claim */
        id, tries, holder
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -81,7 +81,7 @@ WHERE  (id = ?);
 SELECT /* listedq.Complete */
        id
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -94,7 +94,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries Holder
 UPDATE /* listedq.Complete */ held FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -107,7 +107,7 @@ AND    state = 'A';
 SELECT /* listedq.Fail */
        id
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -121,7 +121,7 @@ FOR    UPDATE;
 UPDATE /* listedq.Fail */ held FORCE INDEX (PRIMARY)
 SET    state = 'N',
        holder = NULL
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -134,7 +134,7 @@ AND    state = 'A';
 SELECT /* listedq.Fail */
        id
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -147,7 +147,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries Holder
 UPDATE /* listedq.Fail */ held FORCE INDEX (PRIMARY)
 SET    state = 'E'
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -160,7 +160,7 @@ AND    state = 'A';
 SELECT /* listedq.Requeue */
        id
 FROM   held FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -175,7 +175,7 @@ UPDATE /* listedq.Requeue */ held FORCE INDEX (PRIMARY)
 SET    state = 'N',
        tries = tries - 1,
        holder = NULL
-WHERE  ((id = ? AND tries = ? AND holder = ?))
+WHERE  ((id, tries, holder) IN ((?, ?, ?)))
 AND    state = 'A';
 
 -- sql/recover.sql

@@ -6,4 +6,4 @@
 SELECT /* binarymy84.Extend */
        id, lease_till
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

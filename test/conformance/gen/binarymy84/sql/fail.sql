@@ -7,5 +7,5 @@
 UPDATE /* binarymy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed',
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

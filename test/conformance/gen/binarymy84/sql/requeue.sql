@@ -8,5 +8,5 @@ UPDATE /* binarymy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        token = NULL,
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

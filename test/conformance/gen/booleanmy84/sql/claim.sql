@@ -5,4 +5,4 @@
 -- isolation: read committed
 UPDATE /* booleanmy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    available = FALSE
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -6,4 +6,4 @@
 SELECT /* booleanmy84.Claim */
        id, n
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* booleanmy84.Fail */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    available = FALSE

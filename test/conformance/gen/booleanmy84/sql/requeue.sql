@@ -5,5 +5,5 @@
 -- isolation: read committed
 UPDATE /* booleanmy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    available = TRUE
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    available = FALSE

@@ -6,6 +6,6 @@
 SELECT /* booleanmy84.Requeue */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    available = FALSE
 FOR    UPDATE

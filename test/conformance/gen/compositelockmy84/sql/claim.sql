@@ -7,4 +7,4 @@ UPDATE /* compositelockmy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
        token = ?,
        lease_till = NOW(6) + INTERVAL 3600 SECOND
-WHERE  ((region = ? AND seq = ?))
+WHERE  ((region, seq) IN ((?, ?)))

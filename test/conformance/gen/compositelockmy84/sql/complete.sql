@@ -7,5 +7,5 @@
 UPDATE /* compositelockmy84.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'done',
        lease_till = NULL
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    status = 'running'

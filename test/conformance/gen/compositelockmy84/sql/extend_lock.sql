@@ -7,6 +7,6 @@
 SELECT /* compositelockmy84.Extend */
        region, seq
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    status = 'running'
 FOR    UPDATE

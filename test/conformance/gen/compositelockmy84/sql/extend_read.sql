@@ -6,4 +6,4 @@
 SELECT /* compositelockmy84.Extend */
        region, seq, CAST(lease_till AS CHAR)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ?))
+WHERE  ((region, seq) IN ((?, ?)))

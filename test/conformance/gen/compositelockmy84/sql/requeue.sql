@@ -8,5 +8,5 @@ UPDATE /* compositelockmy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        token = NULL,
        lease_till = NULL
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    status = 'running'

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* compositemy84.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    lease_till = NOW(6) + INTERVAL 3600 SECOND
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    status = 'running'

@@ -7,5 +7,5 @@
 UPDATE /* compositemy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed',
        lease_till = NULL
-WHERE  ((region = ? AND seq = ? AND token = ?))
+WHERE  ((region, seq, token) IN ((?, ?, ?)))
 AND    status = 'running'

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* deletemy84.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    lease_till = FLOOR((UNIX_TIMESTAMP(NOW(6)) + 3600) * 1000)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

@@ -8,5 +8,5 @@ UPDATE /* deletemy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed',
        tries = 0,
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

@@ -6,4 +6,4 @@
 SELECT /* duegroup.Extend */
        id, CAST(UNIX_TIMESTAMP(lease_till) * 1000000 AS SIGNED)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -9,5 +9,5 @@ SET    status = 'failed',
        tries = tries + 1,
        lease_till = NULL,
        last_error = ?
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

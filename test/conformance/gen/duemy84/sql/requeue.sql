@@ -9,5 +9,5 @@ SET    status = 'ready',
        due_at = CASE WHEN ? > 0.0 THEN NOW(6) + INTERVAL ? SECOND ELSE due_at END,
        token = NULL,
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

@@ -11,5 +11,5 @@ SET    status = 'ready',
        token = NULL,
        lease_till = NULL,
        last_error = ?
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

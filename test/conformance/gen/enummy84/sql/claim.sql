@@ -7,4 +7,4 @@ UPDATE /* enummy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'running',
        version = version + 1,
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -6,4 +6,4 @@
 SELECT /* enummy84.Claim */
        id, n, version, CAST(lease_till AS CHAR)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -7,5 +7,5 @@
 UPDATE /* enummy84.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    version = version + 1,
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state = 'running'

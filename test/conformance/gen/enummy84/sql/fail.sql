@@ -8,5 +8,5 @@ UPDATE /* enummy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'failed',
        version = version + 1,
        lease_till = NULL
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state = 'running'

@@ -7,6 +7,6 @@
 SELECT /* enummy84.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state = 'running'
 FOR    UPDATE

@@ -8,5 +8,5 @@ UPDATE /* enummy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'queued',
        version = version + 1,
        lease_till = NULL
-WHERE  ((id = ? AND version = ?))
+WHERE  ((id, version) IN ((?, ?)))
 AND    state = 'running'

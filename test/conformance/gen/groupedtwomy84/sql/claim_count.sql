@@ -6,7 +6,7 @@
 SELECT /* groupedtwomy84.Claim */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    (lane IS NULL
            OR 2 > (SELECT count(*)
                FROM   jobs AS other

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* groupedtwomy84.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    lease_till = NOW(6) + INTERVAL 3600 SECOND
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

@@ -8,5 +8,5 @@ UPDATE /* groupedtwomy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed',
        tries = tries + 1,
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

@@ -6,6 +6,6 @@
 SELECT /* guardedgroup.Claim */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 'ready'
 FOR    UPDATE

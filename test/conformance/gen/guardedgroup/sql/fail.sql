@@ -8,5 +8,5 @@ UPDATE /* guardedgroup.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed',
        lease_till = NULL,
        last_error = ?
-WHERE  ((id = ? AND tries = ? AND worker = ?))
+WHERE  ((id, tries, worker) IN ((?, ?, ?)))
 AND    status = 'running'

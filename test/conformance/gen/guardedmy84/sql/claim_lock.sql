@@ -6,6 +6,6 @@
 SELECT /* guardedmy84.Claim */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 'ready'
 FOR    UPDATE

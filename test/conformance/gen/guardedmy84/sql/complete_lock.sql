@@ -7,6 +7,6 @@
 SELECT /* guardedmy84.Complete */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ? AND worker = ?))
+WHERE  ((id, tries, worker) IN ((?, ?, ?)))
 AND    status = 'running'
 FOR    UPDATE

@@ -9,5 +9,5 @@ SET    status = 'ready',
        tries = tries - 1,
        lease_till = NULL,
        worker = NULL
-WHERE  ((id = ? AND tries = ? AND worker = ?))
+WHERE  ((id, tries, worker) IN ((?, ?, ?)))
 AND    status = 'running'

@@ -7,4 +7,4 @@ UPDATE /* headoflinemy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
        token = ?,
        lease_till = NOW(6) + INTERVAL 3600 SECOND
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -6,7 +6,7 @@
 SELECT /* headoflinemy84.Claim */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    (lane IS NULL
            OR (SELECT count(*)
                FROM   jobs AS other

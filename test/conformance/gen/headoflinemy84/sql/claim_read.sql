@@ -7,4 +7,4 @@ SELECT /* headoflinemy84.Claim */
        id, n, lane, CAST(UNIX_TIMESTAMP(due_at) * 1000000 AS SIGNED), tries, token,
        CAST(UNIX_TIMESTAMP(lease_till) * 1000000 AS SIGNED)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

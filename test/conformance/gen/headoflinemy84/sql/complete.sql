@@ -7,5 +7,5 @@
 UPDATE /* headoflinemy84.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'done',
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

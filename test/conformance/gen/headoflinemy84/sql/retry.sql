@@ -10,5 +10,5 @@ SET    status = 'ready',
        tries = tries + 1,
        token = NULL,
        lease_till = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

@@ -7,6 +7,6 @@
 SELECT /* headoflinemy84.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE

@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* holdmy84.Complete */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    n <=> n

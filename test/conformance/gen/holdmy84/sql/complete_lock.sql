@@ -6,6 +6,6 @@
 SELECT /* holdmy84.Complete */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    n <=> n
 FOR    UPDATE

@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* holdmy84.Fail */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    n <=> n

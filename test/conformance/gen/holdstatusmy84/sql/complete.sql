@@ -5,5 +5,5 @@
 -- isolation: read committed
 UPDATE /* holdstatusmy84.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'done'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 'ready'

@@ -5,5 +5,5 @@
 -- isolation: read committed
 UPDATE /* holdstatusmy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 'ready'

@@ -6,6 +6,6 @@
 SELECT /* holdstatusmy84.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 'ready'
 FOR    UPDATE

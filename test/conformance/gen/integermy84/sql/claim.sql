@@ -7,4 +7,4 @@ UPDATE /* integermy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 1,
        claimed_at = UTC_TIMESTAMP(6),
        worker = ?
-WHERE  (id = ?)
+WHERE  (id IN (?))

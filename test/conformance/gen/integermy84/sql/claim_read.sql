@@ -6,4 +6,4 @@
 SELECT /* integermy84.Claim */
        id, n, priority, CAST(claimed_at AS CHAR), worker
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* integermy84.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    state = 2
-WHERE  ((id = ? AND claimed_at = ? AND worker = ?))
+WHERE  ((id, claimed_at, worker) IN ((?, ?, ?)))
 AND    state = 1

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* integermy84.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    claimed_at = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND claimed_at = ? AND worker = ?))
+WHERE  ((id, claimed_at, worker) IN ((?, ?, ?)))
 AND    state = 1

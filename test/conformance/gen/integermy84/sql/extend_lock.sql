@@ -7,6 +7,6 @@
 SELECT /* integermy84.Extend */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claimed_at = ? AND worker = ?))
+WHERE  ((id, claimed_at, worker) IN ((?, ?, ?)))
 AND    state = 1
 FOR    UPDATE

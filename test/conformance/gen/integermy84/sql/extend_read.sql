@@ -6,4 +6,4 @@
 SELECT /* integermy84.Extend */
        id, CAST(claimed_at AS CHAR)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

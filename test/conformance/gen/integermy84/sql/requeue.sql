@@ -8,5 +8,5 @@ UPDATE /* integermy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    state = 0,
        claimed_at = NULL,
        worker = NULL
-WHERE  ((id = ? AND claimed_at = ? AND worker = ?))
+WHERE  ((id, claimed_at, worker) IN ((?, ?, ?)))
 AND    state = 1

@@ -6,5 +6,5 @@
 -- isolation: read committed
 DELETE /* leasemy84.Complete */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    lease_till IS NOT NULL

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* leasemy84.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    lease_till IS NOT NULL

@@ -7,6 +7,6 @@
 SELECT /* leasemy84.Extend */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    lease_till IS NOT NULL
 FOR    UPDATE

@@ -6,4 +6,4 @@
 SELECT /* leasemy84.Extend */
        id, CAST(lease_till AS CHAR)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

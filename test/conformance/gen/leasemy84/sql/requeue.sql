@@ -7,5 +7,5 @@
 UPDATE /* leasemy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    lease_till = NULL,
        token = NULL
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    lease_till IS NOT NULL

@@ -6,5 +6,5 @@
 -- isolation: read committed
 DELETE /* movedmy84.Complete */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

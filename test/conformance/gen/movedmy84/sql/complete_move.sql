@@ -7,4 +7,4 @@ INSERT /* movedmy84.Complete */ INTO finished
        (id, n, note, token, finished_at)
 SELECT held.id, held.n, 'done', held.token, NOW(6)
 FROM   jobs AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.token = ?))
+WHERE  ((held.id, held.token) IN ((?, ?)))

@@ -6,4 +6,4 @@
 DELETE /* movedmy84.Fail */ parts
 FROM   jobs AS held FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN parts ON parts.job_id = held.id
-WHERE  ((held.id = ? AND held.token = ?))
+WHERE  ((held.id, held.token) IN ((?, ?)))

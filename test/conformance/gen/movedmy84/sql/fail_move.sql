@@ -7,4 +7,4 @@ INSERT /* movedmy84.Fail */ INTO dead
        (id, n, status, tries, cause)
 SELECT held.id, held.n, 'failed', held.tries, ?
 FROM   jobs AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.token = ?))
+WHERE  ((held.id, held.token) IN ((?, ?)))

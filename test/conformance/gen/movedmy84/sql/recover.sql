@@ -7,6 +7,6 @@ UPDATE /* movedmy84.Recover */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        token = NULL,
        lease_till = NULL
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 'running'
 AND    tries < 3

@@ -5,6 +5,6 @@
 -- isolation: read committed
 DELETE /* movedmy84.Recover */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    status = 'running'
 AND    tries >= 3

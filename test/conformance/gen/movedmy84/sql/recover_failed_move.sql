@@ -7,4 +7,4 @@ INSERT /* movedmy84.Recover */ INTO dead
        (id, n, status, tries, cause)
 SELECT held.id, held.n, 'failed', held.tries, held.cause
 FROM   jobs AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?)
+WHERE  (held.id IN (?))

@@ -7,4 +7,4 @@ DELETE /* movedmy84.Requeue */ taken
 FROM   jobs AS held FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN taken ON taken.job_id = held.id
                      AND taken.token = held.token
-WHERE  ((held.id = ? AND held.token = ?))
+WHERE  ((held.id, held.token) IN ((?, ?)))

@@ -7,6 +7,6 @@
 SELECT /* movedmy84.Requeue */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE

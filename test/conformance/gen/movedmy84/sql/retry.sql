@@ -9,5 +9,5 @@ SET    status = 'ready',
        token = NULL,
        lease_till = NULL,
        cause = ?
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

@@ -8,4 +8,4 @@ INSERT /* movedrunmy84.Claim */ INTO jobs_running
 SELECT held.id, held.n, held.tries + 1, held.last_error, ?, ?,
        NOW(6) + INTERVAL 3600 SECOND
 FROM   jobs AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?)
+WHERE  (held.id IN (?))

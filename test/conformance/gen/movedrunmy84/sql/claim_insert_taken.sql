@@ -7,4 +7,4 @@ INSERT /* movedrunmy84.Claim */ INTO taken
        (job_id, token)
 SELECT held.id, held.token
 FROM   jobs_running AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?)
+WHERE  (held.id IN (?))

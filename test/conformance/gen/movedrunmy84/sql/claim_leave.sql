@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* movedrunmy84.Claim */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    n <=> n

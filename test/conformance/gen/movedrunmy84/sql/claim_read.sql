@@ -7,4 +7,4 @@ SELECT /* movedrunmy84.Claim */
        id, n, tries, last_error, token,
        CAST(UNIX_TIMESTAMP(lease_till) * 1000000 AS SIGNED)
 FROM   jobs_running FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

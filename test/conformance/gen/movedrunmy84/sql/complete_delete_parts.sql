@@ -6,4 +6,4 @@
 DELETE /* movedrunmy84.Complete */ parts
 FROM   jobs_running AS held FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN parts ON parts.job_id = held.id
-WHERE  ((held.id = ? AND held.token = ?))
+WHERE  ((held.id, held.token) IN ((?, ?)))

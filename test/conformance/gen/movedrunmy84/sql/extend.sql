@@ -6,4 +6,4 @@
 -- isolation: read committed
 UPDATE /* movedrunmy84.Extend */ jobs_running FORCE INDEX (PRIMARY)
 SET    lease_till = NOW(6) + INTERVAL 3600 SECOND
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))

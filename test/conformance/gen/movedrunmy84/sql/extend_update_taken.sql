@@ -7,4 +7,4 @@ UPDATE /* movedrunmy84.Extend */ jobs_running AS held FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN taken ON taken.job_id = held.id
                      AND taken.token = held.token
 SET    taken.ended = NULL
-WHERE  ((held.id = ? AND held.token = ?))
+WHERE  ((held.id, held.token) IN ((?, ?)))

@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* movedrunmy84.Recover */ jobs_running
 FROM   jobs_running FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    tries >= 3

@@ -7,4 +7,4 @@ INSERT /* movedrunmy84.Recover */ INTO dead
        (id, n, status, tries, last_error)
 SELECT held.id, held.n, 'failed', held.tries, held.last_error
 FROM   jobs_running AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?)
+WHERE  (held.id IN (?))

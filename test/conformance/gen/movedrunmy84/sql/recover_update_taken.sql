@@ -7,4 +7,4 @@ UPDATE /* movedrunmy84.Recover */ jobs_running AS held FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN taken ON taken.job_id = held.id
                      AND taken.token = held.token
 SET    taken.ended = 'recovered'
-WHERE  (held.id = ?)
+WHERE  (held.id IN (?))

@@ -6,5 +6,5 @@
 -- isolation: read committed
 DELETE /* movedrunmy84.Requeue */ jobs_running
 FROM   jobs_running FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    n <=> n

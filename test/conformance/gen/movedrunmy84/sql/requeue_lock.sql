@@ -7,6 +7,6 @@
 SELECT /* movedrunmy84.Requeue */
        id
 FROM   jobs_running FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    n <=> n
 FOR    UPDATE

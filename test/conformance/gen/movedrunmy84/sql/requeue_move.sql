@@ -7,4 +7,4 @@ INSERT /* movedrunmy84.Requeue */ INTO jobs
        (id, n, tries, last_error)
 SELECT held.id, held.n, held.tries - 1, held.last_error
 FROM   jobs_running AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.token = ?))
+WHERE  ((held.id, held.token) IN ((?, ?)))

@@ -8,4 +8,4 @@ SET    started_at = UTC_TIMESTAMP(6),
        finished_at = NULL,
        failed_at = NULL,
        tries = tries + 1
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -6,4 +6,4 @@
 SELECT /* nulltimemy84.Claim */
        id, n, tries
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

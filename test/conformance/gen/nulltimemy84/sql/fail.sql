@@ -7,7 +7,7 @@
 UPDATE /* nulltimemy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    finished_at = NULL,
        failed_at = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    started_at IS NOT NULL
 AND    finished_at IS NULL
 AND    failed_at IS NULL

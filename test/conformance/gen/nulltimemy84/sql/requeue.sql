@@ -9,7 +9,7 @@ SET    started_at = NULL,
        finished_at = NULL,
        failed_at = NULL,
        tries = tries - 1
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    started_at IS NOT NULL
 AND    finished_at IS NULL
 AND    failed_at IS NULL

@@ -8,7 +8,7 @@ UPDATE /* nulltimemy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    started_at = NULL,
        finished_at = NULL,
        failed_at = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    started_at IS NOT NULL
 AND    finished_at IS NULL
 AND    failed_at IS NULL

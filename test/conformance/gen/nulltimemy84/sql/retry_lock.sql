@@ -7,7 +7,7 @@
 SELECT /* nulltimemy84.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    started_at IS NOT NULL
 AND    finished_at IS NULL
 AND    failed_at IS NULL

@@ -5,5 +5,5 @@
 -- isolation: read committed
 UPDATE /* partitiongroup.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    processed = TRUE
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    processed = FALSE

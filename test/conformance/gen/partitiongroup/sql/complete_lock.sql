@@ -6,6 +6,6 @@
 SELECT /* partitiongroup.Complete */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    processed = FALSE
 FOR    UPDATE

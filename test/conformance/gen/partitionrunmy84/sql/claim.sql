@@ -6,4 +6,4 @@
 UPDATE /* partitionrunmy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
        tries = tries + 1
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -6,4 +6,4 @@
 SELECT /* partitionrunmy84.Claim */
        id, n, hash_code, tries
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

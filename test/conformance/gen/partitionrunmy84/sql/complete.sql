@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* partitionrunmy84.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'done'
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* partitionrunmy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed'
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

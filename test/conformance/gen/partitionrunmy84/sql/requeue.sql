@@ -7,5 +7,5 @@
 UPDATE /* partitionrunmy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        tries = tries - 1
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

@@ -7,4 +7,4 @@ UPDATE /* payloadmy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
        tries = tries + 1,
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -7,5 +7,5 @@
 UPDATE /* payloadmy84.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'done',
        lease_till = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* payloadmy84.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

@@ -7,6 +7,6 @@
 SELECT /* payloadmy84.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE

@@ -8,4 +8,4 @@ SELECT /* payloadmy84.Payload */
 FROM   jobs FORCE INDEX (PRIMARY)
        LEFT JOIN bodies b
        ON  (b.job_n = jobs.n and b.kind = 4)
-WHERE  (jobs.id = ?)
+WHERE  (jobs.id IN (?))

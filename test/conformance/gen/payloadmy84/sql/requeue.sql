@@ -8,5 +8,5 @@ UPDATE /* payloadmy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        tries = tries - 1,
        lease_till = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

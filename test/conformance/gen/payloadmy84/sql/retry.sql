@@ -7,5 +7,5 @@
 UPDATE /* payloadmy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        lease_till = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

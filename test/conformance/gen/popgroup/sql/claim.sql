@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* popgroup.Claim */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    n <=> n

@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* popmy84.Claim */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    n <=> n

@@ -7,4 +7,4 @@ UPDATE /* resultmy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
        owner = ?,
        host = ?
-WHERE  (id = ?)
+WHERE  (id IN (?))

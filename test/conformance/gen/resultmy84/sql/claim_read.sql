@@ -6,4 +6,4 @@
 SELECT /* resultmy84.Claim */
        id, n, owner
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -8,5 +8,5 @@ UPDATE /* resultmy84.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'done',
        answer = CASE WHEN id = ? THEN ? END,
        score = CASE WHEN id = ? THEN (?) END
-WHERE  ((id = ? AND owner = ?))
+WHERE  ((id, owner) IN ((?, ?)))
 AND    status = 'running'

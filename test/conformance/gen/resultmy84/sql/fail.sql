@@ -7,5 +7,5 @@
 UPDATE /* resultmy84.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'failed',
        code = ?
-WHERE  ((id = ? AND owner = ?))
+WHERE  ((id, owner) IN ((?, ?)))
 AND    status = 'running'

@@ -7,6 +7,6 @@
 SELECT /* resultmy84.Dropped */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND owner = ?))
+WHERE  ((id, owner) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE

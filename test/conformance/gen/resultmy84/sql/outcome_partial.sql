@@ -8,5 +8,5 @@ UPDATE /* resultmy84.Partial */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        owner = NULL,
        code = 7
-WHERE  ((id = ? AND owner = ?))
+WHERE  ((id, owner) IN ((?, ?)))
 AND    status = 'running'

@@ -7,5 +7,5 @@
 UPDATE /* resultmy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
        owner = NULL
-WHERE  ((id = ? AND owner = ?))
+WHERE  ((id, owner) IN ((?, ?)))
 AND    status = 'running'

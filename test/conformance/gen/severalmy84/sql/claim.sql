@@ -7,4 +7,4 @@ UPDATE /* severalmy84.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'N',
        locked = TRUE,
        claimed_at = NOW(6)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -6,4 +6,4 @@
 SELECT /* severalmy84.Claim */
        id, n, tries, CAST(UNIX_TIMESTAMP(claimed_at) * 1000000 AS SIGNED)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -7,6 +7,6 @@
 UPDATE /* severalmy84.Complete */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'C',
        locked = FALSE
-WHERE  ((id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, claimed_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'N'
 AND    locked = TRUE

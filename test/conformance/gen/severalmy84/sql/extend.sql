@@ -6,6 +6,6 @@
 -- isolation: read committed
 UPDATE /* severalmy84.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    claimed_at = NOW(6)
-WHERE  ((id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, claimed_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'N'
 AND    locked = TRUE

@@ -7,7 +7,7 @@
 SELECT /* severalmy84.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, claimed_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'N'
 AND    locked = TRUE
 FOR    UPDATE

@@ -8,6 +8,6 @@ UPDATE /* severalmy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'N',
        locked = FALSE,
        claimed_at = NULL
-WHERE  ((id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, claimed_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'N'
 AND    locked = TRUE

@@ -9,6 +9,6 @@ SET    state = 'N',
        locked = FALSE,
        tries = tries + 1,
        claimed_at = NULL
-WHERE  ((id = ? AND claimed_at = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((id, claimed_at) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    state = 'N'
 AND    locked = TRUE

@@ -6,6 +6,6 @@
 -- isolation: read committed
 DELETE /* sidetablemy84.Complete */ jobs_lease
 FROM   jobs_lease FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM jobs WHERE jobs_lease.id = jobs.id) > 0)

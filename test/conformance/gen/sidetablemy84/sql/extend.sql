@@ -6,6 +6,6 @@
 -- isolation: read committed
 UPDATE /* sidetablemy84.Extend */ jobs_lease FORCE INDEX (PRIMARY)
 SET    claimed_until = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM jobs WHERE jobs_lease.id = jobs.id) > 0)

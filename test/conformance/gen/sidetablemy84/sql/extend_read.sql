@@ -6,4 +6,4 @@
 SELECT /* sidetablemy84.Extend */
        id, CAST(claimed_until AS CHAR)
 FROM   jobs_lease FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -9,6 +9,6 @@ SET    token = NULL,
        worker = NULL,
        error = ?,
        failed_at = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM jobs WHERE jobs_lease.id = jobs.id) > 0)

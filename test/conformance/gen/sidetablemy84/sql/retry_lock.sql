@@ -7,7 +7,7 @@
 SELECT /* sidetablemy84.Fail */
        id
 FROM   jobs_lease FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND token = ?))
+WHERE  ((id, token) IN ((?, ?)))
 AND    failed_at IS NULL
 AND    ((SELECT COUNT(*) FROM jobs WHERE jobs_lease.id = jobs.id) > 0)
 FOR    UPDATE

@@ -7,4 +7,4 @@ SELECT /* singlegroup.Claim */
        id, n, tries, CAST(lease_till AS CHAR), worker, last_error,
        CAST(UNIX_TIMESTAMP(enqueued_at) * 1000000 AS SIGNED)
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

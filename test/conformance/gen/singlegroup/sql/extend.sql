@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* singlegroup.Extend */ jobs FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND
-WHERE  ((id = ? AND tries = ? AND worker = ?))
+WHERE  ((id, tries, worker) IN ((?, ?, ?)))
 AND    status = 'running'

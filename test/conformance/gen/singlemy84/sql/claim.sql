@@ -8,4 +8,4 @@ SET    status = 'running',
        tries = tries + 1,
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND,
        worker = ?
-WHERE  (id = ?)
+WHERE  (id IN (?))

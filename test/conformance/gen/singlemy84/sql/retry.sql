@@ -9,5 +9,5 @@ SET    status = 'ready',
        lease_till = NULL,
        worker = NULL,
        last_error = ?
-WHERE  ((id = ? AND tries = ? AND worker = ?))
+WHERE  ((id, tries, worker) IN ((?, ?, ?)))
 AND    status = 'running'

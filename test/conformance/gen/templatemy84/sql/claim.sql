@@ -7,4 +7,4 @@ UPDATE /* templatemy84.Claim */ `{{.Prefix}}jobs{{.Suffix}}` FORCE INDEX (PRIMAR
 SET    status = 'running',
        tries = tries + 1,
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND
-WHERE  (id = ?)
+WHERE  (id IN (?))

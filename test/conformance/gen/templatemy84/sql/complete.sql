@@ -7,5 +7,5 @@
 UPDATE /* templatemy84.Complete */ `{{.Prefix}}jobs{{.Suffix}}` FORCE INDEX (PRIMARY)
 SET    status = 'done',
        lease_till = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* templatemy84.Extend */ `{{.Prefix}}jobs{{.Suffix}}` FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

@@ -6,4 +6,4 @@
 SELECT /* templatemy84.Extend */
        id, CAST(lease_till AS CHAR)
 FROM   `{{.Prefix}}jobs{{.Suffix}}` FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -7,5 +7,5 @@
 UPDATE /* templatemy84.Fail */ `{{.Prefix}}jobs{{.Suffix}}` FORCE INDEX (PRIMARY)
 SET    status = 'failed',
        lease_till = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

@@ -8,4 +8,4 @@ SELECT /* templatemy84.Payload */
 FROM   `{{.Prefix}}jobs{{.Suffix}}` queue_row FORCE INDEX (PRIMARY)
        LEFT JOIN `{{.Prefix}}bodies` b
        ON  (b.job_n = queue_row.n and b.kind = 4)
-WHERE  (queue_row.id = ?)
+WHERE  (queue_row.id IN (?))

@@ -8,5 +8,5 @@ UPDATE /* templatemy84.Requeue */ `{{.Prefix}}jobs{{.Suffix}}` FORCE INDEX (PRIM
 SET    status = 'ready',
        tries = tries - 1,
        lease_till = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'

@@ -7,6 +7,6 @@
 SELECT /* templatemy84.Fail */
        id
 FROM   `{{.Prefix}}jobs{{.Suffix}}` FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    status = 'running'
 FOR    UPDATE

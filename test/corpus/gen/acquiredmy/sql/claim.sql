@@ -8,4 +8,4 @@ INSERT /* acquiredmy.Claim */ INTO files_acquired
 SELECT held.id, held.path, held.size, held.tries + 1, ?, UTC_TIMESTAMP(6),
        UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, ?
 FROM   files AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?)
+WHERE  (held.id IN (?))

@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* acquiredmy.Claim */ files
 FROM   files FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    path <=> path

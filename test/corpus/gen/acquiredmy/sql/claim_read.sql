@@ -7,4 +7,4 @@ SELECT /* acquiredmy.Claim */
        id, path, size, tries, problem, CAST(acquired_at AS CHAR), CAST(lease_till AS CHAR),
        mark
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -7,4 +7,4 @@ INSERT /* acquiredmy.Complete */ INTO files_processed
        (id, path, acquired_by)
 SELECT held.id, held.path, held.acquired_by
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.mark = ?))
+WHERE  ((held.id, held.mark) IN ((?, ?)))

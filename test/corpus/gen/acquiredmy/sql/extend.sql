@@ -6,4 +6,4 @@
 -- isolation: read committed
 UPDATE /* acquiredmy.Extend */ files_acquired FORCE INDEX (PRIMARY)
 SET    lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))

@@ -7,6 +7,6 @@
 SELECT /* acquiredmy.Extend */
        id
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path
 FOR    UPDATE

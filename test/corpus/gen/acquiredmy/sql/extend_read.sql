@@ -6,4 +6,4 @@
 SELECT /* acquiredmy.Extend */
        id, CAST(lease_till AS CHAR)
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

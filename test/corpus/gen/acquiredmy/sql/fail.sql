@@ -6,5 +6,5 @@
 -- isolation: read committed
 DELETE /* acquiredmy.Fail */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND mark = ?))
+WHERE  ((id, mark) IN ((?, ?)))
 AND    path <=> path

@@ -7,4 +7,4 @@ INSERT /* acquiredmy.Fail */ INTO files_failed
        (id, path, tries, problem)
 SELECT held.id, held.path, held.tries, ?
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.mark = ?))
+WHERE  ((held.id, held.mark) IN ((?, ?)))

@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* acquiredmy.Recover */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    tries < 2

@@ -7,4 +7,4 @@ INSERT /* acquiredmy.Recover */ INTO files_failed
        (id, path, tries, problem)
 SELECT held.id, held.path, held.tries, held.problem
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?)
+WHERE  (held.id IN (?))

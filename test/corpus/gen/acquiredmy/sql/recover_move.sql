@@ -7,4 +7,4 @@ INSERT /* acquiredmy.Recover */ INTO files
        (id, path, size, tries)
 SELECT held.id, held.path, held.size, held.tries
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  (held.id = ?)
+WHERE  (held.id IN (?))

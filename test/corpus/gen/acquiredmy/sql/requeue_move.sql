@@ -8,4 +8,4 @@ INSERT /* acquiredmy.Requeue */ INTO files
 SELECT held.id, held.path, held.size, held.tries - 1,
        CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE UTC_TIMESTAMP(6) END
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.mark = ?))
+WHERE  ((held.id, held.mark) IN ((?, ?)))

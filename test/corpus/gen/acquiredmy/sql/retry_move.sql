@@ -7,4 +7,4 @@ INSERT /* acquiredmy.Fail */ INTO files
        (id, path, size, tries, not_before)
 SELECT held.id, held.path, held.size, held.tries, UTC_TIMESTAMP(6) + INTERVAL ? SECOND
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.id = ? AND held.mark = ?))
+WHERE  ((held.id, held.mark) IN ((?, ?)))

@@ -8,4 +8,4 @@ SET    state = 'queued',
        queued_dttm = NOW(6),
        queued_by_job_id = ?,
        updated_at = NOW(6)
-WHERE  ((dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ?))
+WHERE  ((dag_id, task_id, run_id, map_index) IN ((?, ?, ?, ?)))

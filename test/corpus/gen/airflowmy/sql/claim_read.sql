@@ -9,4 +9,4 @@ SELECT /* airflowmy.Claim */
        CAST(UNIX_TIMESTAMP(queued_dttm) * 1000000 AS SIGNED), queued_by_job_id,
        executor_config
 FROM   task_instance FORCE INDEX (PRIMARY)
-WHERE  ((dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ?))
+WHERE  ((dag_id, task_id, run_id, map_index) IN ((?, ?, ?, ?)))

@@ -8,5 +8,5 @@ UPDATE /* airflowmy.Complete */ task_instance FORCE INDEX (PRIMARY)
 SET    end_date = NOW(6),
        state = 'success',
        updated_at = NOW(6)
-WHERE  ((dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ? AND queued_dttm = FROM_UNIXTIME(? * 0.000001) AND queued_by_job_id = ?))
+WHERE  ((dag_id, task_id, run_id, map_index, queued_dttm, queued_by_job_id) IN ((?, ?, ?, ?, FROM_UNIXTIME(? * 0.000001), ?)))
 AND    state IN ('queued', 'running', 'restarting')

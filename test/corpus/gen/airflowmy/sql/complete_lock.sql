@@ -7,6 +7,6 @@
 SELECT /* airflowmy.Complete */
        dag_id, task_id, run_id, map_index
 FROM   task_instance FORCE INDEX (PRIMARY)
-WHERE  ((dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ? AND queued_dttm = FROM_UNIXTIME(? * 0.000001) AND queued_by_job_id = ?))
+WHERE  ((dag_id, task_id, run_id, map_index, queued_dttm, queued_by_job_id) IN ((?, ?, ?, ?, FROM_UNIXTIME(? * 0.000001), ?)))
 AND    state IN ('queued', 'running', 'restarting')
 FOR    UPDATE

@@ -11,5 +11,5 @@ SET    start_date = NOW(6),
        hostname = ?,
        pid = ?,
        updated_at = NOW(6)
-WHERE  ((dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ? AND queued_dttm = FROM_UNIXTIME(? * 0.000001) AND queued_by_job_id = ?))
+WHERE  ((dag_id, task_id, run_id, map_index, queued_dttm, queued_by_job_id) IN ((?, ?, ?, ?, FROM_UNIXTIME(? * 0.000001), ?)))
 AND    state = 'queued'

@@ -6,4 +6,4 @@
 SELECT /* airflowmy.Start */
        dag_id, task_id, run_id, map_index, try_number
 FROM   task_instance FORCE INDEX (PRIMARY)
-WHERE  ((dag_id = ? AND task_id = ? AND run_id = ? AND map_index = ?))
+WHERE  ((dag_id, task_id, run_id, map_index) IN ((?, ?, ?, ?)))

@@ -5,5 +5,5 @@
 -- isolation: read committed
 UPDATE /* boincmy.Complete */ workunit FORCE INDEX (PRIMARY)
 SET    assimilate_state = 2
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    assimilate_state = 1

@@ -6,6 +6,6 @@
 SELECT /* boincmy.Complete */
        id
 FROM   workunit FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    assimilate_state = 1
 FOR    UPDATE

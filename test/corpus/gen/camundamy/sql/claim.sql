@@ -7,4 +7,4 @@ UPDATE /* camundamy.Claim */ ACT_RU_JOB FORCE INDEX (PRIMARY)
 SET    REV_ = coalesce(REV_, 0) + 1,
        LOCK_EXP_TIME_ = NOW(6) + INTERVAL 300 SECOND,
        LOCK_OWNER_ = ?
-WHERE  (ID_ = ?)
+WHERE  (ID_ IN (?))

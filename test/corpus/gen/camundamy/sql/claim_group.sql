@@ -6,7 +6,7 @@
 SELECT /* camundamy.Claim */
        ID_
 FROM   ACT_RU_JOB FORCE INDEX (PRIMARY)
-WHERE  (ID_ = ?)
+WHERE  (ID_ IN (?))
 AND    (PROCESS_INSTANCE_ID_ IS NULL OR CASE WHEN (EXCLUSIVE_ = 1) THEN 1 ELSE 0 END = 0
            OR (SELECT 1
                FROM   ACT_RU_EXECUTION

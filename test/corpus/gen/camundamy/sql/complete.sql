@@ -6,5 +6,5 @@
 -- isolation: read committed
 DELETE /* camundamy.Complete */ ACT_RU_JOB
 FROM   ACT_RU_JOB FORCE INDEX (PRIMARY)
-WHERE  ((ID_ = ? AND REV_ = ?))
+WHERE  ((ID_, REV_) IN ((?, ?)))
 AND    LOCK_EXP_TIME_ IS NOT NULL

@@ -7,5 +7,5 @@
 UPDATE /* camundamy.Extend */ ACT_RU_JOB FORCE INDEX (PRIMARY)
 SET    REV_ = coalesce(REV_, 0) + 1,
        LOCK_EXP_TIME_ = NOW(6) + INTERVAL 300 SECOND
-WHERE  ((ID_ = ? AND REV_ = ?))
+WHERE  ((ID_, REV_) IN ((?, ?)))
 AND    LOCK_EXP_TIME_ IS NOT NULL

@@ -6,4 +6,4 @@
 SELECT /* camundamy.Extend */
        ID_, REV_, CAST(LOCK_EXP_TIME_ AS CHAR)
 FROM   ACT_RU_JOB FORCE INDEX (PRIMARY)
-WHERE  (ID_ = ?)
+WHERE  (ID_ IN (?))

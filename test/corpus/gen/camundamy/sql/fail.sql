@@ -10,5 +10,5 @@ SET    REV_ = coalesce(REV_, 0) + 1,
        LOCK_OWNER_ = NULL,
        RETRIES_ = 0,
        EXCEPTION_MSG_ = ?
-WHERE  ((ID_ = ? AND REV_ = ?))
+WHERE  ((ID_, REV_) IN ((?, ?)))
 AND    LOCK_EXP_TIME_ IS NOT NULL

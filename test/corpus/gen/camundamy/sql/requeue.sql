@@ -9,5 +9,5 @@ SET    REV_ = coalesce(REV_, 0) + 1,
        LOCK_EXP_TIME_ = NULL,
        LOCK_OWNER_ = NULL,
        DUEDATE_ = CASE WHEN ? > 0.0 THEN NOW(6) + INTERVAL ? SECOND ELSE DUEDATE_ END
-WHERE  ((ID_ = ? AND REV_ = ?))
+WHERE  ((ID_, REV_) IN ((?, ?)))
 AND    LOCK_EXP_TIME_ IS NOT NULL

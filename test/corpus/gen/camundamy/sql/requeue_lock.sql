@@ -7,6 +7,6 @@
 SELECT /* camundamy.Requeue */
        ID_
 FROM   ACT_RU_JOB FORCE INDEX (PRIMARY)
-WHERE  ((ID_ = ? AND REV_ = ?))
+WHERE  ((ID_, REV_) IN ((?, ?)))
 AND    LOCK_EXP_TIME_ IS NOT NULL
 FOR    UPDATE

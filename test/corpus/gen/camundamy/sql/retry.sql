@@ -11,5 +11,5 @@ SET    REV_ = coalesce(REV_, 0) + 1,
        RETRIES_ = coalesce(RETRIES_, 0) - 1,
        EXCEPTION_MSG_ = ?,
        DUEDATE_ = NOW(6) + INTERVAL ? SECOND
-WHERE  ((ID_ = ? AND REV_ = ?))
+WHERE  ((ID_, REV_) IN ((?, ?)))
 AND    LOCK_EXP_TIME_ IS NOT NULL

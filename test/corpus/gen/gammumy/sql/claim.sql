@@ -5,7 +5,7 @@
 -- isolation: read committed
 UPDATE /* gammumy.Claim */ outbox FORCE INDEX (PRIMARY)
 SET    SendingTimeOut = NOW(6) + INTERVAL 60 SECOND
-WHERE  (ID = ?)
+WHERE  (ID IN (?))
 AND    (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL)
 AND    SendingDateTime <= NOW(6)
 AND    (Retries < 5 OR Retries IS NULL)

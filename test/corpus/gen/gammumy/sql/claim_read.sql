@@ -11,4 +11,4 @@ SELECT /* gammumy.Claim */
        CAST(UNIX_TIMESTAMP(SendingTimeOut) * 1000000 AS SIGNED), DeliveryReport, CreatorID,
        Retries, Priority, StatusCode
 FROM   outbox FORCE INDEX (PRIMARY)
-WHERE  (ID = ?)
+WHERE  (ID IN (?))

@@ -6,4 +6,4 @@
 DELETE /* gammumy.Complete */ outbox_multipart
 FROM   outbox AS held FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN outbox_multipart ON outbox_multipart.ID = held.ID
-WHERE  ((held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((held.ID, held.SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))

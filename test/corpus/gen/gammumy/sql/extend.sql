@@ -6,4 +6,4 @@
 -- isolation: read committed
 UPDATE /* gammumy.Extend */ outbox FORCE INDEX (PRIMARY)
 SET    SendingTimeOut = NOW(6) + INTERVAL 60 SECOND
-WHERE  ((ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))

@@ -6,4 +6,4 @@
 SELECT /* gammumy.Extend */
        ID, CAST(UNIX_TIMESTAMP(SendingTimeOut) * 1000000 AS SIGNED)
 FROM   outbox FORCE INDEX (PRIMARY)
-WHERE  (ID = ?)
+WHERE  (ID IN (?))

@@ -6,5 +6,5 @@
 -- isolation: read committed
 DELETE /* gammumy.Fail */ outbox
 FROM   outbox FORCE INDEX (PRIMARY)
-WHERE  ((ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    UpdatedInDB <=> UpdatedInDB

@@ -11,4 +11,4 @@ SELECT held.ID, (coalesce(held.SenderID, '')), (coalesce(held.Text, '')),
        (coalesce(held.Class, -1)), (coalesce(held.RelativeValidity, -1)), held.CreatorID,
        held.InsertIntoDB, NOW(6), 'SendingError'
 FROM   outbox AS held FORCE INDEX (PRIMARY)
-WHERE  ((held.ID = ? AND held.SendingTimeOut = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((held.ID, held.SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))

@@ -7,4 +7,4 @@
 UPDATE /* gammumy.Requeue */ outbox FORCE INDEX (PRIMARY)
 SET    SendingDateTime = CASE WHEN ? > 0.0 THEN NOW(6) + INTERVAL ? SECOND ELSE SendingDateTime END,
        SendingTimeOut = NOW(6)
-WHERE  ((ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))

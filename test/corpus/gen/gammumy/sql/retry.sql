@@ -8,4 +8,4 @@ UPDATE /* gammumy.Fail */ outbox FORCE INDEX (PRIMARY)
 SET    SendingDateTime = NOW(6) + INTERVAL ? SECOND,
        SendingTimeOut = NOW(6),
        Retries = coalesce(Retries, 0) + 1
-WHERE  ((ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))

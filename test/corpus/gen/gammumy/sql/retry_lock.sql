@@ -7,6 +7,6 @@
 SELECT /* gammumy.Fail */
        ID
 FROM   outbox FORCE INDEX (PRIMARY)
-WHERE  ((ID = ? AND SendingTimeOut = FROM_UNIXTIME(? * 0.000001)))
+WHERE  ((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))
 AND    UpdatedInDB <=> UpdatedInDB
 FOR    UPDATE

@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* kombumy.Claim */ kombu_message
 FROM   kombu_message FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    visible <=> visible

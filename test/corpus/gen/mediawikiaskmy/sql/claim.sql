@@ -7,4 +7,4 @@ UPDATE /* mediawikiaskmy.Claim */ job FORCE INDEX (PRIMARY)
 SET    job_attempts = job_attempts + 1,
        job_token = ?,
        job_token_timestamp = DATE_FORMAT(UTC_TIMESTAMP(6), '%Y%m%d%H%i%s')
-WHERE  (job_id = ?)
+WHERE  (job_id IN (?))

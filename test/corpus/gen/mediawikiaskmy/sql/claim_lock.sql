@@ -6,7 +6,7 @@
 SELECT /* mediawikiaskmy.Claim */
        job_id
 FROM   job FORCE INDEX (PRIMARY)
-WHERE  ((job_id = ? AND job_attempts = ?))
+WHERE  ((job_id, job_attempts) IN ((?, ?)))
 AND    job_token = x''
 AND    job_attempts < 3
 AND    job_cmd = ?

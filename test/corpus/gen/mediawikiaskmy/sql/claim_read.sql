@@ -7,4 +7,4 @@ SELECT /* mediawikiaskmy.Claim */
        job_id, job_cmd, job_namespace, job_title, job_timestamp, job_params, job_random,
        job_attempts, job_token, job_token_timestamp, job_sha1
 FROM   job FORCE INDEX (PRIMARY)
-WHERE  (job_id = ?)
+WHERE  (job_id IN (?))

@@ -6,5 +6,5 @@
 -- isolation: read committed
 DELETE /* mediawikiaskmy.Complete */ job
 FROM   job FORCE INDEX (PRIMARY)
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token <> x''

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* mediawikiaskmy.Extend */ job FORCE INDEX (PRIMARY)
 SET    job_token_timestamp = DATE_FORMAT(UTC_TIMESTAMP(6), '%Y%m%d%H%i%s')
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token <> x''

@@ -8,5 +8,5 @@ UPDATE /* mediawikiaskmy.Requeue */ job FORCE INDEX (PRIMARY)
 SET    job_attempts = job_attempts - 1,
        job_token = x'',
        job_token_timestamp = NULL
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token <> x''

@@ -7,6 +7,6 @@
 SELECT /* mediawikiaskmy.Requeue */
        job_id
 FROM   job FORCE INDEX (PRIMARY)
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token <> x''
 FOR    UPDATE

@@ -7,5 +7,5 @@
 UPDATE /* mediawikimy.Fail */ job FORCE INDEX (PRIMARY)
 SET    job_token = x'',
        job_token_timestamp = NULL
-WHERE  ((job_id = ? AND job_token = ?))
+WHERE  ((job_id, job_token) IN ((?, ?)))
 AND    job_token <> x''

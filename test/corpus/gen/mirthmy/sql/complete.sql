@@ -7,5 +7,5 @@ UPDATE /* mirthmy.Complete */ D_MM{{.Channel}} FORCE INDEX (PRIMARY)
 SET    STATUS = 'S',
        SEND_DATE = NOW(6),
        RESPONSE_DATE = NOW(6)
-WHERE  ((MESSAGE_ID = ? AND ID = ?))
+WHERE  ((MESSAGE_ID, ID) IN ((?, ?)))
 AND    STATUS = 'Q'

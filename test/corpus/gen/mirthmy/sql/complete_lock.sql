@@ -6,6 +6,6 @@
 SELECT /* mirthmy.Complete */
        MESSAGE_ID, ID
 FROM   D_MM{{.Channel}} FORCE INDEX (PRIMARY)
-WHERE  ((MESSAGE_ID = ? AND ID = ?))
+WHERE  ((MESSAGE_ID, ID) IN ((?, ?)))
 AND    STATUS = 'Q'
 FOR    UPDATE

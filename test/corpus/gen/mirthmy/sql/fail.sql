@@ -7,5 +7,5 @@ UPDATE /* mirthmy.Fail */ D_MM{{.Channel}} FORCE INDEX (PRIMARY)
 SET    STATUS = 'E',
        SEND_ATTEMPTS = SEND_ATTEMPTS + 1,
        ERROR_CODE = ?
-WHERE  ((MESSAGE_ID = ? AND ID = ?))
+WHERE  ((MESSAGE_ID, ID) IN ((?, ?)))
 AND    STATUS = 'Q'

@@ -8,4 +8,4 @@ SELECT /* mirthmy.Payload */
 FROM   D_MM{{.Channel}} queue_row FORCE INDEX (PRIMARY)
        LEFT JOIN D_MC{{.Channel}} c
        ON  (c.MESSAGE_ID = queue_row.MESSAGE_ID and c.METADATA_ID = queue_row.ID and c.CONTENT_TYPE = 4)
-WHERE  ((queue_row.MESSAGE_ID = ? AND queue_row.ID = ?))
+WHERE  ((queue_row.MESSAGE_ID, queue_row.ID) IN ((?, ?)))

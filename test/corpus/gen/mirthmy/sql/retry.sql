@@ -6,5 +6,5 @@
 UPDATE /* mirthmy.Fail */ D_MM{{.Channel}} FORCE INDEX (PRIMARY)
 SET    SEND_ATTEMPTS = SEND_ATTEMPTS + 1,
        SEND_DATE = NOW(6)
-WHERE  ((MESSAGE_ID = ? AND ID = ?))
+WHERE  ((MESSAGE_ID, ID) IN ((?, ?)))
 AND    STATUS = 'Q'

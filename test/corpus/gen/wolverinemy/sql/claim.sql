@@ -5,4 +5,4 @@
 -- isolation: read committed
 UPDATE /* wolverinemy.Claim */ wolverine_incoming_envelopes FORCE INDEX (PRIMARY)
 SET    owner_id = ?
-WHERE  ((id = ? AND received_at = ?))
+WHERE  ((id, received_at) IN ((?, ?)))

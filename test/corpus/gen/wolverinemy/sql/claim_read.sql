@@ -7,4 +7,4 @@ SELECT /* wolverinemy.Claim */
        id, owner_id, CAST(execution_time AS CHAR), attempts, body, message_type,
        received_at
 FROM   wolverine_incoming_envelopes FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND received_at = ?))
+WHERE  ((id, received_at) IN ((?, ?)))

@@ -7,6 +7,6 @@
 UPDATE /* wolverinemy.Complete */ wolverine_incoming_envelopes FORCE INDEX (PRIMARY)
 SET    status = 'Handled',
        keep_until = (utc_timestamp(6) + interval 5 minute)
-WHERE  ((id = ? AND received_at = ? AND owner_id = ?))
+WHERE  ((id, received_at, owner_id) IN ((?, ?, ?)))
 AND    status IN ('Incoming', 'Scheduled')
 AND    owner_id <> 0

@@ -7,6 +7,6 @@
 UPDATE /* wolverinemy.Fail */ wolverine_incoming_envelopes FORCE INDEX (PRIMARY)
 SET    status = 'Dead',
        attempts = coalesce(attempts, 0) + 1
-WHERE  ((id = ? AND received_at = ? AND owner_id = ?))
+WHERE  ((id, received_at, owner_id) IN ((?, ?, ?)))
 AND    status IN ('Incoming', 'Scheduled')
 AND    owner_id <> 0

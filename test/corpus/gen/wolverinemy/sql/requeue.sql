@@ -8,6 +8,6 @@ UPDATE /* wolverinemy.Requeue */ wolverine_incoming_envelopes FORCE INDEX (PRIMA
 SET    status = 'Incoming',
        owner_id = 0,
        execution_time = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE execution_time END
-WHERE  ((id = ? AND received_at = ? AND owner_id = ?))
+WHERE  ((id, received_at, owner_id) IN ((?, ?, ?)))
 AND    status IN ('Incoming', 'Scheduled')
 AND    owner_id <> 0

@@ -9,6 +9,6 @@ SET    status = 'Scheduled',
        owner_id = 0,
        execution_time = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        attempts = coalesce(attempts, 0) + 1
-WHERE  ((id = ? AND received_at = ? AND owner_id = ?))
+WHERE  ((id, received_at, owner_id) IN ((?, ?, ?)))
 AND    status IN ('Incoming', 'Scheduled')
 AND    owner_id <> 0

@@ -7,7 +7,7 @@
 SELECT /* wolverinemy.Fail */
        id, received_at
 FROM   wolverine_incoming_envelopes FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND received_at = ? AND owner_id = ?))
+WHERE  ((id, received_at, owner_id) IN ((?, ?, ?)))
 AND    status IN ('Incoming', 'Scheduled')
 AND    owner_id <> 0
 FOR    UPDATE

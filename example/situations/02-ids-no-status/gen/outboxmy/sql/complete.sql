@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* outboxmy.Complete */ outbox
 FROM   outbox FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    recipient <=> recipient

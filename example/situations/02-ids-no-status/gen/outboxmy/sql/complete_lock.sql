@@ -6,6 +6,6 @@
 SELECT /* outboxmy.Complete */
        id
 FROM   outbox FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    recipient <=> recipient
 FOR    UPDATE

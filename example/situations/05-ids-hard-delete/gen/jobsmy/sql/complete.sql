@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* jobsmy.Complete */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    data <=> data

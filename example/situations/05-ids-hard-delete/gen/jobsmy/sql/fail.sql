@@ -5,5 +5,5 @@
 -- isolation: read committed
 DELETE /* jobsmy.Fail */ jobs
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    data <=> data

@@ -6,6 +6,6 @@
 SELECT /* jobsmy.Fail */
        id
 FROM   jobs FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    data <=> data
 FOR    UPDATE

@@ -7,4 +7,4 @@ UPDATE /* workmy.Claim */ work FORCE INDEX (PRIMARY)
 SET    state = 1,
        tries = tries + 1,
        taken_till = UTC_TIMESTAMP(6) + INTERVAL 60 SECOND
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -6,4 +6,4 @@
 SELECT /* workmy.Claim */
        id, data, tries, CAST(taken_till AS CHAR)
 FROM   work FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

@@ -7,6 +7,6 @@
 SELECT /* workmy.Complete */
        id
 FROM   work FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 1
 FOR    UPDATE

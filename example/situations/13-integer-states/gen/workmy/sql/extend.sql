@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* workmy.Extend */ work FORCE INDEX (PRIMARY)
 SET    taken_till = UTC_TIMESTAMP(6) + INTERVAL 60 SECOND
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 1

@@ -8,5 +8,5 @@ UPDATE /* workmy.Requeue */ work FORCE INDEX (PRIMARY)
 SET    state = 0,
        tries = tries - 1,
        taken_till = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 1

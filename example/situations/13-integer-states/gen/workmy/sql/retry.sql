@@ -7,5 +7,5 @@
 UPDATE /* workmy.Fail */ work FORCE INDEX (PRIMARY)
 SET    state = 0,
        taken_till = NULL
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 1
