@@ -9,25 +9,10 @@ import (
 	"github.com/sqlc-dev/meyer/parser"
 )
 
-// checkers hold, for each grammar, the parser that reads its DDL, for
-// statements of any kind.
-var checkers = map[string]func(sql string) error{
-	"cockroachdb": checkCockroachDB,
-	"mariadb":     checkMariaDB,
-	"mssql":       checkMSSQL,
-	"mysql":       checkMySQL,
-	"oracle":      checkOracleSQL,
-	"postgresql":  pgCheck,
-	"sqlite": func(sql string) error {
-		_, err := parser.ParseString(sql)
-		return err
-	},
-}
-
 // Check reads statements of a grammar and returns what its parser says against
 // them. It knows no tables: a name that is not there is no error.
 func Check(grammar, sql string) (err error) {
-	check, ok := checkers[grammar]
+	g, ok := grammars[grammar]
 	if !ok {
 		return fmt.Errorf("no parser for the grammar %q", grammar)
 	}
@@ -42,5 +27,10 @@ func Check(grammar, sql string) (err error) {
 			err = fmt.Errorf("the parser failed: %v", p)
 		}
 	}()
-	return check(sql)
+	return g.check(sql)
+}
+
+func checkSQLite(sql string) error {
+	_, err := parser.ParseString(sql)
+	return err
 }

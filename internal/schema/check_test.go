@@ -55,15 +55,3 @@ func checkSamples(t *testing.T, grammar string) {
 	}
 	compareGolden(t, path+".golden", got.String())
 }
-
-// Whatever can be read can be checked.
-func TestEveryGrammarHasAChecker(t *testing.T) {
-	for _, g := range Grammars() {
-		if checkers[g] == nil {
-			t.Errorf("no checker for %s", g)
-		}
-	}
-	if len(checkers) != len(Grammars()) {
-		t.Errorf("%d checkers for %d grammars", len(checkers), len(Grammars()))
-	}
-}

@@ -13,28 +13,35 @@ import (
 // What it cannot read but need not, it skips; what it must, it reports.
 type reader func(files []*source.File, errs *source.ErrorList) *Catalog
 
-// readers holds one reader for each grammar; a dialect names its own in
-// dialect.yaml.
-var readers = map[string]reader{
-	"cockroachdb": readPostgreSQL,
-	"mariadb":     readMariaDB,
-	"mssql":       readMSSQL,
-	"mysql":       readMySQL,
-	"oracle":      readOracle,
-	"postgresql":  readPostgreSQL,
-	"sqlite":      readSQLite,
+// A checker returns what the parser of a grammar has against a statement of any kind.
+type checker func(sql string) error
+
+// grammars holds what reads DDL, what checks statements, and the lexical rules of each
+// grammar; a dialect names its own in dialect.yaml.
+var grammars = map[string]struct {
+	read  reader
+	check checker
+	lexis *lexis
+}{
+	"cockroachdb": {readPostgreSQL, checkCockroachDB, &postgresqlLexis},
+	"mariadb":     {readMariaDB, checkMariaDB, &mariadbGrammar.lexis},
+	"mssql":       {readMSSQL, checkMSSQL, &mssqlLexis},
+	"mysql":       {readMySQL, checkMySQL, &mysqlGrammar.lexis},
+	"oracle":      {readOracle, checkOracleSQL, &statementLexis},
+	"postgresql":  {readPostgreSQL, pgCheck, &postgresqlLexis},
+	"sqlite":      {readSQLite, checkSQLite, &sqliteLexis},
 }
 
 // Grammars returns the names of the grammars that can be read.
-func Grammars() []string { return slices.Sorted(maps.Keys(readers)) }
+func Grammars() []string { return slices.Sorted(maps.Keys(grammars)) }
 
 // Read reads DDL files in the order in which they would be run. In folders of
 // migrations, files that end in .down.sql and parts that lead back are left out.
 func Read(grammar string, files []*source.File, errs *source.ErrorList) (*Catalog, error) {
-	read, ok := readers[grammar]
+	g, ok := grammars[grammar]
 	if !ok {
 		return nil, fmt.Errorf("no reader for the grammar %q (have %s)", grammar, strings.Join(Grammars(), ", "))
 	}
 	isDown := func(f *source.File) bool { return strings.HasSuffix(f.Path, ".down.sql") }
-	return read(slices.DeleteFunc(slices.Clone(files), isDown), errs), nil
+	return g.read(slices.DeleteFunc(slices.Clone(files), isDown), errs), nil
 }

@@ -25,7 +25,6 @@ type RowStatement struct {
 	Where   []*RowTest // all of them hold
 	Lock    string     // of select: update, share, or "" for none
 	Skips   bool       // passes over locked rows
-	Returns bool       // of update and delete: gives the rows back
 	With    []RowSource
 	// Odd is what the reader does not know and what may tell who gets a row.
 	Odd string
@@ -95,32 +94,22 @@ type RowTest struct {
 	Text   string
 }
 
-// rowLexes are the lexical rules by grammar.
-var rowLexes = map[string]func() lexis{
-	"cockroachdb": func() lexis { return postgresqlLexis },
-	"mariadb":     func() lexis { return mariadbGrammar.lexis },
-	"mssql":       func() lexis { return mssqlLexis },
-	"mysql":       func() lexis { return mysqlGrammar.lexis },
-	"oracle":      func() lexis { return statementLexis },
-	"postgresql":  func() lexis { return postgresqlLexis },
-	"sqlite":      func() lexis { return sqliteLexis },
-}
-
 // RowStatements reads statements of a grammar, and returns what its parser has
 // against them. Values that a driver fills in may be written as any driver has them.
 func RowStatements(grammar, sql string) ([]*RowStatement, error) {
-	lexis, ok := rowLexes[grammar]
+	g, ok := grammars[grammar]
 	if !ok {
 		return nil, Check(grammar, sql) // which knows no such grammar
 	}
+	lexis := *g.lexis
 	if err := Check(grammar, sql); err != nil {
-		if err = Check(grammar, filled(sql, lexis())); err != nil {
+		if err = Check(grammar, filled(sql, lexis)); err != nil {
 			return nil, err
 		}
 	}
-	script := scan(source.NewFile("", []byte(sql)), lexis())
+	script := scan(source.NewFile("", []byte(sql)), lexis)
 	statements := script.statements
-	if lexis().unmarked {
+	if lexis.unmarked {
 		statements = script.sentences()
 	}
 	var list []*RowStatement
@@ -130,7 +119,7 @@ func RowStatements(grammar, sql string) ([]*RowStatement, error) {
 			end--
 		}
 		if end > 0 {
-			list = append(list, (&rowReader{statement: st, escapes: lexis().escapes}).read(0, end))
+			list = append(list, (&rowReader{statement: st, escapes: lexis.escapes}).read(0, end))
 		}
 	}
 	return list, nil
@@ -325,8 +314,6 @@ func (r *rowReader) update(s *RowStatement, i, end int) {
 			r.sources(s, p.from, p.to)
 		case p.word == "where":
 			s.Where = append(s.Where, r.all(p.from, p.to)...)
-		case p.word == "returning", p.word == "output":
-			s.Returns = true
 		}
 	}
 	if r.is(r.behindModifiers(i), "(") && s.Target.Name == "" {
@@ -349,8 +336,6 @@ func (r *rowReader) delete(s *RowStatement, i, end int) {
 			}
 		case "where":
 			s.Where = append(s.Where, r.all(p.from, p.to)...)
-		case "returning", "output":
-			s.Returns = true
 		}
 	}
 }
