@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -334,6 +336,24 @@ func TestStrongestFenceIsTaken(t *testing.T) {
 			t.Errorf("the package comment does not say that the level is %s:\n%s", want.level, text)
 		}
 	}
+}
+
+// product is two whole numbers that a statement multiplies.
+var product = regexp.MustCompile(`(?:^|[ (])(\d+) \* (\d+)\b(?:[^.\d]|$)`)
+
+// A server multiplies whole numbers of 32 bits as such: an hour in microseconds is more.
+func TestProductsFitTheirNumbers(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		for _, s := range m.Statements() {
+			for _, p := range product.FindAllStringSubmatch(s.SQL, -1) {
+				a, _ := strconv.ParseInt(p[1], 10, 64)
+				b, _ := strconv.ParseInt(p[2], 10, 64)
+				if a*b > math.MaxInt32 {
+					t.Errorf("%s multiplies %s by %s:\n%s", s.Name, p[1], p[2], s.SQL)
+				}
+			}
+		}
+	})
 }
 
 // Values of states stand in the statements as literals, and what an advised

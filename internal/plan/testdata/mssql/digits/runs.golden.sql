@@ -51,7 +51,7 @@ WITH /* runsq.Claim */ picked AS (
 )
 UPDATE picked
 SET    state = 'A',
-       held_till = RIGHT(REPLICATE('0', 17) + CAST(CAST(DATEDIFF_BIG(microsecond, '19700101', SYSUTCDATETIME()) + FLOOR(300 * 1000000) AS bigint) AS varchar(20)), 17)
+       held_till = RIGHT(REPLICATE('0', 17) + CAST(CAST(DATEDIFF_BIG(microsecond, '19700101', SYSUTCDATETIME()) + CAST(3600 * 1000000.0 AS bigint) AS bigint) AS varchar(20)), 17)
 OUTPUT inserted.id, inserted.run_text, inserted.held_till, inserted.made, inserted.tries,
        inserted.body;
 
@@ -148,7 +148,7 @@ AND    state = 'A';
 -- isolation: read committed
 -- arguments: 1: batch_all ID HeldTill
 UPDATE /* runsq.Extend */ runs
-SET    held_till = RIGHT(REPLICATE('0', 17) + CAST(CAST(DATEDIFF_BIG(microsecond, '19700101', SYSUTCDATETIME()) + FLOOR(300 * 1000000) AS bigint) AS varchar(20)), 17)
+SET    held_till = RIGHT(REPLICATE('0', 17) + CAST(CAST(DATEDIFF_BIG(microsecond, '19700101', SYSUTCDATETIME()) + CAST(3600 * 1000000.0 AS bigint) AS bigint) AS varchar(20)), 17)
 OUTPUT inserted.id, inserted.held_till
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',
@@ -228,7 +228,7 @@ WITH /* runsq.Purge */ picked AS (
            id
     FROM   runs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'D'
-    AND    ended <= RIGHT(REPLICATE('0', 14) + CAST(CASE WHEN DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) - FLOOR(@p2 * 1000) < 0 THEN 0 WHEN DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) - FLOOR(@p2 * 1000) > 99999999999999 THEN 99999999999999 ELSE CAST(DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) - FLOOR(@p2 * 1000) AS bigint) END AS varchar(20)), 14)
+    AND    ended <= RIGHT(REPLICATE('0', 14) + CAST(CASE WHEN DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) - CAST(@p2 * 1000.0 AS bigint) < 0 THEN 0 WHEN DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) - CAST(@p2 * 1000.0 AS bigint) > 99999999999999 THEN 99999999999999 ELSE CAST(DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) - CAST(@p2 * 1000.0 AS bigint) AS bigint) END AS varchar(20)), 14)
 )
 DELETE FROM picked
 OUTPUT deleted.id;

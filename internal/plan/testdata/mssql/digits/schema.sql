@@ -4,7 +4,7 @@ CREATE TABLE runs (
     id        bigint IDENTITY PRIMARY KEY,
     state     char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
     run_text  varchar(20) NOT NULL, -- qgen:due
-    held_till varchar(20), -- qgen:lease length=5m as=text:epoch_us expired=recover
+    held_till varchar(20), -- qgen:lease length=1h as=text:epoch_us expired=recover
     made      char(10) NOT NULL, -- qgen:enqueued as=text:epoch
     ended     varchar(14), -- qgen:finished as=text:epoch_ms
     tries     int DEFAULT 0 NOT NULL, -- qgen:attempts up on=retry max=3

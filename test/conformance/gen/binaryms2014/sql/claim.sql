@@ -13,5 +13,5 @@ WITH /* binaryms2014.Claim */ picked AS (
 UPDATE picked
 SET    status = 'running',
        token = @p2,
-       lease_till = CAST(DATEDIFF(second, '19700101', SYSUTCDATETIME()) AS bigint) * 1000000 + DATEPART(microsecond, SYSUTCDATETIME()) + FLOOR(3600 * 1000000)
+       lease_till = CAST(DATEDIFF(second, '19700101', SYSUTCDATETIME()) AS bigint) * 1000000 + DATEPART(microsecond, SYSUTCDATETIME()) + CAST(3600 * 1000000.0 AS bigint)
 OUTPUT inserted.id, inserted.n, inserted.token, inserted.lease_till

@@ -5,7 +5,7 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* binaryms2014.Extend */ jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-SET    lease_till = CAST(DATEDIFF(second, '19700101', SYSUTCDATETIME()) AS bigint) * 1000000 + DATEPART(microsecond, SYSUTCDATETIME()) + FLOOR(3600 * 1000000)
+SET    lease_till = CAST(DATEDIFF(second, '19700101', SYSUTCDATETIME()) AS bigint) * 1000000 + DATEPART(microsecond, SYSUTCDATETIME()) + CAST(3600 * 1000000.0 AS bigint)
 OUTPUT inserted.id, inserted.lease_till
 WHERE  ((id = @p0 AND token = @p0))
 AND    status = 'running'

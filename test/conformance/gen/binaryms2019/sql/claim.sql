@@ -13,5 +13,5 @@ WITH /* binaryms2019.Claim */ picked AS (
 UPDATE picked
 SET    status = 'running',
        token = @p2,
-       lease_till = DATEDIFF_BIG(microsecond, '19700101', SYSUTCDATETIME()) + FLOOR(3600 * 1000000)
+       lease_till = DATEDIFF_BIG(microsecond, '19700101', SYSUTCDATETIME()) + CAST(3600 * 1000000.0 AS bigint)
 OUTPUT inserted.id, inserted.n, inserted.token, inserted.lease_till

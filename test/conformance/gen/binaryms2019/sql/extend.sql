@@ -5,7 +5,7 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* binaryms2019.Extend */ jobs
-SET    lease_till = DATEDIFF_BIG(microsecond, '19700101', SYSUTCDATETIME()) + FLOOR(3600 * 1000000)
+SET    lease_till = DATEDIFF_BIG(microsecond, '19700101', SYSUTCDATETIME()) + CAST(3600 * 1000000.0 AS bigint)
 OUTPUT inserted.id, inserted.lease_till
 FROM   OPENJSON(@p1) WITH (
            id_held varchar(max) '$[0]',

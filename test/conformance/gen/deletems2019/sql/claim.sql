@@ -14,5 +14,5 @@ WITH /* deletems2019.Claim */ picked AS (
 UPDATE picked
 SET    status = 'running',
        token = @p2,
-       lease_till = DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) + FLOOR(3600 * 1000)
+       lease_till = DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) + CAST(3600 * 1000.0 AS bigint)
 OUTPUT inserted.id, inserted.n, inserted.tries, inserted.token, inserted.lease_till
