@@ -558,7 +558,11 @@ func (b *builder) diagram() string {
 		add(running, "Extend", running)
 	}
 	if p.Recover != nil {
-		add(running, "Recover", "ready, when its claim expired")
+		when := "its claim expired"
+		if b.side != nil && b.spec.Liveness != nil {
+			when = "its worker is gone"
+		}
+		add(running, "Recover", "ready, when "+when)
 	}
 	if p.Redrive != nil {
 		add(failed, "Redrive", "ready")

@@ -673,11 +673,24 @@ func (b *builder) leaseSweeps() {
 			side.addSweep(p.Recover, &queue.Transition{Tests: []queue.Test{side.stands(false)}, Delete: true}, side.spec.Expired, "recover_left", "Recover", "claims that ran out and whose rows are gone or finished, to gone")
 		}
 	}
+	if l := side.spec.Liveness; l != nil {
+		if p.Recover == nil {
+			p.Recover = &Sweep{}
+		}
+		dead := queue.Test{Column: l.Column, Op: queue.Dead}
+		if !l.Column.NotNull {
+			dead.Values = []queue.Value{{Kind: queue.Null}}
+		}
+		side.addSweep(p.Recover, &queue.Transition{Tests: []queue.Test{side.stands(true)}, Delete: true}, []queue.Test{dead}, "recover", "Recover", "running of workers that are gone to ready")
+	}
 	if p.Recover != nil && len(p.Recover.Steps) == 0 {
 		p.Recover = nil // what has run out is claimed again, and a claim that stays is left where it is
 	}
 	if p.Recover != nil {
 		b.docSweep(p.Recover, "Recover")
+		if side.spec.Liveness != nil { // its steps delete claims
+			p.Recover.Doc[0] = strings.Replace(p.Recover.Doc[0], " Those without tries left become failed.", "", 1)
+		}
 		p.Recover.Doc[0] = strings.Replace(p.Recover.Doc[0], "ready again: rows whose claim has expired.", "ready again, which Claim does as well once their claim has expired, and removes the claims of rows that others deleted.", 1)
 	}
 	failed := side // which keeps the jobs that failed

@@ -12,6 +12,10 @@ import (
 // readAlive reads alive= of the worker and the key workers of qgen.yaml.
 func (b *binding) readAlive() {
 	from, r := b.config.Workers, b.claims.worker
+	if side := b.spec.Side; side != nil && side.Table != nil && from != nil && r == nil {
+		b.readSideWorkers(side)
+		return
+	}
 	w := r.annotationOf().word("alive")
 	listed := w != nil && w.values[0].text == "arg"
 	switch {
@@ -57,6 +61,26 @@ func (b *binding) readAlive() {
 	b.spec.Liveness = l
 }
 
+// readSideWorkers reads the key workers where a table of the user's own says who holds a
+// row. The claims of those who are gone are deleted.
+func (b *binding) readSideWorkers(side *Side) {
+	from, k := b.config.Workers, side.Columns
+	switch {
+	case k.Worker == nil:
+		b.errorf(from.Pos, "workers says who is alive, but no column of %q says who holds a row", side.Table.QualifiedName()).
+			WithHint("Name it under lease_table: worker:.")
+		return
+	case k.Until != nil || k.Attempts != nil || k.Error != nil:
+		b.errorf(from.Pos, "the claims of workers that are gone are deleted, and with them what else %q keeps of their jobs", side.Table.QualifiedName()).
+			WithHint("Leave lease, attempts and error out of lease_table; claimed: {column: …, timeout: …} may stay. Or leave workers out.")
+		return
+	}
+	l := &Liveness{Column: k.Worker}
+	if b.readWorkerTable(l) {
+		b.spec.Liveness = l
+	}
+}
+
 // readWorkerTable reads the table that the workers keep of themselves; false after a
 // complaint.
 func (b *binding) readWorkerTable(l *Liveness) bool {
@@ -72,8 +96,8 @@ func (b *binding) readWorkerTable(l *Liveness) bool {
 		l.Schema, l.Table = table.Schema, table.Name
 		if c := b.columnNamed(table, from.ID.Value, from.ID.Pos); c != nil {
 			l.ID = c.Name
-			if is, holds := b.spec.Worker.Type, c.Type; isNumber(is) != isNumber(holds) && is.Class != schema.Unknown && holds.Class != schema.Unknown {
-				b.errorf(from.ID.Pos, "column %q of %q is %s, and column %q, which names the worker of a row, is %s", c.Name, table.QualifiedName(), holds.Raw, b.spec.Worker.Name, is.Raw).
+			if is, holds := l.Column.Type, c.Type; isNumber(is) != isNumber(holds) && is.Class != schema.Unknown && holds.Class != schema.Unknown {
+				b.errorf(from.ID.Pos, "column %q of %q is %s, and column %q, which names the worker of a row, is %s", c.Name, table.QualifiedName(), holds.Raw, l.Column.Name, is.Raw).
 					WithHint("Name the column that holds what WithWorker is given.")
 			}
 		}

@@ -168,6 +168,7 @@ func (s *Spec) Beside(side *Side) *Spec {
 		Name: s.Name, Pos: s.Pos, Table: side.Table, Key: k.Key,
 		States: map[StateName]*State{}, Transitions: map[TransitionName]*Transition{},
 		Backoff: s.Backoff, Token: k.Token, Worker: k.Worker, Started: k.Claimed, DoneDeletes: !side.Keep, Due: k.Until,
+		Liveness: s.Liveness,
 	}
 	for _, c := range side.Table.Columns {
 		t.Columns = append(t.Columns, &Column{Column: c, As: side.Times[c].As, Clock: side.Times[c].Clock, Width: side.Times[c].Width})

@@ -27,7 +27,8 @@ type requests[J any] struct {
 	complete func(ctx context.Context, job J, results *int16) error
 	fail     func(ctx context.Context, job J, cause error) error
 	requeue  func(ctx context.Context, jobs ...J) error
-	extend   func(ctx context.Context, jobs ...*J) error // nil where a claim never ends
+	extend   func(ctx context.Context, jobs ...*J) error       // nil where a claim never ends
+	revive   func(ctx context.Context, limit int) (int, error) // nil where nothing tells dead masters
 	verify   func(ctx context.Context) error
 	stats    func(ctx context.Context) (ready, running, done int64, err error)
 	within   func(tx *sql.Tx) requests[J]
@@ -210,6 +211,30 @@ func buildbot[J any](t *testing.T, b base, of func(master int32) requests[J]) {
 		b.want(t, all, "1 0 null 1")
 		good(t, two.complete(ctx, mine[0], nil))
 		b.want(t, all, "1 1 null 1")
+	})
+
+	t.Run("dead master", func(t *testing.T) {
+		if one.revive == nil {
+			t.Skip("nothing tells")
+		}
+		anew(t, 4, 3, 2, 1)
+		alive := fmt.Sprintf("UPDATE masters SET last_active = %d WHERE id <> 1", time.Now().Unix())
+		b.run(t, alive)
+		late := claim(t, one, 2, "1", "2")
+		claim(t, two, 1, "3")
+		good(t, one.complete(ctx, late[0], &success))
+		n, err := two.revive(ctx, 9)
+		if good(t, err); n != 1 {
+			t.Errorf("Recover freed %d requests, want 1", n)
+		}
+		b.want(t, all, "1 1 0 1", "2 0 null 0", "3 0 null 1", "4 0 null 0")
+		isLost(t, one.lost, one.complete(ctx, late[1], &success))
+		claim(t, two, 9, "2", "4")
+		b.run(t, "UPDATE masters SET active = 0 WHERE id = 2")
+		n, err = one.revive(ctx, 2)
+		if good(t, err); n != 2 {
+			t.Errorf("Recover freed %d requests, want the limit of 2", n)
+		}
 	})
 
 	t.Run("run out", func(t *testing.T) {
@@ -456,7 +481,7 @@ func requestsLiteOf(q *buildbotlite.Queue) requests[buildbotlite.Job] {
 		complete: func(ctx context.Context, job buildbotlite.Job, results *int16) error {
 			return q.Complete(ctx, job.Done(wide(results)))
 		},
-		fail: q.Fail, requeue: q.Requeue, extend: q.Extend, verify: q.Verify,
+		fail: q.Fail, requeue: q.Requeue, extend: q.Extend, revive: q.Recover, verify: q.Verify,
 		stats: func(ctx context.Context) (int64, int64, int64, error) {
 			s, err := q.Stats(ctx)
 			return s.Ready, s.Running, s.Done, err

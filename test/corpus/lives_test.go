@@ -39,6 +39,7 @@ import (
 //	Buildbot buildrequest_claims the unique key of another table decides                TestBuildbot/taken
 //	                             its own masters add claims without any lock            TestBuildbot/beside masters
 //	                             a claim that has run out is taken over once            TestBuildbot/take-overs
+//	                             masters tell when they were last active                TestBuildbot/dead master
 //	                             the claim stays when the request is complete           TestBuildbot/life
 //	                             a foreign key frees the request of a deleted master    TestBuildbot/deleted master
 //	Airflow task_instance        a task is queued first and begun by another process    TestAirflow/life

@@ -18,3 +18,4 @@ CREATE TABLE pairs (
 CREATE TABLE pair_claims (a int PRIMARY KEY);
 CREATE TABLE x.twice (a int PRIMARY KEY);
 CREATE TABLE y.twice (a int PRIMARY KEY);
+CREATE TABLE held (request_id bigint PRIMARY KEY, holder int, tries int, mark char(32));

@@ -24,3 +24,6 @@ CREATE TABLE reservations (
     tries    NUMBER(9) NOT NULL,
     PRIMARY KEY (region, order_no)
 );
+
+-- The masters, who tell that they are alive.
+CREATE TABLE masters (id NUMBER(9) NOT NULL PRIMARY KEY, active NUMBER(9) NOT NULL, last_active NUMBER(9) NOT NULL);

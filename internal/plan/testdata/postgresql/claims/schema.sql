@@ -24,3 +24,6 @@ CREATE TABLE reservations (
     tries    int NOT NULL,
     problem  text
 );
+
+-- The masters, who tell that they are alive.
+CREATE TABLE masters (id integer NOT NULL PRIMARY KEY, active integer NOT NULL, last_active integer NOT NULL);

@@ -24,3 +24,6 @@ CREATE TABLE reservations (
     tries    int NOT NULL,
     PRIMARY KEY (region, order_no)
 );
+
+-- The masters, who tell that they are alive.
+CREATE TABLE masters (id int NOT NULL PRIMARY KEY, active int NOT NULL, last_active int NOT NULL);
