@@ -159,6 +159,9 @@ func (w *writer) plain(f *plan.Field) bool {
 // convert is a value of the field, not null, as its column keeps it.
 func (w *writer) convert(f *plan.Field, value *code.Statement) *code.Statement {
 	if since := sinceEpoch(f.Codec); since != nil {
+		if f.Fraction {
+			return code.Id("inUnits").Call(value, timeUnit(f))
+		}
 		number := since(value)
 		if f.TimeIsText() {
 			return code.Id("inDigits").Call(number, code.Lit(f.Width))
@@ -190,6 +193,11 @@ func sinceEpoch(codec plan.Codec) func(at *code.Statement) *code.Statement {
 
 // unixMethods are the methods of a time that tell it as a number, whatever the time.
 var unixMethods = map[plan.Codec]string{plan.Epoch: "Unix", plan.EpochMS: "UnixMilli", plan.EpochUS: "UnixMicro"}
+
+// timeUnit is what a time that counts from 1970 counts.
+func timeUnit(f *plan.Field) *code.Statement {
+	return code.Qual("time", map[plan.Codec]string{plan.Epoch: "Second", plan.EpochMS: "Millisecond", plan.EpochUS: "Microsecond", plan.EpochNS: "Nanosecond"}[f.Codec])
+}
 
 // convertFunc is convert as a function.
 func (w *writer) convertFunc(f *plan.Field) *code.Statement {
@@ -819,6 +827,30 @@ func (w *writer) compareNullFunc(f *code.File) {
 				code.Case(code.Parens(a().Op("==").Nil()).Op("==").Id("first")).Block(code.Return(code.Lit(-1))),
 			),
 			code.Return(code.Lit(1)),
+		))
+}
+
+// compareNumberFunc emits
+//
+//	func compareNumber(a, b string) int {
+//		x, isX := new(big.Rat).SetString(a)
+//		y, isY := new(big.Rat).SetString(b)
+//		if !isX || !isY {
+//			return compareBool(!isX, !isY)
+//		}
+//		return x.Cmp(y)
+//	}
+func (w *writer) compareNumberFunc(f *code.File) {
+	read := func(number, is, text string) *code.Statement {
+		return code.List(code.Id(number), code.Id(is)).Op(":=").Id("new").Call(code.Qual("math/big", "Rat")).Dot("SetString").Call(code.Id(text))
+	}
+	decl(f, []string{"compareNumber compares decimal numbers; what is none, such as NaN, stands behind them."},
+		code.Func().Id("compareNumber").Params(code.List(code.Id("a"), code.Id("b")).String()).Int().Block(
+			read("x", "isX", "a"),
+			read("y", "isY", "b"),
+			code.If(code.Op("!").Id("isX").Op("||").Op("!").Id("isY")).Block(
+				code.Return(code.Id("compareBool").Call(code.Op("!").Id("isX"), code.Op("!").Id("isY")))),
+			code.Return(code.Id("x").Dot("Cmp").Call(code.Id("y"))),
 		))
 }
 

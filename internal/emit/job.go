@@ -614,12 +614,20 @@ func zone(f *plan.Field) *code.Statement {
 // with note told of what is no time.
 func (w *writer) scanText(scan *scanning, f *plan.Field, target *code.Statement, note *code.Statement) {
 	raw := "raw" + f.Name
-	scan.vars = append(scan.vars, code.Var().Id(raw).Any())
-	scan.dest = append(scan.dest, code.Op("&").Id(raw))
-	parse := code.Id("parseTime").Call(code.Id(raw), code.Lit(f.Layout), zone(f))
-	if unit := map[plan.Codec]string{plan.Epoch: "Second", plan.EpochMS: "Millisecond", plan.EpochUS: "Microsecond", plan.EpochNS: "Nanosecond"}[f.Codec]; unit != "" {
-		parse = code.Id("parseDigits").Call(code.Id(raw), code.Qual("time", unit))
+	typ := code.Any()
+	var parse *code.Statement
+	switch {
+	case f.Fraction && f.Null:
+		typ, parse = code.Op("*").String(), code.Id("parseUnits").Call(code.Op("*").Id(raw), timeUnit(f))
+	case f.Fraction:
+		typ, parse = code.String(), code.Id("parseUnits").Call(code.Id(raw), timeUnit(f))
+	case f.Width > 0:
+		parse = code.Id("parseDigits").Call(code.Id(raw), timeUnit(f))
+	default:
+		parse = code.Id("parseTime").Call(code.Id(raw), code.Lit(f.Layout), zone(f))
 	}
+	scan.vars = append(scan.vars, code.Var().Id(raw).Add(typ))
+	scan.dest = append(scan.dest, code.Op("&").Id(raw))
 	if !f.Null {
 		scan.after = append(scan.after,
 			code.If(code.List(code.Id("at"), code.Err()).Op(":=").Add(parse), code.Err().Op("!=").Nil()).Block(note).
@@ -712,6 +720,64 @@ func (w *writer) parseDigitsFunc(f *code.File) {
 			code.Id("second").Op(":=").Int64().Call(code.Qual("time", "Second").Op("/").Id("unit")),
 			code.Return(code.Qual("time", "Unix").Call(code.Id("n").Op("/").Id("second"),
 				code.Id("n").Op("%").Id("second").Op("*").Int64().Call(code.Id("unit"))).Dot("UTC").Call(), code.Nil()),
+		))
+}
+
+// parseUnitsFunc emits
+//
+//	func parseUnits(text string, unit time.Duration) (time.Time, error) {
+//		n, ok := new(big.Rat).SetString(text)
+//		if !ok {
+//			return time.Time{}, fmt.Errorf("%q is no number", text)
+//		}
+//		n.Mul(n, big.NewRat(int64(unit), 1))
+//		second, rest := new(big.Int).DivMod(new(big.Int).Div(n.Num(), n.Denom()), big.NewInt(int64(time.Second)), new(big.Int))
+//		if !second.IsInt64() {
+//			return time.Time{}, fmt.Errorf("%s is no time", text)
+//		}
+//		return time.Unix(second.Int64(), rest.Int64()).UTC(), nil
+//	}
+func (w *writer) parseUnitsFunc(f *code.File) {
+	none := code.Qual("time", "Time").Values()
+	fresh := func(name string) *code.Statement { return code.Id("new").Call(code.Qual("math/big", name)) }
+	nano := fresh("Int").Dot("Div").Call(code.Id("n").Dot("Num").Call(), code.Id("n").Dot("Denom").Call())
+	decl(f, []string{"parseUnits reads a time that is kept as a number, with a fraction or without, of units since 1970."},
+		code.Func().Id("parseUnits").Params(code.Id("text").String(), code.Id("unit").Qual("time", "Duration")).
+			Params(code.Qual("time", "Time"), code.Error()).Block(
+			code.List(code.Id("n"), code.Id("ok")).Op(":=").Add(fresh("Rat")).Dot("SetString").Call(code.Id("text")),
+			code.If(code.Op("!").Id("ok")).Block(
+				code.Return(none.Clone(), code.Qual("fmt", "Errorf").Call(code.Lit("%q is no number"), code.Id("text")))),
+			code.Id("n").Dot("Mul").Call(code.Id("n"), code.Qual("math/big", "NewRat").Call(code.Int64().Call(code.Id("unit")), code.Lit(1))),
+			code.List(code.Id("second"), code.Id("rest")).Op(":=").Add(fresh("Int")).Dot("DivMod").Call(
+				nano, code.Qual("math/big", "NewInt").Call(code.Int64().Call(code.Qual("time", "Second"))), fresh("Int")),
+			code.If(code.Op("!").Id("second").Dot("IsInt64").Call()).Block(
+				code.Return(none, code.Qual("fmt", "Errorf").Call(code.Lit("%s is no time"), code.Id("text")))),
+			code.Return(code.Qual("time", "Unix").Call(code.Id("second").Dot("Int64").Call(), code.Id("rest").Dot("Int64").Call()).Dot("UTC").Call(), code.Nil()),
+		))
+}
+
+// inUnitsFunc emits
+//
+//	func inUnits(t time.Time, unit time.Duration) string {
+//		n := new(big.Int).Mul(big.NewInt(t.Unix()), big.NewInt(int64(time.Second)))
+//		n.Add(n, big.NewInt(int64(t.Nanosecond())))
+//		text := new(big.Rat).SetFrac(n, big.NewInt(int64(unit))).FloatString(9)
+//		return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+//	}
+func (w *writer) inUnitsFunc(f *code.File) {
+	fresh := func(name string) *code.Statement { return code.Id("new").Call(code.Qual("math/big", name)) }
+	whole := func(value *code.Statement) *code.Statement {
+		return code.Qual("math/big", "NewInt").Call(value)
+	}
+	trimmed := func(text *code.Statement, end string) *code.Statement {
+		return code.Qual("strings", "TrimRight").Call(text, code.Lit(end))
+	}
+	decl(f, []string{"inUnits writes a time as the number, with its fraction, of units since 1970."},
+		code.Func().Id("inUnits").Params(code.Id("t").Qual("time", "Time"), code.Id("unit").Qual("time", "Duration")).String().Block(
+			code.Id("n").Op(":=").Add(fresh("Int")).Dot("Mul").Call(whole(code.Id("t").Dot("Unix").Call()), whole(code.Int64().Call(code.Qual("time", "Second")))),
+			code.Id("n").Dot("Add").Call(code.Id("n"), whole(code.Int64().Call(code.Id("t").Dot("Nanosecond").Call()))),
+			code.Id("text").Op(":=").Add(fresh("Rat")).Dot("SetFrac").Call(code.Id("n"), whole(code.Int64().Call(code.Id("unit")))).Dot("FloatString").Call(code.Lit(9)),
+			code.Return(trimmed(trimmed(code.Id("text"), "0"), ".")),
 		))
 }
 

@@ -90,6 +90,8 @@ func (w *writer) parts() []part {
 		{"parseDigits", "args.go", w.parseDigitsFunc},
 		{"inDigits", "args.go", w.inDigitsFunc},
 		{"unixNano", "args.go", w.unixNanoFunc},
+		{"parseUnits", "args.go", w.parseUnitsFunc},
+		{"inUnits", "args.go", w.inUnitsFunc},
 		{"wallClock", "args.go", w.wallClockFunc},
 		{"compareNull", "args.go", w.compareNullFunc},
 		{"compareBool", "args.go", w.compareBoolFunc},

@@ -129,7 +129,7 @@ func (b *builder) field(c *queue.Column) *Field {
 		Unique: slices.ContainsFunc(b.spec.Table.Uniques, func(k *schema.Key) bool {
 			return slices.Contains(k.Columns, c.Column)
 		}),
-		Digits: c.Type.Class == schema.Decimal && rule.Go == "string", Most: c.Most(),
+		Most: c.Most(),
 	}
 	switch {
 	case c.Width > 0:
@@ -138,11 +138,13 @@ func (b *builder) field(c *queue.Column) *Field {
 		f.GoType, f.Codec, f.Layout = "time.Time", TextTime, strings.TrimPrefix(c.As, "text:")
 	case c.As != "":
 		f.GoType, f.Codec = "time.Time", Codec(c.As)
+		f.Fraction = c.Type.Class == schema.Float || c.Type.Class == schema.Decimal && c.Type.Scale != 0
 	case rule.Go == "json.RawMessage":
 		f.Codec = JSONBytes
 	case rule.Codec != "":
 		f.Codec, f.Layout = Codec(rule.Codec), rule.Layout
 	}
+	f.Digits = c.Type.Class == schema.Decimal && f.GoType == "string"
 	f.UTC = c.Clock != "local"
 	if c.Type.Class == schema.Text && c.Type.Enum {
 		f.GoType = "string"
@@ -194,7 +196,7 @@ func (b *builder) override(f *Field, o config.Override) {
 		b.pkg.Decodes = append(b.pkg.Decodes, Decode{Method: "Decode" + f.Name, Field: f, Type: name})
 		return
 	}
-	f.GoType, f.Codec = name, Direct
+	f.GoType, f.Codec, f.Digits = name, Direct, f.Digits && name == "string"
 }
 
 // namedPayloads adds the Go types that payload type= names.

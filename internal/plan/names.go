@@ -102,11 +102,12 @@ var taken = map[string]bool{
 	"exec": true, "collect": true, "column": true, "statement": true, "lost": true, "unknown": true,
 	"pause": true, "backoff": true, "lowest": true, "t": true, "a": true, "b": true, "j": true,
 	"d": true, "v": true, "k": true, "f": true, "r": true, "s": true, "at": true, "now": true,
-	"retry": true, "transact": true, "settle": true, "beginner": true, "statements": true, "inDigits": true,
+	"retry": true, "transact": true, "settle": true, "beginner": true, "statements": true, "inDigits": true, "parseUnits": true, "inUnits": true, "wholeNumber": true,
+	"compareNumber": true,
 	// packages that emitted files import
 	"context": true, "errors": true, "fmt": true, "time": true, "sql": true, "slog": true, "json": true,
 	"slices": true, "cmp": true, "strings": true, "strconv": true, "sync": true, "rand": true,
-	"math": true, "pgx": true, "pgconn": true, "pgxpool": true, "driver": true, "hex": true,
+	"math": true, "big": true, "pgx": true, "pgconn": true, "pgxpool": true, "driver": true, "hex": true,
 	"io": true, "os": true, "net": true, "bytes": true, "binary": true, "embed": true, "maps": true, "runtime": true, "debug": true, "uuid": true,
 }
 

@@ -137,10 +137,12 @@ const (
 func (c Codec) counts() bool { return c == Epoch || c == EpochMS || c == EpochUS || c == EpochNS }
 
 // TimeIsNumber reports whether a time travels as a number.
-func (f *Field) TimeIsNumber() bool { return f.Codec.counts() && f.Width == 0 }
+func (f *Field) TimeIsNumber() bool { return f.Codec.counts() && f.Width == 0 && !f.Fraction }
 
 // TimeIsText reports whether a time travels as a text.
-func (f *Field) TimeIsText() bool { return f.Codec == TextTime || f.Codec.counts() && f.Width > 0 }
+func (f *Field) TimeIsText() bool {
+	return f.Codec == TextTime || f.Codec.counts() && !f.TimeIsNumber()
+}
 
 // Field is a field of Job, and the column behind it.
 type Field struct {
@@ -154,12 +156,15 @@ type Field struct {
 	Codec   Codec
 	Layout  string // of TextTime
 	Width   int    // of numbers since 1970: the number travels as text of so many digits
-	UTC     bool   // of TextTime and WallTime: read and written as UTC, else local
-	Doc     string // sentence for the field, "" when the name says it
-	Element bool   // an element of the column's array
-	RowID   bool   // ctid or rowid: no column of the table
-	Payload bool   // redacted in logs
-	Fence   bool
+	// Fraction, of numbers since 1970: the number may have digits behind the point, and
+	// travels as it is written.
+	Fraction bool
+	UTC      bool   // of TextTime and WallTime: read and written as UTC, else local
+	Doc      string // sentence for the field, "" when the name says it
+	Element  bool   // an element of the column's array
+	RowID    bool   // ctid or rowid: no column of the table
+	Payload  bool   // redacted in logs
+	Fence    bool
 	// Cast is the type to which an array or a scalar argument is cast, in the
 	// dialect's words ("bigint", "uuid"); "" when none is needed.
 	Cast string

@@ -711,6 +711,9 @@ func (s *scope) sentType(f *Field) string {
 	if f.RowID {
 		return cmp.Or(s.d.Classes[string(schema.Text)].Sent, f.Cast)
 	}
+	if f.Fraction {
+		return cmp.Or(s.d.Classes[string(schema.Decimal)].Sent, f.Cast)
+	}
 	if sent := s.rule(s.spec.Table.Column(f.Column)).Sent; sent != "" {
 		return sent
 	}

@@ -201,7 +201,7 @@ func (b *binding) readAs(r *role, c *Column) bool {
 // keepsTime reports whether values of a class can be times at all.
 func keepsTime(c schema.Class) bool {
 	switch c {
-	case schema.Timestamp, schema.Date, schema.Int, schema.Decimal, schema.Text, schema.Bytes, schema.Unknown:
+	case schema.Timestamp, schema.Date, schema.Int, schema.Decimal, schema.Float, schema.Text, schema.Bytes, schema.Unknown:
 		return true
 	}
 	return false
@@ -211,7 +211,7 @@ func keepsTime(c schema.Class) bool {
 func (b *binding) checkAs(c *Column, as *word) bool {
 	l := as.values[0]
 	layout, isText := strings.CutPrefix(l.text, textTime)
-	numeric := c.Type.Class == schema.Int || c.Type.Class == schema.Decimal
+	numeric := isNumber(c.Type)
 	switch {
 	case isText && counting[layout].digits > 0:
 		return b.checkDigits(c, l, layout)
@@ -243,9 +243,19 @@ func (b *binding) checkAs(c *Column, as *word) bool {
 			return false
 		}
 		need := counting[l.text].bits
-		if c.Type.Class == schema.Int && c.Type.Bits > 0 && c.Type.Bits < need {
+		whole := c.Type.WholeDigits()
+		switch {
+		case c.Type.Class == schema.Int && c.Type.Bits > 0 && c.Type.Bits < need:
 			b.errorf(l.pos, "column %q is %s, which is too short for %s", c.Name, c.Type.Raw, l.text).
 				WithHint("%s needs %d bits.", l.text, need)
+			return false
+		case c.Type.Class == schema.Float && c.Type.Bits < 64:
+			b.errorf(l.pos, "column %q is %s, which keeps times to the nearest two minutes", c.Name, c.Type.Raw).
+				WithHint("A number of 32 bits with a fraction has seven digits. It needs a bigint, a numeric, or a number with a fraction of 64 bits.")
+			return false
+		case c.Type.Class == schema.Decimal && whole > 0 && whole < counting[l.text].digits:
+			b.errorf(l.pos, "column %q is %s, which is too short for %s", c.Name, c.Type.Raw, l.text).
+				WithHint("%s has %d digits in front of the point until the year 2286, and the column has room for %d.", l.text, counting[l.text].digits, whole)
 			return false
 		}
 	default:
@@ -269,7 +279,7 @@ func (b *binding) checkDigits(c *Column, l literal, unit string) bool {
 		width, pos = int(k.width.Value), k.width.Pos
 	}
 	switch {
-	case c.Type.Class == schema.Int || c.Type.Class == schema.Decimal:
+	case isNumber(c.Type):
 		b.errorf(l.pos, "column %q is %s, which holds no text", c.Name, c.Type.Raw).WithHint("Say as=%s.", unit)
 	case !c.Type.KeepsDigits():
 		b.errorf(l.pos, "column %q is %s, which does not keep zeros in front of a number", c.Name, orWord(c.Type.Raw, "without type")).
@@ -303,14 +313,13 @@ func (b *binding) ends(c *Column) {
 
 // inferAs sets Column.As to what the default of the column shows.
 func (b *binding) inferAs(r *role, c *Column) bool {
-	numeric := c.Type.Class == schema.Int || c.Type.Class == schema.Decimal
 	if layout := layoutOf(c.Default); layout != "" && c.Type.Loose {
 		c.As, c.Clock = textTime+layout, "utc"
 		b.note("times of column %q are text as %q in UTC, which is what its default writes", c.Name, layout)
 		return true
 	}
 	e := b.errorf(r.pos, "nothing says how column %q, which is %s, keeps time", c.Name, orWord(c.Type.Raw, "without type"))
-	if numeric {
+	if isNumber(c.Type) {
 		e.WithHint("Add %s", sayUnit)
 	} else {
 		e.WithHint("Add the form as Go writes it, for example as=text:'%s'.", layoutISO)

@@ -91,6 +91,8 @@ func (p *printer) column(c *Column) {
 	add(t.Bits > 0, "bits=%d", t.Bits)
 	add(t.Unsigned, "unsigned")
 	add(t.Digits > 0, "digits=%d", t.Digits)
+	add(t.Scale > 0, "scale=%d", t.Scale)
+	add(t.Scale == AnyScale, "scale=any")
 	add(t.Length > 0, "length=%d", t.Length)
 	add(c.Longest > 0, "longest=%d", c.Longest)
 	add(t.Zone, "zone")

@@ -14,7 +14,7 @@ var mssqlTypes = map[string]Type{
 	"bit": {Class: Bool, Bits: 1}, "tinyint": {Class: Int, Bits: 8, Unsigned: true}, "smallint": {Class: Int, Bits: 16},
 	"int": {Class: Int, Bits: 32}, "bigint": {Class: Int, Bits: 64},
 	"decimal": {Class: Decimal, Digits: 18}, "numeric": {Class: Decimal, Digits: 18},
-	"money": {Class: Decimal, Digits: 19}, "smallmoney": {Class: Decimal, Digits: 10},
+	"money": {Class: Decimal, Digits: 19, Scale: 4}, "smallmoney": {Class: Decimal, Digits: 10, Scale: 4},
 	"float": {Class: Float, Bits: 64}, "real": {Class: Float, Bits: 32},
 	"char": {Class: Text, Length: 1}, "varchar": {Class: Text, Length: 1}, "text": {Class: Text},
 	"nchar": {Class: Text, Length: 1}, "nvarchar": {Class: Text, Length: 1}, "ntext": {Class: Text},
@@ -89,7 +89,7 @@ func (r *tolerant) sizeOf(t *Type, args [][2]int) {
 	case t.Name == "float" && size <= 24:
 		t.Name, t.Bits = "real", 32
 	case t.Class == Decimal:
-		t.Digits = size
+		t.Digits, t.Scale = size, r.scale(args)
 	case t.Name == "xml", t.Name == "rowversion":
 	case t.Class == Text, t.Class == Bytes:
 		t.Length = size

@@ -201,6 +201,10 @@ func (o *oracle) oracleType(d *definition, tp *types.FieldType) {
 		t.Class = Bool
 	case name == "bit" && (size == 1 || size < 0):
 		t.Class, t.Bits = Bool, 1
+	case t.Class == Decimal:
+		if size >= 0 {
+			t.Digits, t.Scale = size, max(tp.GetDecimal(), 0)
+		}
 	case t.Class == Text || t.Class == Bytes:
 		if size >= 0 && name != "bit" && name != "set" {
 			t.Length = size

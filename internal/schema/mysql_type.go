@@ -16,7 +16,7 @@ import (
 var mysqlTypes = map[string]Type{
 	"tinyint": {Class: Int, Bits: 8}, "smallint": {Class: Int, Bits: 16}, "mediumint": {Class: Int, Bits: 24},
 	"int": {Class: Int, Bits: 32}, "bigint": {Class: Int, Bits: 64},
-	"float": {Class: Float, Bits: 32}, "double": {Class: Float, Bits: 64}, "decimal": {Class: Decimal},
+	"float": {Class: Float, Bits: 32}, "double": {Class: Float, Bits: 64}, "decimal": {Class: Decimal, Digits: 10},
 	"bit": {Class: Bytes}, "year": {Class: Int, Bits: 16, Unsigned: true},
 	"char": {Class: Text, Length: 1}, "varchar": {Class: Text},
 	"tinytext": {Class: Text, Length: 255 / 4}, "text": {Class: Text, Length: 65535 / 4},
@@ -94,6 +94,8 @@ func mysqlType(r *tolerant, d *definition) {
 		t.Class, t.Bits = Bool, 1
 	case name == "float" && size > 24 && len(args) == 1:
 		t.Name, t.Bits = "double", 64
+	case sized && t.Class == Decimal:
+		t.Digits, t.Scale = size, r.scale(args)
 	case sized && (t.Class == Text || t.Class == Bytes) && name != "bit":
 		t.Length = size
 	case t.Class == Timestamp, t.Class == TimeOfDay:
@@ -137,6 +139,15 @@ func (r *tolerant) size(args [][2]int) (n int, ok bool) {
 	}
 	n, err := strconv.Atoi(r.st.text(args[0][0]))
 	return n, err == nil
+}
+
+// scale returns the second number there, 0 where there is none.
+func (r *tolerant) scale(args [][2]int) int {
+	if len(args) < 2 {
+		return 0
+	}
+	n, _ := r.size(args[1:])
+	return n
 }
 
 // enumValues reads the values of an ENUM, from whose ends MySQL takes blanks.

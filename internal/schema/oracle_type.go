@@ -13,7 +13,7 @@ import (
 // day. FLOAT is a NUMBER of up to 38 digits, more than any float holds. A row's
 // place, XML and spatial types are not read.
 var oracleDatatypes = map[string]Type{
-	"number": {Class: Decimal}, "float": {Class: Decimal},
+	"number": {Class: Decimal, Scale: AnyScale}, "float": {Class: Decimal, Scale: AnyScale},
 	"binary_float": {Class: Float, Bits: 32}, "binary_double": {Class: Float, Bits: 64},
 	"char": {Class: Text, Length: 1}, "nchar": {Class: Text, Length: 1}, "varchar2": {Class: Text}, "nvarchar2": {Class: Text},
 	"clob": {Class: Text}, "nclob": {Class: Text}, "long": {Class: Text},
@@ -154,6 +154,11 @@ func (r *tolerant) oracleSize(t *Type, name string, args [][2]int) {
 		default:
 			t.bare = true
 		}
+	case "float":
+		if !sized {
+			size = 126
+		}
+		t.Digits = size * 30103 / 100000 // the size counts binary digits
 	case "timestamp", "timestamp with time zone", "timestamp with local time zone":
 		if !sized {
 			size = 6
@@ -177,10 +182,10 @@ const wide = 38
 func (t *Type) number(digits, scale int) {
 	t.Name, t.Class = "number", Decimal
 	if scale > 0 {
-		t.Digits = digits
+		t.Digits, t.Scale = digits, scale
 		return
 	}
-	t.Class, t.Digits = Int, digits-scale
+	t.Class, t.Digits, t.Scale = Int, digits-scale, 0
 	bits := []struct{ digits, bits int }{{2, 8}, {4, 16}, {9, 32}}
 	i := slices.IndexFunc(bits, func(b struct{ digits, bits int }) bool { return t.Digits <= b.digits })
 	if t.Bits = 64; i >= 0 {
@@ -193,7 +198,7 @@ func (t *Type) number(digits, scale int) {
 func wholeNumbers(t *draft) {
 	for _, c := range t.Columns {
 		if c.Type.bare && (c.Identity || wholeValues(t, c)) {
-			c.Type.Class, c.Type.Bits = Int, 64
+			c.Type.Class, c.Type.Bits, c.Type.Scale = Int, 64, 0
 		}
 	}
 }

@@ -19,7 +19,7 @@ var pgBuiltin = map[string]Type{
 	"oid":         {Name: "oid", Class: Int, Bits: 64}, // 32 bits without sign
 	"float4":      {Name: "real", Class: Float, Bits: 32},
 	"float8":      {Name: "double precision", Class: Float, Bits: 64},
-	"numeric":     {Name: "numeric", Class: Decimal},
+	"numeric":     {Name: "numeric", Class: Decimal, Scale: AnyScale},
 	"bool":        {Name: "boolean", Class: Bool},
 	"text":        {Name: "text", Class: Text},
 	"varchar":     {Name: "varchar", Class: Text},
@@ -83,6 +83,7 @@ type pgTypeUse struct {
 	path         []string // search_path at that place
 	array        bool
 	length       int  // of the first modifier, 0 without
+	scale        int  // the second one, 0 without
 	modified     bool // there is one
 }
 
@@ -98,6 +99,9 @@ func (p *postgresql) use(n *pgTypeName, end int) *pgTypeUse {
 	u.schema, u.name = pgName(n.GetNames())
 	if mods := n.GetTypmods(); len(mods) > 0 {
 		u.length, u.modified = int(mods[0].GetAConst().GetIval().GetIval()), true
+		if len(mods) > 1 {
+			u.scale = int(mods[1].GetAConst().GetIval().GetIval())
+		}
 	}
 	return u
 }
@@ -293,6 +297,8 @@ func (p *postgresql) resolve(c *Column, u *pgTypeUse, depth int) {
 			c.Type.Name, c.Type.Length = "char", u.length
 		case u.name == "varchar":
 			c.Type.Length = u.length
+		case builtin.Class == Decimal && u.modified:
+			c.Type.Digits, c.Type.Scale = u.length, u.scale
 		case builtin.Step > 0 && u.modified:
 			c.Type.Step = stepOf(u.length)
 		}

@@ -51,6 +51,9 @@ func sqliteType(n *ast.TypeName) Type {
 	switch {
 	case known:
 		t.Class = class
+		if class == Decimal {
+			t.Scale = AnyScale
+		}
 	case contains("int"):
 		t.Class, t.Bits = Int, 64
 	case contains("char", "clob", "text"):

@@ -193,6 +193,7 @@ type Type struct {
 	Bits     int
 	Unsigned bool // of numbers: none is below zero
 	Digits   int  // of numbers: how many decimal digits a value has at most; 0 unknown
+	Scale    int  // of Decimal: how many of them stand behind the point, AnyScale where the type leaves that open
 	Length   int  // of Text and Bytes: the longest value in characters; 0 is no limit (always in SQLite)
 	// Zone: the type knows which moment is meant, whatever zone a session is in.
 	Zone bool // of Timestamp and TimeOfDay
@@ -205,6 +206,13 @@ type Type struct {
 
 	bare bool // Oracle's NUMBER without digits, which holds whole numbers and others
 }
+
+// AnyScale is the Scale of a type whose values have as many digits behind the point as they
+// were written with.
+const AnyScale = -1
+
+// WholeDigits is how many digits in front of the point a number of the type can have, 0 unknown.
+func (t *Type) WholeDigits() int { return max(0, t.Digits-max(0, t.Scale)) }
 
 // KeepsDigits reports whether a column keeps a text of digits as it came, with the
 // zeros in front. SQLite makes a number of it, unless the type is one of texts.

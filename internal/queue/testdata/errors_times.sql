@@ -26,5 +26,8 @@ CREATE TABLE dates (
   id bigint PRIMARY KEY,
   r  date,         -- qgen:expires as=epoch
   s  bytea,        -- qgen:due as=epoch
-  t  double precision -- qgen:enqueued as=epoch
+  t  real,           -- qgen:enqueued as=epoch
+  u  numeric(12, 3), -- qgen:finished as=epoch
+  v  numeric(20),    -- qgen:on claim set now as=text:epoch
+  w  double precision -- qgen:on claim set now
 );

@@ -1,0 +1,11 @@
+-- Unix times with a fraction.
+-- qgen:queue runs
+CREATE TABLE runs (
+    id        bigint IDENTITY PRIMARY KEY,
+    state     char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    due_at    decimal(17, 6), -- qgen:due as=epoch
+    held_till decimal(17, 6), -- qgen:lease length=2m as=epoch expired=recover
+    made      float NOT NULL, -- qgen:enqueued as=epoch
+    ended     decimal(20, 3), -- qgen:finished as=epoch_ms
+    body      varchar(200) -- qgen:payload
+);

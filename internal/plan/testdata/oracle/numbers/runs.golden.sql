@@ -1,0 +1,329 @@
+-- Package runsq uses the table RUNS as a queue of jobs on Oracle 19 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates RUNS_READY and RUNS_EXPIRED.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    Oracle 19 cannot return the rows of an UPDATE
+-- * block        a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: block comes first
+--   advisory     Oracle has no locks on numbers
+--   guarded      not needed: block comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "ID"
+-- note: the fence compares column "HELD_TILL", which counts whole seconds: two claims within one second look alike
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (STATE, ID)
+-- arguments: 1: limit, 2: cursor
+DECLARE /* runsq.Claim */
+    CURSOR candidate IS
+        SELECT /*+ INDEX(RUNS RUNS_READY) */ ROWIDTOCHAR(ROWID)
+        FROM   RUNS
+        WHERE  STATE = 'N'
+        AND    (DUE_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) OR DUE_AT IS NULL)
+        ORDER  BY ID
+        FOR    UPDATE SKIP LOCKED;
+    picked SYS.ODCIVARCHAR2LIST;
+BEGIN
+    OPEN candidate;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :1;
+    CLOSE candidate;
+    FORALL i IN 1 .. picked.COUNT
+        UPDATE RUNS
+        SET    STATE = 'A',
+               HELD_TILL = FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 + 120)
+        WHERE  ROWID = CHARTOROWID(picked(i));
+    OPEN :2 FOR
+        SELECT ID, DUE_AT, HELD_TILL, MADE, BODY
+        FROM   RUNS
+        WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
+END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: HELD_TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch HeldTill, 3: counts
+DECLARE /* runsq.Complete */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    HELD_TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE RUNS
+        SET    STATE = 'D',
+               HELD_TILL = NULL,
+               ENDED = (FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) * 1000 + TO_NUMBER(TO_CHAR(SYSTIMESTAMP, 'FF3')))
+        WHERE  ID = ID_HELD(i)
+        AND    HELD_TILL = HELD_TILL_HELD(i)
+        AND    STATE = 'A';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: HELD_TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch HeldTill, 3: counts
+DECLARE /* runsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    HELD_TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE RUNS
+        SET    STATE = 'F',
+               HELD_TILL = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    HELD_TILL = HELD_TILL_HELD(i)
+        AND    STATE = 'A';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: HELD_TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch HeldTill, 3: delay, 4: counts
+DECLARE /* runsq.Requeue */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    HELD_TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE RUNS
+        SET    STATE = 'N',
+               DUE_AT = CASE WHEN :3 > 0.0 THEN FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 + :3) ELSE DUE_AT END,
+               HELD_TILL = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    HELD_TILL = HELD_TILL_HELD(i)
+        AND    STATE = 'A';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: HELD_TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch HeldTill, 3: counts
+DECLARE /* runsq.Extend */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    HELD_TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE RUNS
+        SET    HELD_TILL = FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 + 120)
+        WHERE  ID = ID_HELD(i)
+        AND    HELD_TILL = HELD_TILL_HELD(i)
+        AND    STATE = 'A';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* runsq.Extend */
+       ID, HELD_TILL
+FROM   RUNS
+WHERE  (ID = :v0);
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (HELD_TILL, STATE)
+-- arguments: 1: limit
+UPDATE /* runsq.Recover */ RUNS
+SET    STATE = 'N',
+       HELD_TILL = NULL
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   RUNS
+           WHERE  STATE = 'A'
+           AND    HELD_TILL <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5)
+           AND    ROWNUM <= :1)
+AND    STATE = 'A'
+AND    HELD_TILL <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* runsq.Redrive */ RUNS
+SET    STATE = 'N',
+       HELD_TILL = NULL
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   RUNS
+           WHERE  STATE = 'F'
+           AND    ROWNUM <= :1)
+AND    STATE = 'F';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit, 3: older
+DELETE /* runsq.Purge */ FROM RUNS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   RUNS
+           WHERE  STATE = 'D'
+           AND    ENDED <= FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) * 1000 + TO_NUMBER(TO_CHAR(SYSTIMESTAMP, 'FF3')) - :1 * 1000)
+           AND    ROWNUM <= :2)
+AND    STATE = 'D'
+AND    ENDED <= FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) * 1000 + TO_NUMBER(TO_CHAR(SYSTIMESTAMP, 'FF3')) - :3 * 1000);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit, 3: older
+DELETE /* runsq.Purge */ FROM RUNS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   RUNS
+           WHERE  STATE = 'F'
+           AND    MADE <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :1)
+           AND    ROWNUM <= :2)
+AND    STATE = 'F'
+AND    MADE <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :3);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new DueAt, 2: new Body, 3: new_key
+INSERT /* runsq.Enqueue */ INTO RUNS
+       (DUE_AT, MADE, BODY)
+VALUES (:1,
+        FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5),
+        :2)
+/* the new key */ RETURNING ID INTO :3;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* runsq.Stats */
+       count(CASE WHEN STATE = 'N' AND (DUE_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) OR DUE_AT IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'A' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'D' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'F' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 'N' AND DUE_AT > FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) THEN 1 END) AS DELAYED,
+       count(CASE WHEN STATE = 'A' AND HELD_TILL <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) THEN 1 END) AS EXPIRED,
+       FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(CASE WHEN STATE = 'N' AND (DUE_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) OR DUE_AT IS NULL) THEN MADE END) AS OLDEST_READY
+FROM   RUNS;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (STATE, ID)
+-- arguments: 1: limit
+SELECT /* runsq.Peek */
+       *
+FROM   (
+           SELECT ID, DUE_AT, MADE, BODY
+           FROM   RUNS
+           WHERE  STATE = 'N'
+           AND    (DUE_AT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) OR DUE_AT IS NULL)
+           ORDER  BY ID
+       )
+WHERE  ROWNUM <= :1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* runsq.Verify */
+       'the server is Oracle ' || have.version || ', the package needs 19'
+FROM   PRODUCT_COMPONENT_VERSION have
+WHERE  have.product LIKE 'Oracle%'
+AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 2)) < 1900;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* runsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'STATE', 'char' FROM DUAL UNION ALL
+           SELECT 'DUE_AT', 'number' FROM DUAL UNION ALL
+           SELECT 'HELD_TILL', 'number' FROM DUAL UNION ALL
+           SELECT 'MADE', 'binary_double' FROM DUAL UNION ALL
+           SELECT 'ENDED', 'number' FROM DUAL UNION ALL
+           SELECT 'BODY', 'varchar2' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'RUNS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* runsq.Verify */
+       'index ' || want.name || ' is missing'
+FROM   (
+           SELECT 'RUNS_READY' AS name FROM DUAL UNION ALL
+           SELECT 'RUNS_EXPIRED' FROM DUAL
+       ) want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   ALL_INDEXES have
+           WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+           AND    have.table_name = 'RUNS'
+           AND    have.index_name = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX RUNS_READY ON RUNS (STATE, ID) ONLINE;
+
+-- serves Recover: claims that ran out
+CREATE INDEX RUNS_EXPIRED ON RUNS (HELD_TILL, STATE) ONLINE;

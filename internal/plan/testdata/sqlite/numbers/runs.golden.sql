@@ -1,0 +1,306 @@
+-- Package runsq uses the table runs as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates runs_ready and runs_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "held_till", which counts whole seconds: two claims within one second look alike
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+UPDATE /* runsq.Claim */ runs
+SET    state = 'A',
+       held_till = unixepoch() + 120
+WHERE  id IN (
+           SELECT id
+           FROM   runs
+           WHERE  state = 'N'
+           AND    (due_at <= unixepoch() OR due_at IS NULL)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, due_at, held_till, made, body;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+UPDATE /* runsq.Claim */ runs
+SET    state = 'A',
+       held_till = unixepoch() + 120
+WHERE  id = (
+           SELECT id
+           FROM   runs
+           WHERE  state = 'N'
+           AND    (due_at <= unixepoch() OR due_at IS NULL)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, due_at, held_till, made, body;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: held_till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID HeldTill
+UPDATE /* runsq.Complete */ runs
+SET    state = 'D',
+       held_till = NULL,
+       ended = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS held_till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(held_till = held_till_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: held_till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID HeldTill
+UPDATE /* runsq.Fail */ runs
+SET    state = 'F',
+       held_till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS held_till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(held_till = held_till_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: held_till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch_all ID HeldTill
+UPDATE /* runsq.Requeue */ runs
+SET    state = 'N',
+       due_at = CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE due_at END,
+       held_till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS held_till_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(held_till = held_till_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: held_till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID HeldTill
+UPDATE /* runsq.Extend */ runs
+SET    held_till = unixepoch() + 120
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS held_till_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(held_till = held_till_held
+      AND    state = 'A')
+RETURNING id, held_till;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (held_till) WHERE state = 'A'
+-- arguments: 1: limit
+UPDATE /* runsq.Recover */ runs
+SET    state = 'N',
+       held_till = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   runs
+           WHERE  state = 'A'
+           AND    held_till <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* runsq.Redrive */ runs
+SET    state = 'N',
+       held_till = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   runs
+           WHERE  state = 'F'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* runsq.Purge */ FROM runs
+WHERE  id IN (
+           SELECT id
+           FROM   runs
+           WHERE  state = 'D'
+           AND    ended <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* runsq.Purge */ FROM runs
+WHERE  id IN (
+           SELECT id
+           FROM   runs
+           WHERE  state = 'F'
+           AND    made <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new DueAt, 2: new Body
+INSERT /* runsq.Enqueue */ INTO runs
+       (due_at, made, body)
+VALUES (?1, unixepoch(), ?2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all DueAt Body
+INSERT /* runsq.EnqueueMany */ INTO runs
+       (due_at, made, body)
+SELECT due_at_new, unixepoch(), body_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS due_at_new,
+                  json_extract(value, '$[1]') AS body_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* runsq.Stats */
+       count(*) FILTER (WHERE state = 'N' AND (due_at <= unixepoch() OR due_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'F') AS failed,
+       count(*) FILTER (WHERE state = 'N' AND due_at > unixepoch()) AS delayed,
+       count(*) FILTER (WHERE state = 'A' AND held_till <= unixepoch()) AS expired,
+       (unixepoch() - min(made) FILTER (WHERE state = 'N' AND (due_at <= unixepoch() OR due_at IS NULL))) AS oldest_ready
+FROM   runs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+SELECT /* runsq.Peek */
+       id, due_at, made, body
+FROM   runs
+WHERE  state = 'N'
+AND    (due_at <= unixepoch() OR due_at IS NULL)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* runsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* runsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('due_at', 'DECIMAL(17, 6)'),
+           ('held_till', 'DECIMAL(17, 6)'),
+           ('made', 'DOUBLE'),
+           ('ended', 'NUMERIC'),
+           ('body', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('runs') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* runsq.Verify */ want (name) AS (
+    VALUES ('runs_ready'),
+           ('runs_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('runs'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX runs_ready ON runs (id)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX runs_expired ON runs (held_till)
+WHERE  state = 'A';
