@@ -981,22 +981,33 @@ func (w *writer) compareTerm(t plan.SortTerm) *code.Statement {
 		a, b, nullsFirst = b, a, !nullsFirst
 	}
 	if isSlice(t.Field) {
-		return code.Qual("bytes", "Compare").Call(a, b)
+		compare := code.Qual("bytes", "Compare").Call(a, b)
+		if !t.Field.Null {
+			return compare
+		}
+		sign := "=="
+		if nullsFirst {
+			sign = "!="
+		}
+		return code.Qual("cmp", "Or").Call(code.Id("compareBool").Call(a.Clone().Op(sign).Nil(), b.Clone().Op(sign).Nil()), compare)
 	}
 	var compare *code.Statement
-	switch t.Field.GoType {
-	case "bool":
+	generic := false
+	switch {
+	case t.Field.GoType == "bool":
 		compare = code.Id("compareBool")
-	case "time.Time":
+	case t.Field.GoType == "time.Time":
 		compare = code.Qual("time", "Time").Dot("Compare")
+	case t.Field.Digits && !w.isStatus(t.Field):
+		compare = code.Id("compareNumber")
 	default:
-		compare = code.Qual("cmp", "Compare")
+		compare, generic = code.Qual("cmp", "Compare"), true
 	}
 	switch {
-	case t.Field.Null && t.Field.GoType == "bool", t.Field.Null && t.Field.GoType == "time.Time":
-		return code.Id("compareNull").Call(a, b, code.Lit(nullsFirst), compare)
-	case t.Field.Null:
+	case t.Field.Null && generic:
 		return code.Id("compareNull").Call(a, b, code.Lit(nullsFirst), compare.Types(w.valueType(t.Field)))
+	case t.Field.Null:
+		return code.Id("compareNull").Call(a, b, code.Lit(nullsFirst), compare)
 	case t.Field.GoType == "time.Time":
 		return a.Dot("Compare").Call(b)
 	}

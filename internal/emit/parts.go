@@ -70,6 +70,7 @@ func (w *writer) parts() []part {
 		{"lowBound", "low.go", w.lowBoundType},
 		{"newToken", "token.go", w.newTokenFunc},
 		{"backoff", "fail.go", w.backoffFunc},
+		{"wholeNumber", "fail.go", w.wholeNumberFunc},
 		{"errorText", "fail.go", w.errorTextFunc},
 
 		{"column", "args.go", w.columnFunc},
@@ -95,6 +96,7 @@ func (w *writer) parts() []part {
 		{"wallClock", "args.go", w.wallClockFunc},
 		{"compareNull", "args.go", w.compareNullFunc},
 		{"compareBool", "args.go", w.compareBoolFunc},
+		{"compareNumber", "args.go", w.compareNumberFunc},
 	}
 }
 

@@ -660,8 +660,11 @@ func (w *writer) countTries(g *code.Group) *code.Statement {
 		return nil
 	}
 	number := func(expr *code.Statement, f *plan.Field) *code.Statement {
-		if f.GoType == "int" {
+		switch {
+		case f.GoType == "int":
 			return expr
+		case f.Digits:
+			return code.Id("wholeNumber").Call(expr)
 		}
 		return code.Int().Call(expr)
 	}
@@ -710,6 +713,21 @@ func (w *writer) countTries(g *code.Group) *code.Statement {
 		test = count.Clone().Op("==").Nil().Op("||").Add(test)
 	}
 	return test
+}
+
+// wholeNumberFunc emits
+//
+//	func wholeNumber(text string) int {
+//		f, _ := strconv.ParseFloat(text, 64) // what the server has written is a number
+//		return int(max(math.MinInt32, min(f, math.MaxInt32)))
+//	}
+func (w *writer) wholeNumberFunc(f *code.File) {
+	bound := func(name string) *code.Statement { return code.Qual("math", name) }
+	decl(f, []string{"wholeNumber reads a count that is kept as a decimal number; what is beyond 32 bits is as good as no end."},
+		code.Func().Id("wholeNumber").Params(code.Id("text").String()).Int().Block(
+			code.List(code.Id("f"), code.Id("_")).Op(":=").Qual("strconv", "ParseFloat").Call(code.Id("text"), code.Lit(64)).Comment("what the server has written is a number"),
+			code.Return(code.Int().Call(code.Id("max").Call(bound("MinInt32"), code.Id("min").Call(code.Id("f"), bound("MaxInt32"))))),
+		))
 }
 
 // backoffFunc emits

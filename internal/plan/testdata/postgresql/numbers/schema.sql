@@ -9,3 +9,14 @@ CREATE TABLE runs (
     ended     numeric, -- qgen:finished as=epoch_ms
     body      varchar(200) -- qgen:payload
 );
+
+-- Decimal numbers that count and that order.
+-- qgen:queue counted
+CREATE TABLE counted (
+    id        bigserial PRIMARY KEY,
+    state     char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    prio      numeric(5, 1) DEFAULT 0 NOT NULL, -- qgen:priority desc
+    share     numeric, -- qgen:order 1 nulls=last
+    tries     numeric(20), -- qgen:attempts up on=retry null=0
+    max_tries numeric(20) -- qgen:max_attempts
+);

@@ -9,3 +9,14 @@ CREATE TABLE runs (
     ended     NUMERIC, -- qgen:finished as=epoch_ms
     body      TEXT -- qgen:payload
 );
+
+-- Decimal numbers that count and that order.
+-- qgen:queue counted
+CREATE TABLE counted (
+    id        INTEGER PRIMARY KEY,
+    state     TEXT DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    prio      NUMERIC(5, 1) DEFAULT 0 NOT NULL, -- qgen:priority desc
+    share     NUMERIC, -- qgen:order 1 nulls=first
+    tries     DECIMAL(20), -- qgen:attempts up on=retry null=0
+    max_tries DECIMAL(20) -- qgen:max_attempts
+);
