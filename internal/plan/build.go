@@ -440,8 +440,8 @@ func (b *builder) readFields() {
 
 // carried reports whether a Job carries a column because of its roles.
 func (b *builder) carried(c *queue.Column) bool {
-	if c == nil {
-		return true
+	if c == nil || slices.ContainsFunc(b.spec.Order, func(o queue.OrderTerm) bool { return o.Column == c.Column }) {
+		return true // the jobs of a claim are sorted by it
 	}
 	for _, r := range c.Roles {
 		switch r.Verb {

@@ -37,7 +37,7 @@ func (b *builder) buildClaim() {
 	}
 	b.pkg.Claim = c
 	for _, o := range b.spec.Order {
-		if f := b.jobField(o.Column); o.Column != nil && f != nil && slices.Contains(b.pkg.Fields, f) {
+		if f := b.jobField(o.Column); o.Column != nil && f != nil && slices.Contains(b.pkg.Fields, f) && !b.reordered(o.Column) {
 			c.Order = append(c.Order, SortTerm{Field: f, Desc: o.Desc, NullsFirst: b.comesFirst(o)})
 			continue
 		}
@@ -115,6 +115,23 @@ func (b *builder) buildClaim() {
 		c.With = b.companions(queue.Claim, "claim", "Claim", nil)
 	}
 	b.docClaim(c)
+}
+
+// reordered reports whether a claim writes to a column of the order: the jobs then come back
+// with what it wrote, which is not what they were taken by. What is counted up keeps its order.
+func (b *builder) reordered(c *schema.Column) bool {
+	t := b.spec.Transitions[queue.Claim]
+	return t != nil && b.writesClaim() && b.running == nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind != queue.Add })
+}
+
+// comesInOrder reports whether a claim returns jobs in queue order: the Go can sort them by
+// all of it, or they are what one statement has read in that order.
+func (b *builder) comesInOrder(c *Claim) bool {
+	last := c.Statement
+	if c.Flow == LockTake && c.Read == nil && last != nil && last.Rows == nil {
+		return true
+	}
+	return c.Flow == ReadOnly || len(c.Order) == len(b.spec.Order)
 }
 
 // addWritten adds the arguments of the user's that a claim writes.

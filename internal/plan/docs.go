@@ -15,7 +15,10 @@ import (
 )
 
 func (b *builder) docClaim(c *Claim) {
-	const comes = " They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error."
+	comes := " They come in queue order, never more than limit; when nothing is ready it returns no jobs and a nil error."
+	if !b.comesInOrder(c) {
+		comes = " They are the first of the queue, but " + b.amongThem(c) + ", never more than limit; when nothing is ready it returns no jobs and a nil error."
+	}
 	what := "Claim takes up to limit ready jobs and marks them " + string(b.takenState()) + "." + comes
 	if b.takenState() == queue.Claimed {
 		what += " Start begins one of them."
@@ -62,6 +65,19 @@ func (b *builder) docClaim(c *Claim) {
 		end = mayLeave // a row in both tables
 	}
 	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash+end)
+}
+
+// amongThem says in which order the jobs of a claim come which it cannot sort by all of the
+// order.
+func (b *builder) amongThem(c *Claim) string {
+	if len(c.Order) == 0 {
+		return "come in any order"
+	}
+	var known []string
+	for _, t := range c.Order {
+		known = append(known, plainText(t.Field.Column))
+	}
+	return "sorted by " + strings.Join(known, ", ") + " alone"
 }
 
 // acceptDoc says of which jobs a claim asks, when, and what may have changed since.

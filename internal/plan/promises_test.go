@@ -829,8 +829,13 @@ func TestOrderColumnsComeBack(t *testing.T) {
 			}
 			ignored := slices.ContainsFunc(m.spec.Columns, func(c *queue.Column) bool { return c.Column == o.Column && c.Ignored })
 			if i >= len(m.Claim.Order) {
-				if !ignored && slices.ContainsFunc(rows, func(f *Field) bool { return f.Column == o.Column.Name }) {
+				claim := m.spec.Transitions[queue.Claim]
+				written := claim != nil && slices.ContainsFunc(claim.Writes, func(w queue.Write) bool { return w.Column == o.Column })
+				if !ignored && !written {
 					t.Errorf("jobs are not sorted by %s", o.Column.Name)
+				}
+				if m.Claim.Flow != ReadOnly && strings.Contains(m.Claim.Doc[0], "in queue order") {
+					t.Errorf("jobs are not sorted by %s, but the comment of Claim says so", o.Column.Name)
 				}
 				break
 			}

@@ -1,0 +1,210 @@
+-- Package roundsq uses the table rounds as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates rounds_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (place, last_ms, id) WHERE state = 'N'
+-- arguments: 1: limit
+UPDATE /* roundsq.Claim */ rounds
+SET    state = 'A',
+       last_ms = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       tries = tries + 1
+WHERE  id IN (
+           SELECT id
+           FROM   rounds
+           WHERE  state = 'N'
+           ORDER  BY place, last_ms, id
+           LIMIT  ?1)
+RETURNING id, place, last_ms, tries;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (place, last_ms, id) WHERE state = 'N'
+UPDATE /* roundsq.Claim */ rounds
+SET    state = 'A',
+       last_ms = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       tries = tries + 1
+WHERE  id = (
+           SELECT id
+           FROM   rounds
+           WHERE  state = 'N'
+           ORDER  BY place, last_ms, id
+           LIMIT  1)
+RETURNING id, place, last_ms, tries;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+DELETE /* roundsq.Complete */ FROM rounds
+WHERE  (id, tries) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1))
+AND    +(state = 'A')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* roundsq.Fail */ rounds
+SET    state = 'N'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* roundsq.Requeue */ rounds
+SET    state = 'N',
+       tries = tries - 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new ID, 2: new Place, 3: new LastMs
+INSERT /* roundsq.Enqueue */ INTO rounds
+       (id, place, last_ms)
+VALUES (?1, ?2, ?3)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all ID Place LastMs
+INSERT /* roundsq.EnqueueMany */ INTO rounds
+       (id, place, last_ms)
+SELECT id_new, place_new, last_ms_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS id_new,
+                  json_extract(value, '$[1]') AS place_new,
+                  json_extract(value, '$[2]') AS last_ms_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* roundsq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running
+FROM   rounds;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (place, last_ms, id) WHERE state = 'N'
+-- arguments: 1: limit
+SELECT /* roundsq.Peek */
+       id, place, last_ms, tries
+FROM   rounds
+WHERE  state = 'N'
+ORDER  BY place, last_ms, id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* roundsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* roundsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'TEXT'),
+           ('state', 'TEXT'),
+           ('place', 'INTEGER'),
+           ('last_ms', 'INTEGER'),
+           ('tries', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('rounds') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* roundsq.Verify */ want (name) AS (
+    VALUES ('rounds_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('rounds'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX rounds_ready ON rounds (place, last_ms, id)
+WHERE  state = 'N';
