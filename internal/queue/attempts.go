@@ -146,38 +146,63 @@ func (b *binding) implied(c *schema.Column, verb string, by *role) {
 	column.Roles = append(column.Roles, Role{Verb: verb, Pos: by.pos})
 }
 
-// left is the test of a row that has attempts left; spent that of one that has
+// left are the tests of a row that has attempts left; spent those of one that has
 // none. more is what the step at hand adds to the counter before the limit is
-// looked at.
-func (b *binding) left(more int) Test {
+// looked at. Exactly one of the two holds of a row. A count that is null is 0.
+func (b *binding) left(more int) []Test {
 	a := b.spec.Attempts
 	if a.Down {
 		t := Test{Column: a.Column, Op: Greater, Values: []Value{number(more)}}
 		if a.NullMeansUnlimited {
 			t.Or = []Test{{Column: a.Column, Op: IsNull}}
 		}
-		return t
+		return []Test{t}
 	}
-	t := Test{Column: a.Column, Op: Less, Values: []Value{b.limit(more)}}
-	if !a.Column.NotNull {
+	tests := []Test{{Column: a.Column, Op: Less, Values: []Value{b.limit(more)}}}
+	t := &tests[0]
+	if !a.Column.NotNull && (a.NullMeansUnlimited || a.MaxOf != nil || a.Max > more) {
 		t.Or = append(t.Or, Test{Column: a.Column, Op: IsNull})
 	}
-	if a.MaxOf != nil && !a.MaxOf.NotNull {
+	open := a.MaxOf != nil && !a.MaxOf.NotNull
+	if open {
 		t.Or = append(t.Or, Test{Column: a.MaxOf, Op: IsNull})
 	}
-	return t
+	if b.countsFromNull(more) {
+		counted := Test{Column: a.Column, Op: NotNull, Or: []Test{{Column: a.MaxOf, Op: Greater, Values: []Value{number(more)}}}}
+		if open {
+			counted.Or = append(counted.Or, Test{Column: a.MaxOf, Op: IsNull})
+		}
+		tests = append(tests, counted)
+	}
+	return tests
 }
 
-func (b *binding) spent(more int) Test {
+func (b *binding) spent(more int) []Test {
 	a := b.spec.Attempts
 	if a.Down {
 		t := Test{Column: a.Column, Op: LessEqual, Values: []Value{number(more)}}
 		if !a.Column.NotNull && !a.NullMeansUnlimited {
 			t.Or = []Test{{Column: a.Column, Op: IsNull}}
 		}
-		return t
+		return []Test{t}
 	}
-	return Test{Column: a.Column, Op: GreatEqual, Values: []Value{b.limit(more)}}
+	tests := []Test{{Column: a.Column, Op: GreatEqual, Values: []Value{b.limit(more)}}}
+	none := Test{Column: a.Column, Op: IsNull}
+	switch {
+	case b.countsFromNull(more):
+		tests[0].Or = []Test{none}
+		tests = append(tests, Test{Column: a.Column, Op: NotNull, Or: []Test{{Column: a.MaxOf, Op: LessEqual, Values: []Value{number(more)}}}})
+	case !a.Column.NotNull && !a.NullMeansUnlimited && a.MaxOf == nil && a.Max <= more:
+		tests[0].Or = []Test{none}
+	}
+	return tests
+}
+
+// countsFromNull reports whether what the step at hand adds to a null may be all that the
+// limit of the row allows.
+func (b *binding) countsFromNull(more int) bool {
+	a := b.spec.Attempts
+	return more > 0 && a.MaxOf != nil && !a.Column.NotNull && !a.NullMeansUnlimited
 }
 
 // limit returns the limit less what is still to be added.

@@ -31,7 +31,7 @@ func (b *binding) readNarrow() {
 		b.narrow = append(b.narrow, t)
 	}
 	if a := b.spec.Attempts; a.Limited() && a.LimitClaim && !b.failedByLimit {
-		b.narrow = append(b.narrow, b.left(0))
+		b.narrow = append(b.narrow, b.left(0)...)
 	}
 	for _, r := range b.roles["where"] {
 		if text, ok := b.expression(r.words[0].values[0], true); ok {

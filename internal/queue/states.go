@@ -32,8 +32,12 @@ func (b *binding) buildStates(sound bool) {
 	}
 	if b.failedByLimit {
 		b.core[Failed] = slices.DeleteFunc(slices.Clone(b.core[Ready]), func(c condition) bool { return b.onlyReady(c.Column) })
-		b.add(Failed, b.spent(0), false)
-		b.add(Ready, b.left(0), true)
+		for _, t := range b.spent(0) {
+			b.add(Failed, t, false)
+		}
+		for _, t := range b.left(0) {
+			b.add(Ready, t, true)
+		}
 	}
 	if b.runs() || k.visible {
 		b.spec.Expired = b.runOut()

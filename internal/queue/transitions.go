@@ -96,12 +96,12 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 		return held, k.lease != nil || k.heartbeat != nil || k.claimed != nil && k.timeout != nil
 	case Recover:
 		if b.givesUp() {
-			held = append(slices.Clip(held), b.left(b.lost()))
+			held = append(slices.Clip(held), b.left(b.lost())...)
 		}
 		return held, resets
 	case GiveUp:
 		if b.givesUp() {
-			held = append(slices.Clip(held), b.spent(b.lost()))
+			held = append(slices.Clip(held), b.spent(b.lost())...)
 		}
 		return held, b.givesUp()
 	case Redrive:

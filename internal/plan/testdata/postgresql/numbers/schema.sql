@@ -20,3 +20,21 @@ CREATE TABLE counted (
     tries     numeric(20), -- qgen:attempts up on=retry null=0
     max_tries numeric(20) -- qgen:max_attempts
 );
+
+-- A count that is null is 0, so that a claim that runs out is the one try of such a row.
+-- qgen:queue once
+CREATE TABLE once (
+    id    bigserial PRIMARY KEY,
+    state char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    till  bigint, -- qgen:lease length=5m as=epoch expired=recover
+    tries int -- qgen:attempts up on=retry max=1 null=0
+);
+
+-- qgen:queue told
+CREATE TABLE told (
+    id    bigserial PRIMARY KEY,
+    state char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    till  bigint, -- qgen:lease length=5m as=epoch expired=recover
+    tries int, -- qgen:attempts up on=retry null=0
+    most  int -- qgen:max_attempts
+);

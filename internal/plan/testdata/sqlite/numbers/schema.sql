@@ -20,3 +20,21 @@ CREATE TABLE counted (
     tries     DECIMAL(20), -- qgen:attempts up on=retry null=0
     max_tries DECIMAL(20) -- qgen:max_attempts
 );
+
+-- A count that is null is 0, so that a claim that runs out is the one try of such a row.
+-- qgen:queue once
+CREATE TABLE once (
+    id    INTEGER PRIMARY KEY,
+    state TEXT DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    till  INTEGER, -- qgen:lease length=5m as=epoch expired=recover
+    tries INTEGER -- qgen:attempts up on=retry max=1 null=0
+);
+
+-- qgen:queue told
+CREATE TABLE told (
+    id    INTEGER PRIMARY KEY,
+    state TEXT DEFAULT 'N' NOT NULL, -- qgen:status ready=N running=A done=D failed=F
+    till  INTEGER, -- qgen:lease length=5m as=epoch expired=recover
+    tries INTEGER, -- qgen:attempts up on=retry null=0
+    most  INTEGER -- qgen:max_attempts
+);
