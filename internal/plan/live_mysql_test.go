@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,9 +40,9 @@ func TestStatementsOnMySQL(t *testing.T) {
 	}
 }
 
-// prepareMySQL makes the tables in a database of their own and has the server
-// plan every statement there.
-func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[string]made) {
+// ownMySQL makes a database of the test's own.
+func ownMySQL(t *testing.T, dsn string) (db *sql.DB, run func(db *sql.DB, text string)) {
+	t.Helper()
 	config, err := mysql.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +58,7 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 		t.Cleanup(func() { _ = db.Close() })
 		return db
 	}
-	run := func(db *sql.DB, text string) {
+	run = func(db *sql.DB, text string) {
 		t.Helper()
 		if _, err := db.Exec(text); err != nil {
 			t.Fatalf("%v\n%s", err, text)
@@ -66,7 +68,13 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 	admin := open(config.DBName)
 	run(admin, "CREATE DATABASE "+place)
 	t.Cleanup(func() { run(admin, "DROP DATABASE "+place) })
-	db := open(place)
+	return open(place), run
+}
+
+// prepareMySQL makes the tables in a database of their own and has the server
+// plan every statement there.
+func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[string]made) {
+	db, run := ownMySQL(t, dsn)
 	live, err := dialect.ParseVersion(version)
 	if err != nil {
 		t.Fatal(err)
@@ -133,4 +141,89 @@ func prepares(db *sql.DB, text string) error {
 	}
 	defer func() { _ = statement.Close() }()
 	return nil
+}
+
+// A statement over a list of keys reads the rows that the list names and no others: a
+// scan would wait for those that other workers hold. In a table of a few rows the server
+// must be told so.
+func TestListsAreNoScans(t *testing.T) {
+	const rows, named = 11, 7
+	c := tableCase{name: "mysql/indexes", engine: "mysql"}
+	for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
+		text, err := os.ReadFile(filepath.Join("testdata/mysql/indexes", what))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*into = string(text)
+	}
+	timers := c.variants(t, nil)["timers"]
+	for _, live := range []string{"mysql97", "mariadb1011"} {
+		t.Run(live, func(t *testing.T) {
+			db, run := ownMySQL(t, servers.DSN(t, live))
+			run(db, c.ddl)
+			for i := range rows {
+				run(db, fmt.Sprintf("INSERT INTO timers VALUES (1, '1970-01-01', %d, 'a')", i))
+			}
+			run(db, "ANALYZE TABLE timers")
+			lists := 0
+			for _, st := range timers.Statements() {
+				if !st.Has(ArgList) {
+					continue
+				}
+				lists++
+				var values []any
+				text := st.SQL
+				for _, a := range st.Args {
+					if a.Kind != ArgList {
+						values = append(values, 1)
+						continue
+					}
+					text = strings.Replace(text, a.First, a.First+strings.Repeat(a.More, named-1), 1)
+					for i := range named {
+						values = append(values, 1, "1970-01-01", i)
+					}
+				}
+				found, err := db.Query("EXPLAIN FORMAT=TRADITIONAL "+text, values...)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+				for _, row := range texts(t, found) {
+					if row["type"] != "range" {
+						t.Errorf("%s reads by %q: %v", st.Name, row["type"], row)
+					}
+				}
+			}
+			if lists < 2 {
+				t.Errorf("%d statements over lists", lists)
+			}
+		})
+	}
+}
+
+// texts reads rows as texts by the names of their columns.
+func texts(t *testing.T, rows *sql.Rows) []map[string]string {
+	t.Helper()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []map[string]string
+	for rows.Next() {
+		cells, row := make([]sql.NullString, len(names)), map[string]string{}
+		into := make([]any, len(names))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		for i, name := range names {
+			row[name] = cells[i].String
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil || len(all) == 0 {
+		t.Fatalf("%d rows: %v", len(all), err)
+	}
+	return all
 }

@@ -44,7 +44,7 @@ type values struct {
 	Figures   []string   // of statistics
 	Wanted    [][]string // rows that a check compares
 	KeyIndex  string     // the index by which rows of a batch are found, where the server must be told
-	Outside   string     // a column that the key index does not hold, so that reading the index alone is no choice
+	Outside   string     // a column that the key index does not hold, so that reading the index alone is no choice; "" where the conditions have one
 	Served    string     // the table's index that gives the order of the queue
 	Follows   string     // that index, or else the one that is advised for it
 	Passed    string     // the index that looks like the order and is not the queue's, where the server must be told
@@ -242,6 +242,9 @@ func (b *builder) keyIndex() string {
 
 // statement renders a template and files the statement under its name.
 func (s *scope) statement(name, template string, v values, rows []*Field, head ...string) *Statement {
+	if slices.ContainsFunc(v.Where, s.looksOutside) {
+		v.Outside = ""
+	}
 	sql, order, err := s.d.Render(template, v)
 	if err != nil {
 		s.fail(fmt.Errorf("%s: %w", name, err))
@@ -254,6 +257,18 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 		s.store(st, template, v)
 	}
 	return st
+}
+
+// looksOutside reports whether a condition is sure to read a column of the table that is
+// not part of the key.
+func (b *builder) looksOutside(condition string) bool {
+	condition = literals.ReplaceAllString(condition, "''")
+	if mentions(condition, "select") {
+		return false // its columns may be those of another table
+	}
+	return slices.ContainsFunc(b.spec.Table.Columns, func(c *schema.Column) bool {
+		return !slices.Contains(b.spec.Key, c) && mentions(condition, c.Name)
+	})
 }
 
 // head completes the head comment of a statement by what the server does with

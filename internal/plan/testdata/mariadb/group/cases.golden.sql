@@ -77,6 +77,7 @@ AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
                FROM   tenants
                WHERE  id = cases.case_id
                FOR    UPDATE SKIP LOCKED) = 1)
+AND    case_id <=> case_id
 FOR    UPDATE;
 
 -- sql/claim_count.sql

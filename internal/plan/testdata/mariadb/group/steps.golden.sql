@@ -78,6 +78,7 @@ AND    (SELECT 1
                FROM   tenants
                WHERE  id = steps.order_id
                FOR    UPDATE SKIP LOCKED) = 1
+AND    order_id <=> order_id
 FOR    UPDATE;
 
 -- sql/claim_count.sql

@@ -84,6 +84,7 @@ AND    ((tenant IS NULL OR tenant = '*')
                FROM   tenants
                WHERE  id = hooks.tenant
                FOR    UPDATE SKIP LOCKED) = 1)
+AND    tenant <=> tenant
 FOR    UPDATE;
 
 -- sql/claim_count.sql

@@ -58,6 +58,7 @@ SELECT /* letters56q.Claim */
 FROM   letters FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    (SELECT COUNT(*) FROM letters_lease WHERE letters_lease.id = letters.id AND NOT (letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= UTC_TIMESTAMP(6) AND letters_lease.attempts < 5)) = 0
+AND    kind <=> kind
 FOR    UPDATE;
 
 -- sql/claim.sql

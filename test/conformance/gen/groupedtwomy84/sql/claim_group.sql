@@ -12,4 +12,5 @@ AND    (lane IS NULL
                FROM   lanes
                WHERE  id = jobs.lane
                FOR    UPDATE SKIP LOCKED) = 1)
+AND    n <=> n
 FOR    UPDATE

@@ -8,4 +8,5 @@ SELECT /* sidetablemy56.Claim */
 FROM   jobs FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    (SELECT COUNT(*) FROM jobs_lease WHERE jobs_lease.id = jobs.id AND NOT (jobs_lease.failed_at IS NULL AND jobs_lease.claimed_until <= UTC_TIMESTAMP(6) AND jobs_lease.attempts < 3)) = 0
+AND    n <=> n
 FOR    UPDATE

@@ -8,4 +8,5 @@ SELECT /* leasedoutboxmy.Claim */
 FROM   outbox FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    (SELECT COUNT(*) FROM outbox_lease WHERE outbox_lease.id = outbox.id AND NOT (outbox_lease.failed_at IS NULL AND outbox_lease.claimed_until <= UTC_TIMESTAMP(6))) = 0
+AND    recipient <=> recipient
 FOR    UPDATE

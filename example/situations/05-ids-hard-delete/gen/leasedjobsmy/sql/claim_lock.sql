@@ -8,4 +8,5 @@ SELECT /* leasedjobsmy.Claim */
 FROM   jobs FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    (SELECT COUNT(*) FROM jobs_lease WHERE jobs_lease.id = jobs.id AND NOT (jobs_lease.failed_at IS NULL AND jobs_lease.claimed_until <= UTC_TIMESTAMP(6))) = 0
+AND    data <=> data
 FOR    UPDATE
