@@ -119,10 +119,9 @@ func (s *statusColumn) joinStart() {
 		s.writes[Running] = claimed
 	}
 	if s.phases != nil {
-		if x, y := s.phases[Claimed], s.phases[Running]; isAlways(x, y) {
+		s.tests[Running] = union(s.phases[Claimed], s.phases[Running])
+		if always(s.tests[Running]) {
 			delete(s.tests, Running)
-		} else {
-			s.tests[Running] = union(x, y)
 		}
 	} else {
 		// Constants of both states are those of any job that a worker has.
@@ -136,11 +135,6 @@ func (s *statusColumn) joinStart() {
 	delete(s.writes, Claimed)
 }
 
-// isAlways reports whether every row satisfies one of two tests of a column.
-func isAlways(x, y Test) bool {
-	return x.Op == IsNull && y.Op == NotNull || x.Op == NotNull && y.Op == IsNull
-}
-
 // orHeld returns what is tested of a row that is ready or that somebody has, and whether
 // anything is.
 func (s *statusColumn) orHeld(ready Test) (Test, bool) {
@@ -148,7 +142,8 @@ func (s *statusColumn) orHeld(ready Test) (Test, bool) {
 	if !ok {
 		return ready, s.phases == nil
 	}
-	return union(ready, held), true
+	t := union(ready, held)
+	return t, !always(t)
 }
 
 // touches reports whether the column has anything to do with rows that somebody has.

@@ -5,6 +5,7 @@ package queue
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/qgen-dev/qgen/internal/schema"
 )
@@ -126,7 +127,8 @@ func (b *binding) statusCore() {
 				continue
 			}
 			if name == Ready && k.byClaim {
-				// A running row whose claim has run out is ready, too.
+				// A running row whose claim has run out is ready, too: what every row
+				// satisfies that is one or the other tells nothing.
 				if t, ok = s.orHeld(t); !ok {
 					continue
 				}
@@ -153,6 +155,50 @@ func union(x, y Test) Test {
 	}
 	x.Or = append(slices.Clip(x.Or), y)
 	return x
+}
+
+// always reports whether every row satisfies a test, as far as two of its alternatives or
+// the two values of a boolean tell.
+func always(t Test) bool {
+	list := append([]Test{t}, t.Or...)
+	for _, x := range list {
+		if x.Op == In && isTruth(x.Column) && hasTruth(x.Values, true) && hasTruth(x.Values, false) {
+			return true
+		}
+		if slices.ContainsFunc(list, func(y Test) bool { return x.Column == y.Column && isRest(y, x) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isRest reports whether one condition holds wherever another on the same column does not.
+func isRest(x, y Test) bool {
+	isNull := func(v Value) bool { return v.Kind == Null }
+	has := func(v Value) bool {
+		return slices.ContainsFunc(y.Values, func(have Value) bool { return same(have, v) })
+	}
+	switch {
+	case x.Op == NotNull:
+		return y.Op == IsNull || y.Op == In && slices.ContainsFunc(y.Values, isNull)
+	case x.Op != NotIn || y.Op != In:
+		return false
+	}
+	null := x.Column.NotNull || !slices.ContainsFunc(x.Values, isNull) || slices.ContainsFunc(y.Values, isNull)
+	return null && !slices.ContainsFunc(x.Values, func(v Value) bool { return !isNull(v) && !has(v) })
+}
+
+// isTruth reports whether a column holds true or false and nothing else.
+func isTruth(c *schema.Column) bool {
+	return c.NotNull && c.Type.Class == schema.Bool && c.Type.Bits == 0 && !c.Type.Loose && !c.Type.Array
+}
+
+// hasTruth reports whether values hold one of the two of a boolean.
+func hasTruth(values []Value, want bool) bool {
+	return slices.ContainsFunc(values, func(v Value) bool {
+		b, err := strconv.ParseBool(v.Text)
+		return v.Kind == Literal && err == nil && b == want
+	})
 }
 
 // markCore adds what the roles test that mark a running row.

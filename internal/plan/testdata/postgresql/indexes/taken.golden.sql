@@ -1,0 +1,221 @@
+-- Package takenq uses the table taken as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* takenq.Claim */ taken
+SET    taken = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   taken
+           WHERE  (taken <= now() - interval '5 minutes' OR taken IS NULL)
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, taken;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* takenq.Claim */ taken
+SET    taken = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   taken
+           WHERE  (taken <= now() - interval '5 minutes' OR taken IS NULL)
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, taken;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* takenq.Claim */ taken
+SET    taken = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   taken
+           WHERE  (taken <= now() - interval '5 minutes' OR taken IS NULL)
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, taken;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Taken
+DELETE /* takenq.Complete */ FROM taken
+USING  unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
+WHERE  id = id_held
+AND    CASE WHEN taken = taken_held
+            AND    taken IS NOT NULL THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Taken
+UPDATE /* takenq.Fail */ taken
+SET    taken = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
+WHERE  id = id_held
+AND    CASE WHEN taken = taken_held
+            AND    taken IS NOT NULL THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Taken
+UPDATE /* takenq.Requeue */ taken
+SET    taken = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
+WHERE  id = id_held
+AND    CASE WHEN taken = taken_held
+            AND    taken IS NOT NULL THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Taken
+UPDATE /* takenq.Extend */ taken
+SET    taken = now()
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_held)
+WHERE  id = id_held
+AND    CASE WHEN taken = taken_held
+            AND    taken IS NOT NULL THEN true END
+RETURNING id, taken;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* takenq.Enqueue */ INTO taken
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* takenq.Stats */
+       count(*) FILTER (WHERE (taken <= now() - interval '5 minutes' OR taken IS NULL)) AS ready,
+       count(*) FILTER (WHERE taken IS NOT NULL AND taken > now() - interval '5 minutes') AS running,
+       count(*) FILTER (WHERE taken IS NOT NULL AND taken <= now() - interval '5 minutes') AS expired,
+       extract(epoch FROM now() - min(taken) FILTER (WHERE taken IS NOT NULL AND taken > now() - interval '5 minutes')) AS oldest_running
+FROM   taken;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* takenq.Peek */
+       id
+FROM   taken
+WHERE  (taken <= now() - interval '5 minutes' OR taken IS NULL)
+ORDER  BY id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* takenq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* takenq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('taken', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('taken')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* takenq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* takenq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('taken_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('taken')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: taken_pkey serves already
