@@ -57,6 +57,7 @@ const (
 	WriterLocks     Capability = "writer_locks"        // the server tells which transactions may have written to a table
 	Numbered        Capability = "transaction_numbers" // TransactionNumbers
 	RowLists        Capability = "row_lists"           // a list of rows is looked up by an index and compared quickly, (a, b) IN ((1, 2), …)
+	FixedAmid       Capability = "fixed_amid"          // an index gives an order although a column of one value stands between those of the order
 	Miscounts       Capability = "miscounts"           // the number of rows that a statement changed may be told wrong, what it returns may not
 )
 
@@ -65,6 +66,7 @@ var capabilities = []Capability{
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert, RowLists,
+	FixedAmid,
 }
 
 // Dialect is one folder of templates.
@@ -190,14 +192,21 @@ type Dialect struct {
 	Composite string `yaml:"composite"`
 	// PrimaryIndex is what the index of a primary key is called, where every one is
 	// called the same.
-	PrimaryIndex string               `yaml:"primary_index"`
-	KeyOnly      string               `yaml:"key_only"` // how statements over a batch keep the planner to the key, for their head comments
-	Fragments    map[string]Versioned `yaml:"fragments"`
-	Clocks       map[string][]Clock   `yaml:"clocks"`
-	Text         TextFormat           `yaml:"text_format"`
-	Types        map[string]TypeRule  `yaml:"types"`
-	Classes      map[string]TypeRule  `yaml:"classes"`
-	Transient    struct {
+	PrimaryIndex string `yaml:"primary_index"`
+	// KeySuffix says which tables are kept by their primary key, with whose columns every
+	// other index ends: those of the storage engines, "" being that of a table whose DDL
+	// names none; with RowID only where the key is the row's number, or takes its place.
+	KeySuffix struct {
+		Engines []string `yaml:"engines"`
+		RowID   bool     `yaml:"rowid"`
+	} `yaml:"key_suffix"`
+	KeyOnly   string               `yaml:"key_only"` // how statements over a batch keep the planner to the key, for their head comments
+	Fragments map[string]Versioned `yaml:"fragments"`
+	Clocks    map[string][]Clock   `yaml:"clocks"`
+	Text      TextFormat           `yaml:"text_format"`
+	Types     map[string]TypeRule  `yaml:"types"`
+	Classes   map[string]TypeRule  `yaml:"classes"`
+	Transient struct {
 		RolledBack []string `yaml:"rolled_back"`
 		Unknown    []string `yaml:"unknown"`
 		Codes      []int    `yaml:"codes"`

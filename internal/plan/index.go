@@ -17,6 +17,7 @@ type wanted struct {
 	name    string
 	columns []indexKey
 	fixed   int          // so many of the first columns are compared with one value
+	told    int          // so many of these tell the rows that are wanted from all others
 	where   []queue.Test // constant tests only
 	why     string
 	then    string // what is left to do once it stands; "" for nothing
@@ -40,6 +41,7 @@ func (b *builder) claimIndex() wanted {
 			w.why = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
 		}
 	}
+	w.told = len(w.columns)
 	for _, p := range b.spec.Params {
 		if p.Kind == queue.Equal && !p.Optional && len(p.Any) == 0 {
 			w.columns = append(w.columns, indexKey{column: p.Column})
@@ -263,11 +265,13 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 			return false // the index leaves out rows that the statement needs
 		}
 	}
-	// What is compared with one value leads the index, in whatever order; so does what
-	// the predicate of another index would hold.
-	var fixed []*schema.Column
-	for _, k := range w.columns[:w.fixed] {
-		fixed = append(fixed, k.column)
+	// What tells rows leads the index, in whatever order, also where the predicate of another
+	// index would hold it: rows that are not wanted are not read.
+	var told, fixed []*schema.Column
+	for i, k := range w.columns[:w.fixed] {
+		if fixed = append(fixed, k.column); i < w.told {
+			told = append(told, k.column)
+		}
 	}
 	ordered := w.columns[w.fixed:]
 	for _, t := range w.where {
@@ -277,32 +281,67 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 		if !equality(t) {
 			return false
 		}
-		fixed = append(fixed, t.Column)
+		fixed, told = append(fixed, t.Column), append(told, t.Column)
 	}
-	have := ix.Columns
-	if len(have) < len(fixed)+len(ordered) {
+	if !b.can(dialect.FixedAmid) {
+		told = fixed
+	}
+	return b.gives(b.columnsOf(ix), told, fixed, ordered)
+}
+
+// gives reports whether columns of an index begin with those of told, in whatever order,
+// and give the order of rows that have one value in each of fixed.
+func (b *builder) gives(have []schema.IndexColumn, told, fixed []*schema.Column, ordered []indexKey) bool {
+	told, fixed = slices.Clone(told), slices.Clone(fixed)
+	for _, c := range have {
+		if len(ordered) == 0 && len(fixed) == 0 {
+			break
+		}
+		if i := slices.Index(fixed, c.Column); i >= 0 && c.Column != nil && c.Length == 0 {
+			fixed = slices.Delete(fixed, i, i+1)
+			told = slices.DeleteFunc(told, func(t *schema.Column) bool { return t == c.Column })
+			continue
+		}
+		if len(told) > 0 || len(ordered) == 0 || !b.sorts(c, ordered[0]) {
+			return false
+		}
+		ordered = ordered[1:]
+	}
+	return len(ordered) == 0 && len(fixed) == 0
+}
+
+// sorts reports whether a column of an index is sorted as a key wants it.
+func (b *builder) sorts(c schema.IndexColumn, k indexKey) bool {
+	first := b.d.NullsLow != k.desc
+	if k.nulls != "" {
+		first = k.nulls == "first"
+	}
+	if k.column == nil || c.Column != k.column || c.Length > 0 || c.Desc != k.desc {
 		return false
 	}
-	leads, have := have[:len(fixed)], have[len(fixed):]
-	for _, c := range fixed {
-		if !slices.ContainsFunc(leads, func(l schema.IndexColumn) bool { return l.Column == c && l.Length == 0 }) {
-			return false
+	return c.NullsFirst == first || k.nulls == "" && k.column.NotNull
+}
+
+// columnsOf returns the columns of an index, and those of the primary key at its end where
+// the table is kept by that.
+func (b *builder) columnsOf(ix *schema.Index) []schema.IndexColumn {
+	table, suffix := b.spec.Table, b.d.KeySuffix
+	pk := table.PrimaryKey
+	if ix.Unique || pk == nil || pk.Index() == nil || !slices.Contains(suffix.Engines, strings.ToLower(table.Engine)) ||
+		suffix.RowID && !table.NoRowIdentity && pk.Index().Method != "rowid" {
+		return ix.Columns
+	}
+	columns := slices.Clone(ix.Columns)
+	for _, c := range pk.Index().Columns {
+		has := func(have schema.IndexColumn) bool { return have.Column == c.Column }
+		switch {
+		case c.Length > 0 || c.Desc || slices.ContainsFunc(ix.Columns, func(have schema.IndexColumn) bool { return has(have) && have.Length > 0 }):
+			return columns // how it goes on is not known
+		case !slices.ContainsFunc(ix.Columns, has):
+			columns = append(columns, c)
 		}
 	}
-	for i, k := range ordered {
-		first := b.d.NullsLow != k.desc
-		if k.nulls != "" {
-			first = k.nulls == "first"
-		}
-		c := have[i]
-		if k.column == nil || c.Column != k.column || c.Desc != k.desc {
-			return false
-		}
-		if c.NullsFirst != first && (k.nulls != "" || !k.column.NotNull) {
-			return false
-		}
-	}
-	return true
+	return columns
 }
 
 // conditions returns the predicate of an index in parts; where the planner knows

@@ -234,6 +234,9 @@ type Key struct {
 	foreign bool   // the index was there before it, and stays when it goes
 }
 
+// Index returns the index that enforces the key.
+func (k *Key) Index() *Index { return k.index }
+
 // Index is an index of any kind.
 type Index struct {
 	Name    string

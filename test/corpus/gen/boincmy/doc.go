@@ -15,9 +15,6 @@
 // It takes no locks. A worker that dies leaves its jobs as they were; they are read again by
 // whoever gets its shard.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// workunit_assimilate_ready.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package boincmy

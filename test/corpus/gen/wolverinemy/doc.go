@@ -22,9 +22,6 @@
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// wolverine_incoming_envelopes_ready.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package wolverinemy

@@ -18,9 +18,6 @@
 // It locks the rows it takes until it commits; another claimer waits for it. A worker that dies
 // leaves its jobs running for good: nothing in the table tells that it is gone.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_ownedmy_ready.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package ownedmy

@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates wp_actionscheduler_actions_ready and wp_actionscheduler_actions_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates wp_actionscheduler_actions_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -43,7 +43,7 @@
 -- arguments: 1: limit
 SELECT /* actionsq.Claim */
        action_id
-FROM   wp_actionscheduler_actions
+FROM   wp_actionscheduler_actions FORCE INDEX (status_scheduled_date_gmt)
 WHERE  status = 'pending'
 AND    (scheduled_date_gmt <= UTC_TIMESTAMP(6) OR scheduled_date_gmt IS NULL)
 ORDER  BY scheduled_date_gmt, action_id
@@ -345,7 +345,7 @@ FROM   wp_actionscheduler_actions;
 SELECT /* actionsq.Peek */
        action_id, hook, CAST(scheduled_date_gmt AS CHAR), priority, args, attempts,
        claim_id
-FROM   wp_actionscheduler_actions
+FROM   wp_actionscheduler_actions FORCE INDEX (status_scheduled_date_gmt)
 WHERE  status = 'pending'
 AND    (scheduled_date_gmt <= UTC_TIMESTAMP(6) OR scheduled_date_gmt IS NULL)
 ORDER  BY scheduled_date_gmt, action_id
@@ -410,7 +410,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* actionsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'wp_actionscheduler_actions_ready' AS name UNION ALL
+           SELECT 'status_scheduled_date_gmt' AS name UNION ALL
            SELECT 'wp_actionscheduler_actions_expired'
        ) AS want
 WHERE  NOT EXISTS (
@@ -420,10 +420,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'wp_actionscheduler_actions'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_ready (status, scheduled_date_gmt, action_id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: status_scheduled_date_gmt serves already
 
 -- serves Recover: claims that ran out
 ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_expired (last_attempt_gmt, status), ALGORITHM=INPLACE, LOCK=NONE;

@@ -13,8 +13,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates queue_drupal_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -40,7 +38,7 @@
 -- arguments: 1: param name string, 2: limit
 SELECT /* drupalq.Claim */
        item_id
-FROM   queue
+FROM   queue FORCE INDEX (name_created)
 WHERE  (expire <= UNIX_TIMESTAMP() OR expire = 0)
 AND    name = ?
 ORDER  BY created, item_id
@@ -224,7 +222,7 @@ FROM   queue;
 -- arguments: 1: param name string, 2: limit
 SELECT /* drupalq.Peek */
        item_id, name, data, expire, created
-FROM   queue
+FROM   queue FORCE INDEX (name_created)
 WHERE  (expire <= UNIX_TIMESTAMP() OR expire = 0)
 AND    name = ?
 ORDER  BY created, item_id
@@ -285,7 +283,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* drupalq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'queue_drupal_ready' AS name
+           SELECT 'name_created' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -294,7 +292,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'queue'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE queue ADD INDEX queue_drupal_ready (name, created, item_id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: name_created serves already

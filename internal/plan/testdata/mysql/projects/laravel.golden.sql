@@ -13,8 +13,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_laravel_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -41,7 +39,7 @@
 -- arguments: 1: param queue string, 2: limit
 SELECT /* laravelq.Claim */
        id
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs FORCE INDEX (jobs_queue_index)
 WHERE  (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL)
 AND    available_at <= UNIX_TIMESTAMP()
 AND    queue = ?
@@ -221,7 +219,7 @@ FROM   jobs;
 -- arguments: 1: param queue string, 2: limit
 SELECT /* laravelq.Peek */
        id, queue, payload, attempts, available_at, created_at
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs FORCE INDEX (jobs_queue_index)
 WHERE  (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL)
 AND    available_at <= UNIX_TIMESTAMP()
 AND    queue = ?
@@ -285,7 +283,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* laravelq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_laravel_ready' AS name
+           SELECT 'jobs_queue_index' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -294,7 +292,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'jobs'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE jobs ADD INDEX jobs_laravel_ready (queue, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: jobs_queue_index serves already

@@ -2,6 +2,4 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE workunit ADD INDEX workunit_assimilate_ready (assimilate_state, appid, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- The index wu_assim of the schema serves as well.

@@ -11,7 +11,7 @@ SELECT /* boincmy.Peek */
        max_success_results, result_template_file, priority,
        CAST(UNIX_TIMESTAMP(mod_time) * 1000000 AS SIGNED), rsc_bandwidth_bound, fileset_id,
        app_version_id, transitioner_flags, size_class, keywords, app_version_num
-FROM   workunit IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   workunit FORCE INDEX (wu_assim)
 WHERE  assimilate_state = 1
 AND    appid = ?
 AND    MOD(MOD(COALESCE(id, 0), ?) + ?, ?) = ?

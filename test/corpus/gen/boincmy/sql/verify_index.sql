@@ -4,7 +4,7 @@
 SELECT /* boincmy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'workunit_assimilate_ready' AS name
+           SELECT 'wu_assim' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

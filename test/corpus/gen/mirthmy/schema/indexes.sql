@@ -3,4 +3,4 @@
 -- A template: for each table write what its name has in the place of {{.Channel}}.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The index D_MM{{.Channel}}_messages_ready of the schema serves as well.
+-- The index D_MM{{.Channel}}_INDEX3 of the schema serves as well.

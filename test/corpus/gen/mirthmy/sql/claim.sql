@@ -6,7 +6,7 @@
 SELECT /* mirthmy.Claim */
        ID, MESSAGE_ID, SERVER_ID, CAST(UNIX_TIMESTAMP(RECEIVED_DATE) * 1000000 AS SIGNED),
        CONNECTOR_NAME, SEND_ATTEMPTS, CHAIN_ID, ORDER_ID
-FROM   D_MM{{.Channel}} FORCE INDEX (D_MM{{.Channel}}_messages_ready)
+FROM   D_MM{{.Channel}} FORCE INDEX (D_MM{{.Channel}}_INDEX3)
 WHERE  STATUS = 'Q'
 AND    ID = ?
 AND    SERVER_ID = ?

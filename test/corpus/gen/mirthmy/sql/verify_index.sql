@@ -4,7 +4,7 @@
 SELECT /* mirthmy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'D_MM{{.Channel}}_messages_ready' AS name
+           SELECT 'D_MM{{.Channel}}_INDEX3' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

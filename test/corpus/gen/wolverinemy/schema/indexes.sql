@@ -2,6 +2,4 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE wolverine_incoming_envelopes ADD INDEX wolverine_incoming_envelopes_ready (owner_id, received_at, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- The index idx_wolverine_incoming_owner of the schema serves as well.

@@ -5,7 +5,7 @@
 -- isolation: read committed
 SELECT /* wolverinemy.Claim */
        id, received_at
-FROM   wolverine_incoming_envelopes IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   wolverine_incoming_envelopes FORCE INDEX (idx_wolverine_incoming_owner)
 WHERE  status IN ('Incoming', 'Scheduled')
 AND    owner_id = 0
 AND    (execution_time <= UTC_TIMESTAMP(6) OR execution_time IS NULL)

@@ -6,7 +6,7 @@
 SELECT /* wolverinemy.Peek */
        id, owner_id, CAST(execution_time AS CHAR), attempts, body, message_type,
        received_at
-FROM   wolverine_incoming_envelopes IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   wolverine_incoming_envelopes FORCE INDEX (idx_wolverine_incoming_owner)
 WHERE  status IN ('Incoming', 'Scheduled')
 AND    owner_id = 0
 AND    (execution_time <= UTC_TIMESTAMP(6) OR execution_time IS NULL)

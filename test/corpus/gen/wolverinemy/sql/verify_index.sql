@@ -4,7 +4,7 @@
 SELECT /* wolverinemy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'wolverine_incoming_envelopes_ready' AS name
+           SELECT 'idx_wolverine_incoming_owner' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -5,7 +5,7 @@
 -- isolation: read committed
 UPDATE /* ownedmaria.Claim */ (
            SELECT id
-           FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+           FROM   jobs FORCE INDEX (owner)
            WHERE  owner IS NULL
            ORDER  BY id
            LIMIT  ?

@@ -5,7 +5,7 @@
 -- isolation: read committed
 SELECT /* ownedmaria.Peek */
        id, data
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs FORCE INDEX (owner)
 WHERE  owner IS NULL
 ORDER  BY id
 LIMIT  ?

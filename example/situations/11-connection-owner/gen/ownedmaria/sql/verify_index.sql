@@ -4,7 +4,7 @@
 SELECT /* ownedmaria.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_ownedmaria_ready' AS name UNION ALL
+           SELECT 'owner' AS name UNION ALL
            SELECT 'owner'
        ) AS want
 WHERE  NOT EXISTS (

@@ -4,7 +4,7 @@
 SELECT /* ownedmy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_ownedmy_ready' AS name UNION ALL
+           SELECT 'owner' AS name UNION ALL
            SELECT 'owner'
        ) AS want
 WHERE  NOT EXISTS (
