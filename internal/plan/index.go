@@ -181,7 +181,9 @@ func (b *builder) buildIndexes() {
 		case have.Name == "":
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
-			ix.Have = have.Name
+			if ix.Have = have.Name; b.holdsSpent(have, w) {
+				ix.Why += "; those whose tries are spent are few, and are read and passed over"
+			}
 		}
 		b.pkg.Indexes = append(b.pkg.Indexes, ix)
 	}
@@ -278,6 +280,9 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 		if slices.Contains(conditions, normal(b.newScope().test(t))) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
 			continue
 		}
+		if b.limits(t) {
+			continue
+		}
 		if !equality(t) {
 			return false
 		}
@@ -287,6 +292,21 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 		told = fixed
 	}
 	return b.gives(b.columnsOf(ix), told, fixed, ordered)
+}
+
+// limits reports whether a test leaves out the rows whose tries are spent and no others. They
+// are few, so an index that has them is as good.
+func (b *builder) limits(t queue.Test) bool {
+	a := b.spec.Attempts
+	return a != nil && t.Column == a.Column && slices.Contains([]queue.Op{queue.Less, queue.LessEqual, queue.Greater, queue.GreatEqual}, t.Op)
+}
+
+// holdsSpent reports whether an index that serves has rows, too, whose tries are spent.
+func (b *builder) holdsSpent(ix *schema.Index, w wanted) bool {
+	conditions := b.conditions(ix)
+	return slices.ContainsFunc(w.where, func(t queue.Test) bool {
+		return b.limits(t) && !slices.Contains(conditions, normal(b.newScope().test(t)))
+	})
 }
 
 // gives reports whether columns of an index begin with those of told, in whatever order,

@@ -23,8 +23,8 @@
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
 // running until their claim expires; then Recover makes them ready again.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates job_jobs_ready
-// and job_jobs_expired.
+// The table needs an index that it does not have yet: schema/indexes.sql creates
+// job_jobs_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

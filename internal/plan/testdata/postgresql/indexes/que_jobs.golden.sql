@@ -17,8 +17,6 @@
 --
 -- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates que_jobs_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -248,7 +246,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* quejobsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('que_jobs_ready')) AS want (name)
+FROM   (VALUES ('que_jobs_pkey')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -257,6 +255,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY que_jobs_ready ON que_jobs (queue, priority, run_at, job_id)
-WHERE  error_count < 15;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; those whose tries are spent are few, and are read and passed over: que_jobs_pkey serves already

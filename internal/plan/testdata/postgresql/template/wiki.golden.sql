@@ -16,8 +16,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates {{.Prefix}}job_wiki_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -38,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (job_cmd, job_id NULLS FIRST) WHERE job_attempts < 3
+-- index: (job_cmd, job_id) WHERE job_attempts < 3
 -- isolation: read committed
 -- arguments: 1: token JobToken, 2: param jobCmd string, 3: limit
 UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
@@ -51,7 +49,7 @@ WHERE  job_id = ANY (ARRAY(
            WHERE  (job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL)
            AND    job_attempts < 3
            AND    job_cmd = $2
-           ORDER  BY job_id NULLS FIRST
+           ORDER  BY job_id
            LIMIT  $3
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attempts;
@@ -59,7 +57,7 @@ RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attem
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (job_cmd, job_id NULLS FIRST) WHERE job_attempts < 3
+-- index: (job_cmd, job_id) WHERE job_attempts < 3
 -- isolation: read committed
 -- arguments: 1: token JobToken, 2: param jobCmd string
 UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
@@ -72,7 +70,7 @@ WHERE  job_id = ANY (ARRAY(
            WHERE  (job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL)
            AND    job_attempts < 3
            AND    job_cmd = $2
-           ORDER  BY job_id NULLS FIRST
+           ORDER  BY job_id
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attempts;
@@ -80,7 +78,7 @@ RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attem
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (job_cmd, job_id NULLS FIRST) WHERE job_attempts < 3
+-- index: (job_cmd, job_id) WHERE job_attempts < 3
 -- isolation: read committed
 -- arguments: 1: token JobToken, 2: param jobCmd string
 UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
@@ -93,7 +91,7 @@ WHERE  job_id = ANY (ARRAY(
            WHERE  (job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL)
            AND    job_attempts < 3
            AND    job_cmd = $2
-           ORDER  BY job_id NULLS FIRST
+           ORDER  BY job_id
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attempts;
@@ -245,7 +243,7 @@ FROM   "{{.Prefix}}job";
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (job_cmd, job_id NULLS FIRST) WHERE job_attempts < 3
+-- index: (job_cmd, job_id) WHERE job_attempts < 3
 -- isolation: read committed
 -- arguments: 1: param jobCmd string, 2: limit
 SELECT /* wikiq.Peek */
@@ -254,7 +252,7 @@ FROM   "{{.Prefix}}job"
 WHERE  (job_token_timestamp <= now() - interval '1 hour' OR job_token_timestamp IS NULL)
 AND    job_attempts < 3
 AND    job_cmd = $1
-ORDER  BY job_id NULLS FIRST
+ORDER  BY job_id
 LIMIT  $2;
 
 -- sql/verify_version.sql
@@ -297,7 +295,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* wikiq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('{{.Prefix}}job_wiki_ready')) AS want (name)
+FROM   (VALUES ('job_cmd_id')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -306,6 +304,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY "{{.Prefix}}job_wiki_ready" ON "{{.Prefix}}job" (job_cmd, job_id NULLS FIRST)
-WHERE  job_attempts < 3;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; those whose tries are spent are few, and are read and passed over: job_cmd_id serves already

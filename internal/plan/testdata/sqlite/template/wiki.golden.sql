@@ -16,8 +16,6 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates {{.Prefix}}job_wiki_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -265,12 +263,10 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* wikiq.Verify */ want (name) AS (
-    VALUES ('{{.Prefix}}job_wiki_ready')
+    VALUES ('job_cmd_id')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('{{.Prefix}}job'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX "{{.Prefix}}job_wiki_ready" ON "{{.Prefix}}job" (job_cmd, job_id)
-WHERE  job_attempts < 3;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; those whose tries are spent are few, and are read and passed over: job_cmd_id serves already

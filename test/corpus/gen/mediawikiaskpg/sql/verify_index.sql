@@ -3,7 +3,7 @@
 -- locks: none
 SELECT /* mediawikiaskpg.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('job_jobs_ready'),
+FROM   (VALUES ('job_cmd_token_id'),
                ('job_jobs_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

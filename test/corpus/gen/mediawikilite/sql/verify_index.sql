@@ -2,7 +2,7 @@
 -- verify: index
 -- locks: none
 WITH /* mediawikilite.Verify */ want (name) AS (
-    VALUES ('job_jobs_ready'),
+    VALUES ('job_cmd_token_id'),
            ('job_jobs_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
