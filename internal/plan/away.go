@@ -300,6 +300,6 @@ func (b *builder) verifyReady(verify *Verify) {
 	ask("verify_columns", mendColumns, r.wantColumns)
 	ask("verify_kind", mendSettings, func(*scope, *values) {})
 	if len(r.pkg.Indexes) > 0 {
-		ask("verify_index", mendIndex, r.wantIndexes)
+		ask("verify_index", r.mendIndexes(), r.wantIndexes)
 	}
 }

@@ -440,7 +440,7 @@ func (b *builder) groupIndexes() []wanted {
 			line = append(line, indexKey{column: o.Column, desc: o.Desc, nulls: o.Nulls})
 		}
 	}
-	w := wanted{name: b.indexName("line"), columns: line,
+	w := wanted{name: b.indexName("line"), columns: line, lacking: slowClaim,
 		why: "serves Claim: who is before a row in its group, and which of them run"}
 	if !b.can(dialect.PartialIndex) {
 		return []wanted{w}
@@ -451,7 +451,7 @@ func (b *builder) groupIndexes() []wanted {
 			w.where = append(w.where, t)
 		}
 	}
-	return []wanted{{name: b.indexName("group"), columns: group, where: b.heldConstants(),
+	return []wanted{{name: b.indexName("group"), columns: group, where: b.heldConstants(), lacking: slowClaim,
 		why: "serves Claim: the running rows of a group"}, w}
 }
 

@@ -20,6 +20,7 @@ type wanted struct {
 	told    int          // so many of these tell the rows that are wanted from all others
 	where   []queue.Test // constant tests only
 	why     string
+	lacking string // what is slow without it, as a clause
 	then    string // what is left to do once it stands; "" for nothing
 }
 
@@ -31,10 +32,14 @@ type indexKey struct {
 	nulls  string // first, last or "" for the default
 }
 
+// slowClaim is what is slow without an index of the claim.
+const slowClaim = "every claim reads more rows than it takes"
+
 // claimIndex is the index that gives ready rows in queue order.
 func (b *builder) claimIndex() wanted {
 	w := wanted{name: b.indexName("ready"), where: b.indexables(b.stateTests(queue.Ready)),
-		why: "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
+		lacking: slowClaim,
+		why:     "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
 	if !b.can(dialect.PartialIndex) {
 		told := w.where
 		if w.columns, w.where = leading(told), nil; len(told) > 0 && len(w.columns) == 0 {
@@ -99,7 +104,7 @@ func equality(t queue.Test) bool { return t.Op == queue.In && len(t.Values) == 1
 
 // expiredIndex is the index that finds claims of dead workers.
 func (b *builder) expiredIndex() (wanted, bool) {
-	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", where: b.heldConstants()}
+	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", lacking: "Recover reads the claims that are good as well", where: b.heldConstants()}
 	for _, t := range b.spec.Expired {
 		if t.Op == queue.Dead && !b.can(dialect.PartialIndex) {
 			continue // no index knows who is alive; a partial one holds the rows that run
@@ -121,7 +126,7 @@ func (b *builder) expiredIndex() (wanted, bool) {
 
 // tokenIndex is the index that finds rows by the token that a claim left in them.
 func (b *builder) tokenIndex(why string) wanted {
-	return wanted{name: b.indexName("token"), why: why, where: b.constants(b.stateTests(b.takenState())), columns: []indexKey{{column: b.spec.Token}}}
+	return wanted{name: b.indexName("token"), why: why, lacking: slowClaim, where: b.constants(b.stateTests(b.takenState())), columns: []indexKey{{column: b.spec.Token}}}
 }
 
 // takenLeads reports whether the index of ready rows finds claimed rows, too:
@@ -161,6 +166,7 @@ func (b *builder) buildIndexes() {
 	switch {
 	case b.rowToken != nil:
 		w := b.tokenIndex("serves Complete and the like: the token is what names a claimed row")
+		w.lacking = "Complete and the like read more rows than they settle"
 		w.where = nil // statements over a batch show the planner nothing but the key
 		if c := b.spec.Token; !c.NotNull && b.can(dialect.PartialIndex) {
 			// Whatever compares the token with a value implies it.
@@ -174,7 +180,7 @@ func (b *builder) buildIndexes() {
 		if len(w.columns) == 0 {
 			continue
 		}
-		ix := Index{Name: w.name, Why: w.why}
+		ix := Index{Name: w.name, Why: w.why, Lacking: w.lacking}
 		switch have := b.serving(w); {
 		case have == nil:
 			ix.DDL, ix.Then = b.indexDDL(w), w.then

@@ -629,6 +629,8 @@ type Index struct {
 	Why  string // "serves Claim: ready rows in queue order"
 	Have string // name of an existing index that serves as well; DDL is then not needed
 	Then string // what is left to do once it stands; "" for nothing
+	// Lacking tells what is slow without it, as a clause.
+	Lacking string
 }
 
 // ColumnUse tells for explain what a column was understood as.

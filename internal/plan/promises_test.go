@@ -15,6 +15,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // This file holds what the statements of every plan keep to, whatever the table
@@ -998,4 +999,30 @@ queues:
 			t.Errorf("no field has the key %s among %v", want, keys)
 		}
 	}
+}
+
+// Verify tells of each index what is slow without it.
+func TestVerifyTellsWhatIsSlow(t *testing.T) {
+	var errs source.ErrorList
+	for _, p := range build(t, "testdata/postgresql/email", &errs) {
+		serves := map[string]string{}
+		for _, ix := range p.Indexes {
+			serves[cmp.Or(ix.Have, ix.Name)] = ix.Why
+		}
+		for _, check := range p.Verify.Checks {
+			if check.Statement.Name != "verify_index" || len(serves) < 2 {
+				continue
+			}
+			for name, why := range serves {
+				operation, _, _ := strings.Cut(strings.TrimPrefix(why, "serves "), ":")
+				_, told, _ := strings.Cut(check.Mend, name+" ")
+				told, _, _ = strings.Cut(told, ", ")
+				if !strings.Contains(strings.ToLower(told), strings.ToLower(operation)) {
+					t.Errorf("%s %s, and without it %q: %s", name, why, told, check.Mend)
+				}
+			}
+			return
+		}
+	}
+	t.Errorf("no package wants two indexes: %s", errs.Detail())
 }

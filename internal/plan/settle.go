@@ -865,7 +865,7 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		b.pkg.Verify = verify
 		return
 	}
-	check("verify_index", mendIndex, b.wantIndexes)
+	check("verify_index", b.mendIndexes(), b.wantIndexes)
 	b.pkg.Verify = verify
 }
 
@@ -873,7 +873,6 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 const (
 	mendColumns  = "generate again from the present schema, or migrate the database"
 	mendSettings = "see the message; claims need it"
-	mendIndex    = "create it with schema/indexes.sql; without it every claim reads more rows than it takes"
 )
 
 // ask adds a question over the table of b to Verify, where the server has it; of says of
@@ -895,6 +894,21 @@ func (b *builder) wantColumns(_ *scope, v *values) {
 			v.Wanted = append(v.Wanted, b.inCatalog(c.Column))
 		}
 	}
+}
+
+// mendIndexes tells how to mend that an index is missing, and what is slow until then; of
+// several that serve different operations, of each by its name.
+func (b *builder) mendIndexes() string {
+	list := b.pkg.Indexes
+	mend := "create it with schema/indexes.sql; without "
+	if !slices.ContainsFunc(list, func(ix Index) bool { return ix.Lacking != list[0].Lacking }) {
+		return mend + "it " + list[0].Lacking
+	}
+	var each []string
+	for _, ix := range list {
+		each = append(each, plainText(cmp.Or(ix.Have, ix.Name))+" "+ix.Lacking)
+	}
+	return mend + strings.Join(each, ", without ")
 }
 
 // wantIndexes has a question ask for the indexes that serve the queue.

@@ -102,7 +102,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyKindReadySQL, "in jobs: see the message; claims need it"},
 		{verifyIndexReadySQL, "in jobs: create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 		{verifySettingsSQL, "see the message; claims need it"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without it Recover reads the claims that are good as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

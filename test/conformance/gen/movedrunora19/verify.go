@@ -86,7 +86,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyColumnsAlso3SQL, "of PARTS: generate again from the present schema, or migrate the database"},
 		{verifyColumnsAlso4SQL, "of DEAD: generate again from the present schema, or migrate the database"},
 		{verifyColumnsReadySQL, "in JOBS: generate again from the present schema, or migrate the database"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without it Recover reads the claims that are good as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

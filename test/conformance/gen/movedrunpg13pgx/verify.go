@@ -97,7 +97,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyColumnsReadySQL, "in jobs: generate again from the present schema, or migrate the database"},
 		{verifyIndexReadySQL, "in jobs: create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 		{verifyIsolationSQL, "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without it Recover reads the claims that are good as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

@@ -70,7 +70,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{q.texts.verifyColumns, "generate again from the present schema, or migrate the database"},
 		{q.texts.verifyColumnsPayload, "of {{.Prefix}}bodies: generate again from the present schema, or migrate the database"},
 		{q.texts.verifyIsolation, "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet"},
-		{q.texts.verifyIndex, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
+		{q.texts.verifyIndex, "create it with schema/indexes.sql; without {{.Prefix}}jobs{{.Suffix}}_templatepg10pgx_ready every claim reads more rows than it takes, without {{.Prefix}}jobs{{.Suffix}}_templatepg10pgx_expired Recover reads the claims that are good as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

@@ -65,7 +65,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{q.texts.verifyVersion, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{q.texts.verifyColumns, "generate again from the present schema, or migrate the database"},
 		{q.texts.verifyColumnsPayload, "of {{.Prefix}}bodies: generate again from the present schema, or migrate the database"},
-		{q.texts.verifyIndex, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
+		{q.texts.verifyIndex, "create it with schema/indexes.sql; without {{.Prefix}}jobs{{.Suffix}}_templatesqlite_ready every claim reads more rows than it takes, without {{.Prefix}}jobs{{.Suffix}}_templatesqlite_expired Recover reads the claims that are good as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {
