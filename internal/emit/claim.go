@@ -996,6 +996,14 @@ func (w *writer) compareTerm(t plan.SortTerm) *code.Statement {
 	switch {
 	case t.Field.GoType == "bool":
 		compare = code.Id("compareBool")
+		switch bare := func(v *code.Statement) *code.Statement { return code.Id("bool").Call(v) }; {
+		case !w.isStatus(t.Field):
+		case t.Field.Null:
+			compare = code.Func().Params(code.List(code.Id("a"), code.Id("b")).Add(w.valueType(t.Field))).Int().Add(
+				inline(code.Return(compare.Call(bare(code.Id("a")), bare(code.Id("b"))))))
+		default:
+			a, b = bare(a), bare(b)
+		}
 	case t.Field.GoType == "time.Time":
 		compare = code.Qual("time", "Time").Dot("Compare")
 	case t.Field.Digits && !w.isStatus(t.Field):

@@ -2,9 +2,9 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/config"
@@ -363,6 +363,9 @@ func (b *builder) statusType() {
 		return
 	}
 	t := &StatusType{Name: "Status", Field: f, GoType: f.GoType}
+	if f.GoType == "[]byte" { // of which Go has no constants
+		t.Field, t.GoType = nil, "string"
+	}
 	docs := map[queue.StateName]string{
 		queue.Ready: "jobs that wait to be claimed", queue.Claimed: "jobs that are claimed and not begun",
 		queue.Running: "jobs that a worker holds", queue.Done: "jobs that are finished", queue.Failed: "jobs that failed for good",
@@ -384,13 +387,41 @@ func (b *builder) statusType() {
 			name += "X"
 		}
 		used[name] = true
-		literal := fmt.Sprintf("%q", v.Value)
-		if f.GoType != "string" {
-			literal = v.Value
+		literal, ok := goConstant(f, st.Column.Type, v.Value)
+		if !ok {
+			return
 		}
 		t.Consts = append(t.Consts, StatusConst{Name: "Status" + name, Value: literal, Doc: doc})
 	}
 	b.pkg.Status = t
+}
+
+// goConstant writes a value of a column as a constant of Go; false where the type of its
+// field has none, such as a time.
+func goConstant(f *Field, t schema.Type, value string) (string, bool) {
+	number := strings.TrimRight(f.GoType, "0123456789")
+	switch {
+	case f.GoType == "string":
+		return strconv.Quote(value), true
+	case f.GoType == "[]byte":
+		return strconv.Quote(string(t.Bytes(value))), true
+	case f.GoType == "bool":
+		b, err := strconv.ParseBool(value)
+		return strconv.FormatBool(b), err == nil
+	case number == "int" || number == "uint" || number == "float":
+		// What has zeros in front is octal in Go, or nothing.
+		sign, digits := "", value
+		if rest, ok := strings.CutPrefix(value, "-"); ok {
+			sign, digits = "-", rest
+		}
+		digits = strings.TrimLeft(digits, "+0")
+		if digits == "" || strings.ContainsAny(digits[:1], ".eE") {
+			digits = "0" + digits
+		}
+		_, err := strconv.ParseFloat(sign+digits, 64)
+		return sign + digits, err == nil
+	}
+	return "", false
 }
 
 // readFields decides which columns a Job carries.

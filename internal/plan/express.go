@@ -4,7 +4,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -450,10 +449,7 @@ func (s *scope) literal(c *schema.Column, text string) string {
 			return s.d.Bool(b)
 		}
 	case schema.Bytes:
-		if raw, err := hex.DecodeString(strings.TrimPrefix(text, `\x`)); err == nil && strings.HasPrefix(text, `\x`) {
-			return s.d.Bytes(raw)
-		}
-		return s.d.Bytes([]byte(text))
+		return s.d.Bytes(c.Type.Bytes(text))
 	}
 	if text == "" && s.d.EmptyIsNull {
 		s.complain(c, "Write null in its place.", "%s takes '' for null, so no row has it in column %q", s.d.Title, c.Name)

@@ -111,11 +111,14 @@ func fit(c *schema.Column, text string) (fitted, wrong string) {
 	case schema.TimeOfDay:
 		ok = timeForm.MatchString(text)
 	case schema.Text, schema.Bytes:
-		n := utf8.RuneCountInString(text)
+		n, unit := utf8.RuneCountInString(text), "characters"
+		if c.Type.Class == schema.Bytes {
+			n, unit = len(c.Type.Bytes(text)), "bytes"
+		}
 		switch most := c.Most(); {
 		case most == 0 || n <= most:
 		case most == c.Type.Length:
-			return "", fmt.Sprintf("%q has %d characters, but column %q is %s", text, n, c.Name, kind)
+			return "", fmt.Sprintf("%q has %d %s, but column %q is %s", text, n, unit, c.Name, kind)
 		default:
 			return "", fmt.Sprintf("%q has %d characters, but a CHECK allows column %q %d", text, n, c.Name, most)
 		}

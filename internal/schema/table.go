@@ -4,7 +4,11 @@
 package schema
 
 import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -222,6 +226,27 @@ func (t Type) KeepsDigits() bool {
 	}
 	contains := func(part string) bool { return strings.Contains(t.Name, part) }
 	return t.Name == "" || !contains("int") && slices.ContainsFunc([]string{"char", "clob", "text", "blob"}, contains)
+}
+
+// Bytes returns what a column of the class Bytes holds where a text is written to it: the
+// text itself, the bytes of `\x0a1b`, the number of a column of bits; filled up where the
+// type fills up shorter values.
+func (t Type) Bytes(text string) []byte {
+	value := []byte(text)
+	if digits, ok := strings.CutPrefix(text, `\x`); ok {
+		if raw, err := hex.DecodeString(digits); err == nil {
+			value = raw
+		}
+	} else if n, err := strconv.ParseUint(text, 10, 64); err == nil && t.Name == "bit" && !t.Loose {
+		value = bytes.TrimLeft(binary.BigEndian.AppendUint64(nil, n), "\x00")
+		if n == 0 {
+			value = []byte{0}
+		}
+	}
+	if t.Name == "binary" && !t.Loose && len(value) < t.Length {
+		value = append(value, make([]byte, t.Length-len(value))...)
+	}
+	return value
 }
 
 // Key is a primary key or a unique constraint.

@@ -1,0 +1,209 @@
+-- Package mailsq uses the table mails as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE taken_at = '1970-01-01 00:00:00+00'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* mailsq.Claim */ mails
+SET    taken_at = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  taken_at = '1970-01-01 00:00:00+00'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, taken_at;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE taken_at = '1970-01-01 00:00:00+00'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* mailsq.Claim */ mails
+SET    taken_at = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  taken_at = '1970-01-01 00:00:00+00'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, taken_at;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE taken_at = '1970-01-01 00:00:00+00'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* mailsq.Claim */ mails
+SET    taken_at = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mails
+           WHERE  taken_at = '1970-01-01 00:00:00+00'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, taken_at;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: taken_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch TakenAt
+DELETE /* mailsq.Complete */ FROM mails
+USING  unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_at_held)
+WHERE  id = id_held
+AND    CASE WHEN taken_at = taken_at_held
+            AND    taken_at <> '1970-01-01 00:00:00+00' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: taken_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch TakenAt
+UPDATE /* mailsq.Fail */ mails
+SET    taken_at = '1970-01-01 00:00:00+00'
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_at_held)
+WHERE  id = id_held
+AND    CASE WHEN taken_at = taken_at_held
+            AND    taken_at <> '1970-01-01 00:00:00+00' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: taken_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch TakenAt
+UPDATE /* mailsq.Requeue */ mails
+SET    taken_at = '1970-01-01 00:00:00+00'
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, taken_at_held)
+WHERE  id = id_held
+AND    CASE WHEN taken_at = taken_at_held
+            AND    taken_at <> '1970-01-01 00:00:00+00' THEN true END
+RETURNING id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* mailsq.Enqueue */ INTO mails
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Stats */
+       count(*) FILTER (WHERE taken_at = '1970-01-01 00:00:00+00') AS ready,
+       count(*) FILTER (WHERE taken_at <> '1970-01-01 00:00:00+00') AS running,
+       extract(epoch FROM now() - min(taken_at) FILTER (WHERE taken_at <> '1970-01-01 00:00:00+00')) AS oldest_running
+FROM   mails;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE taken_at = '1970-01-01 00:00:00+00'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */
+       id, taken_at
+FROM   mails
+WHERE  taken_at = '1970-01-01 00:00:00+00'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mailsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('taken_at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('mails')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* mailsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mailsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('mails_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('mails')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY mails_ready ON mails (id NULLS FIRST)
+WHERE  taken_at = '1970-01-01 00:00:00+00';

@@ -1,0 +1,233 @@
+-- Package pagesq uses the table pages as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates pages_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = '\x6e6577' AND day = '2000-01-01'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* pagesq.Claim */ pages
+SET    state = '\x0a0b',
+       day = '2000-01-02'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   pages
+           WHERE  state = '\x6e6577'
+           AND    day = '2000-01-01'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, state;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = '\x6e6577' AND day = '2000-01-01'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* pagesq.Claim */ pages
+SET    state = '\x0a0b',
+       day = '2000-01-02'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   pages
+           WHERE  state = '\x6e6577'
+           AND    day = '2000-01-01'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, state;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = '\x6e6577' AND day = '2000-01-01'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* pagesq.Claim */ pages
+SET    state = '\x0a0b',
+       day = '2000-01-02'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   pages
+           WHERE  state = '\x6e6577'
+           AND    day = '2000-01-01'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, state;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* pagesq.Complete */ pages
+SET    state = '\x646f6e65',
+       day = '2000-01-03'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = '\x0a0b'
+            AND    day = '2000-01-02' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* pagesq.Fail */ pages
+SET    state = '\x6e6577',
+       day = '2000-01-01'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = '\x0a0b'
+            AND    day = '2000-01-02' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* pagesq.Requeue */ pages
+SET    state = '\x6e6577',
+       day = '2000-01-01'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = '\x0a0b'
+            AND    day = '2000-01-02' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* pagesq.Purge */ FROM pages
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   pages
+           WHERE  state = '\x646f6e65'
+           AND    day = '2000-01-03'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* pagesq.Enqueue */ INTO pages
+       (state, day)
+VALUES ('\x6e6577', '2000-01-01')
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* pagesq.Stats */
+       count(*) FILTER (WHERE state = '\x6e6577' AND day = '2000-01-01') AS ready,
+       count(*) FILTER (WHERE state = '\x0a0b' AND day = '2000-01-02') AS running,
+       count(*) FILTER (WHERE state = '\x646f6e65' AND day = '2000-01-03') AS done
+FROM   pages;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = '\x6e6577' AND day = '2000-01-01'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* pagesq.Peek */
+       id, state
+FROM   pages
+WHERE  state = '\x6e6577'
+AND    day = '2000-01-01'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* pagesq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* pagesq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'bytea'),
+               ('day', 'date')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('pages')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* pagesq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* pagesq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('pages_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('pages')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY pages_ready ON pages (id NULLS FIRST)
+WHERE  state = '\x6e6577'
+AND    day = '2000-01-01';

@@ -1,0 +1,13 @@
+-- A time long past stands for a row that nobody has.
+-- qgen:queue mails done=delete
+CREATE TABLE mails (
+    id       bigserial PRIMARY KEY,
+    taken_at timestamptz NOT NULL DEFAULT '1970-01-01 00:00:00+00' -- qgen:status ready='1970-01-01 00:00:00+00' running=now
+);
+
+-- qgen:queue pages
+CREATE TABLE pages (
+    id    bigserial PRIMARY KEY,
+    state bytea NOT NULL, -- qgen:status ready=new running='\x0a0b' done=done; qgen:payload
+    day   date NOT NULL -- qgen:status ready='2000-01-01' running='2000-01-02' done='2000-01-03'
+);
