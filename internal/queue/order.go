@@ -9,6 +9,13 @@ import (
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
+// placedTerm is a term of the order with its place among the others.
+type placedTerm struct {
+	OrderTerm
+	place int
+	pos   source.Pos // of what says it
+}
+
 // readOrder finds the order in which rows are taken.
 func (b *binding) readOrder() {
 	if b.spec.Log != nil {
@@ -24,29 +31,33 @@ func (b *binding) readOrder() {
 		}
 		return
 	}
-	type placed struct {
-		place int
-		OrderTerm
-	}
-	var terms []placed
+	var terms []placedTerm
 	tableTerms := 0
 	for _, verb := range []string{"priority", "order"} {
 		for _, r := range b.roles[verb] {
 			if r.column == nil {
 				for _, t := range b.tableTerms(r) {
 					tableTerms++
-					place := tableTerms
-					if verb == "priority" {
-						place = 0
+					if t.place = tableTerms; verb == "priority" {
+						t.place = 0
 					}
-					terms = append(terms, placed{place, t})
+					terms = append(terms, t)
 				}
 				continue
 			}
 			if place, t, ok := b.columnTerm(r); ok {
-				terms = append(terms, placed{place, t})
+				terms = append(terms, placedTerm{t, place, r.pos})
 			}
 		}
+	}
+	said := map[*schema.Column]source.Pos{}
+	for _, t := range slices.SortedStableFunc(slices.Values(terms), func(x, y placedTerm) int { return x.pos.Compare(y.pos) }) {
+		if first, twice := said[t.Column]; twice && t.Column != nil {
+			b.errorf(t.pos, "column %q is in the order already, as %s says", t.Column.Name, first).
+				WithHint("Rows that are alike in a column are not told apart by it again. Keep one of the two.")
+			continue
+		}
+		said[t.Column] = t.pos
 	}
 	const unplaced = 1 << 20
 	seen := map[int]*schema.Column{}
@@ -62,7 +73,7 @@ func (b *binding) readOrder() {
 			terms[i].place = unplaced
 		}
 	}
-	slices.SortStableFunc(terms, func(x, y placed) int { return x.place - y.place })
+	slices.SortStableFunc(terms, func(x, y placedTerm) int { return x.place - y.place })
 	for _, t := range terms {
 		b.spec.Order = append(b.spec.Order, t.OrderTerm)
 	}
@@ -162,33 +173,34 @@ func (b *binding) columnTerm(r *role) (place int, t OrderTerm, ok bool) {
 }
 
 // tableTerms reads order or priority of a table: columns and expressions.
-func (b *binding) tableTerms(r *role) []OrderTerm {
-	var terms []OrderTerm
+func (b *binding) tableTerms(r *role) []placedTerm {
+	var terms []placedTerm
+	add := func(t OrderTerm, w *word) { terms = append(terms, placedTerm{OrderTerm: t, pos: w.pos}) }
 	open := false // a term may be directed
 	for _, w := range r.words {
 		switch {
 		case w.op == separator && open:
 			open = false
 		case isDirection(w) && open:
-			if !b.direct(&terms[len(terms)-1], w) {
+			if !b.direct(&terms[len(terms)-1].OrderTerm, w) {
 				return nil
 			}
 		case w.op == flag && w.name == "random" && w.values[0].quote == bare:
-			terms = append(terms, OrderTerm{Random: true})
+			add(OrderTerm{Random: true}, w)
 			open = true
 		case w.op == flag && w.values[0].quote == sql:
 			text, ok := b.expression(w.values[0], false)
 			if !ok {
 				return nil
 			}
-			terms = append(terms, OrderTerm{SQL: text})
+			add(OrderTerm{SQL: text}, w)
 			open = true
 		case w.op == flag && !isDirection(w):
 			c := b.referred(w.values[0])
 			if c == nil {
 				return nil
 			}
-			terms = append(terms, OrderTerm{Column: c})
+			add(OrderTerm{Column: c}, w)
 			open = true
 		default:
 			b.errorf(w.pos, "unexpected %s in an order", w.pos.Text()).

@@ -3,6 +3,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -62,6 +63,12 @@ type Pos struct {
 
 // IsValid reports whether the position belongs to a file.
 func (p Pos) IsValid() bool { return p.File != nil }
+
+// Compare puts places in the order of their files' paths, and within a file as they stand;
+// both are valid.
+func (p Pos) Compare(q Pos) int {
+	return cmp.Or(cmp.Compare(p.File.Path, q.File.Path), cmp.Compare(p.Offset, q.Offset))
+}
 
 // Line returns the line, counted from 1.
 func (p Pos) Line() int {
