@@ -311,9 +311,9 @@ func (b *binding) values(step TransitionName, c *Companion, from []config.Value,
 		if column == nil {
 			continue
 		}
-		if v, ok := b.valueBeside(step, c, column, f.Value, move); ok {
-			all = append(all, CompanionValue{Column: column, Value: v})
-		}
+		// A value that is wrong is one nevertheless: nothing is missing.
+		v, _ := b.valueBeside(step, c, column, f.Value, move)
+		all = append(all, CompanionValue{Column: column, Value: v})
 	}
 	return all
 }
