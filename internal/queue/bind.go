@@ -97,7 +97,7 @@ func named(cat *schema.Catalog, table tableName, fold func(string) string, errs 
 		return found[0]
 	case 0:
 		for _, u := range cat.Unread {
-			if name := table.Value; fold(u.Table) == fold(name) || strings.HasSuffix(fold(u.Table), "."+fold(name)) {
+			if name := fold(table.Value); fold(u.Table) == name || u.Schema != "" && fold(u.Schema+"."+u.Table) == name {
 				if !u.Reported {
 					errs.Add(u.Err)
 				}
@@ -109,12 +109,17 @@ func named(cat *schema.Catalog, table tableName, fold func(string) string, errs 
 			names = append(names, t.Name, t.QualifiedName())
 		}
 		e := errs.Errorf(table.Pos, "no table is called %q", table.Value)
+		unread := ""
+		if len(cat.Unread) > 0 {
+			first := cat.Unread[0].Err
+			unread = fmt.Sprintf(" A statement was passed over, at %s: %s. Does engine: name the database of this DDL?", first.Pos, first.Msg)
+		}
 		if near := source.Nearest(table.Value, names); near != "" {
 			e.WithHint("Did you mean %s?", near)
 		} else if table.need != "" {
 			e.WithHint("%s", table.need)
 		} else {
-			e.WithHint("The schema has %s. Names stand as in the DDL, name or schema.name.", orWord(list(cat.Tables), "no table"))
+			e.WithHint("The schema has %s. Names stand as in the DDL, name or schema.name.%s", orWord(list(cat.Tables), "no table"), unread)
 		}
 		return nil
 	}

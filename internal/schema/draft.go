@@ -570,12 +570,14 @@ func (d *drafts) skipUnread(st *statement, known func(schema, name string) bool,
 	case annotated:
 		d.errs.Add(err.WithHint("The statement carries annotations, so it is not skipped. Write it as the database accepts it."))
 		if head >= 0 && st.is(0, "create") {
-			d.unread = append(d.unread, Unread{Table: name, Err: err, Reported: true})
+			d.unread = append(d.unread, Unread{Schema: d.schemaAt(st, head), Table: name, Err: err, Reported: true})
 		}
 	case alters:
 		d.errs.Add(err.WithHint(changesHint, name))
 	case head >= 0 && st.is(0, "create"):
-		d.unread = append(d.unread, Unread{Table: name, Err: err})
+		d.unread = append(d.unread, Unread{Schema: d.schemaAt(st, head), Table: name, Err: err})
+	case st.is(0, "create") && st.is(1, "table"):
+		d.unread = append(d.unread, Unread{Err: err})
 	}
 }
 

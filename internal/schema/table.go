@@ -26,7 +26,8 @@ type Catalog struct {
 // stands in it, it was skipped, and whoever looks for the table should report
 // Err.
 type Unread struct {
-	Table    string // as written
+	Schema   string // "" when the DDL names none
+	Table    string // as the database stores it; "" where the name cannot be read either
 	Err      *source.Error
 	Reported bool // Err is known to the user
 }
