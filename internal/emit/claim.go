@@ -1050,11 +1050,7 @@ func (w *writer) newTokenFunc(f *code.File) {
 		w.newTokenMethod(f)
 		return
 	}
-	whole := func() *code.Statement { return code.Id("b").Index(code.Op(":")) }
-	fill := code.List(code.Id("_"), code.Id("_")).Op("=").Qual(cryptoRand, "Read").Call(whole()).Comment("it never fails")
-	body := func(size int, rest ...*code.Statement) []*code.Statement {
-		return append([]*code.Statement{code.Var().Id("b").Index(code.Lit(size)).Byte(), fill}, rest...)
-	}
+	whole, body := wholeBytes, randomBody
 	kind := "text"
 	if w.Claim != nil {
 		kind = w.Claim.Token
@@ -1066,14 +1062,8 @@ func (w *writer) newTokenFunc(f *code.File) {
 				code.Return(code.Id("max").Call(code.Lit(1), code.Int64().Call(code.Qual("encoding/binary", "BigEndian").Dot("Uint64").Call(whole()).Op(">>").Lit(1)))),
 			)...))
 	case "uuid":
-		part := func(index ...*code.Statement) *code.Statement { return code.Id("b").Index(index...) }
-		cut := func(from, to int) *code.Statement { return part(code.Lit(from), code.Lit(to)) }
 		decl(f, []string{"newToken returns a random UUID, version 4."},
-			code.Func().Id("newToken").Params().String().Block(body(16,
-				part(code.Lit(6)).Op("=").Add(part(code.Lit(6))).Op("&").Id("0x0f").Op("|").Id("0x40"),
-				part(code.Lit(8)).Op("=").Add(part(code.Lit(8))).Op("&").Id("0x3f").Op("|").Id("0x80"),
-				code.Return(code.Qual("fmt", "Sprintf").Call(code.Lit("%x-%x-%x-%x-%x"), part(code.Empty(), code.Lit(4)), cut(4, 6), cut(6, 8), cut(8, 10), part(code.Lit(10), code.Empty()))),
-			)...))
+			code.Func().Id("newToken").Params().String().Block(uuidBody()...))
 	case "text":
 		decl(f, []string{"newToken returns 32 random hexadecimal digits."},
 			code.Func().Id("newToken").Params().String().Block(body(16,
@@ -1087,4 +1077,24 @@ func (w *writer) newTokenFunc(f *code.File) {
 	default:
 		w.fail("token kind %q is not known", w.Claim.Token)
 	}
+}
+
+// wholeBytes is b[:].
+func wholeBytes() *code.Statement { return code.Id("b").Index(code.Op(":")) }
+
+// randomBody is the body of a function that begins with so many random bytes b.
+func randomBody(size int, rest ...*code.Statement) []*code.Statement {
+	fill := code.List(code.Id("_"), code.Id("_")).Op("=").Qual(cryptoRand, "Read").Call(wholeBytes()).Comment("it never fails")
+	return append([]*code.Statement{code.Var().Id("b").Index(code.Lit(size)).Byte(), fill}, rest...)
+}
+
+// uuidBody is the body of a function that returns a random UUID.
+func uuidBody() []*code.Statement {
+	part := func(index ...*code.Statement) *code.Statement { return code.Id("b").Index(index...) }
+	cut := func(from, to int) *code.Statement { return part(code.Lit(from), code.Lit(to)) }
+	return randomBody(16,
+		part(code.Lit(6)).Op("=").Add(part(code.Lit(6))).Op("&").Id("0x0f").Op("|").Id("0x40"),
+		part(code.Lit(8)).Op("=").Add(part(code.Lit(8))).Op("&").Id("0x3f").Op("|").Id("0x80"),
+		code.Return(code.Qual("fmt", "Sprintf").Call(code.Lit("%x-%x-%x-%x-%x"), part(code.Empty(), code.Lit(4)), cut(4, 6), cut(6, 8), cut(8, 10), part(code.Lit(10), code.Empty()))),
+	)
 }

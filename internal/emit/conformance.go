@@ -180,7 +180,7 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 		return typ.Call(code.Id("i").Op("+").Lit(1))
 	case isNumber(f) && inOrder && !narrows:
 		return typ.Call(code.Lit(1).Op("+").Id("i").Op("%").Lit(3))
-	case distinct && f.Cast == "uuid":
+	case distinct && f.UUID:
 		return code.Qual("fmt", "Sprintf").Call(code.Lit("00000000-0000-4000-8000-%012x"), code.Id("i"))
 	case distinct && f.Digits:
 		return code.Qual("strconv", "Itoa").Call(code.Id("i").Op("+").Lit(1))
@@ -223,7 +223,7 @@ func (w *writer) constantSample(f *plan.Field) *code.Statement {
 		return w.valueType(f).Call(code.Lit(1))
 	case f.GoType == "string" && strings.Contains(kind, "json"):
 		return code.Lit("{}")
-	case f.GoType == "string" && f.Cast == "uuid":
+	case f.GoType == "string" && f.UUID:
 		return code.Lit("00000000-0000-4000-8000-000000000000")
 	case f.Digits:
 		return code.Lit("1")

@@ -127,6 +127,9 @@ func (w *writer) queueType(f *code.File) {
 			if w.Worker {
 				g.Id("worker").Add(w.workerType())
 			}
+			if w.mostWorker() > 0 {
+				g.Id("wrong").Error().Comment("why it does nothing, nil for most")
+			}
 			if w.Offset != nil {
 				g.Id("lease").Qual("time", "Duration")
 			}
@@ -253,15 +256,15 @@ func (w *writer) withTxMethod(f *code.File) {
 func (w *writer) options(f *code.File) {
 	decl(f, []string{"Option changes how a queue works."},
 		code.Type().Id("Option").Func().Params(code.Op("*").Id("Queue")))
-	option := func(name, param string, typ *code.Statement) *code.Statement {
+	option := func(name, param string, typ *code.Statement, then ...*code.Statement) *code.Statement {
 		return code.Func().Id(name).Params(code.Id(param).Add(typ)).Id("Option").Block(
 			code.Return(code.Func().Params(code.Id("q").Op("*").Id("Queue")).Block(
-				code.Id("q").Dot(param).Op("=").Id(param),
+				append([]*code.Statement{code.Id("q").Dot(param).Op("=").Id(param)}, then...)...,
 			)))
 	}
 	if w.Worker {
-		decl(f, []string{"WithWorker names the worker that claims record. " + w.workerDefault()},
-			option("WithWorker", "worker", w.workerType()))
+		decl(f, []string{w.workerOption()},
+			option("WithWorker", "worker", w.workerType(), w.tooLong()...))
 	}
 	if w.Offset != nil {
 		decl(f, []string{"WithLease says how long a claim is good, unless it is extended. Without it, that is " + durationText(w.Offset.Lease) + "."},
@@ -270,16 +273,41 @@ func (w *writer) options(f *code.File) {
 	decl(f, []string{"WithHook has hook watch every operation."}, option("WithHook", "hook", code.Id("Hook")))
 }
 
-// workerArg finds the argument that carries the worker.
+// tooLong emits, where names of workers are limited,
+//
+//	q.wrong = nil
+//	if n := utf8.RuneCountInString(worker); n > 40 {
+//		q.wrong = fmt.Errorf("the worker %q has %d characters, and there is room for 40", worker, n)
+//	}
+func (w *writer) tooLong() []*code.Statement {
+	most := w.mostWorker()
+	if most == 0 {
+		return nil
+	}
+	wrong := code.Id("q").Dot("wrong")
+	return []*code.Statement{
+		wrong.Clone().Op("=").Nil(),
+		code.If(code.Id("n").Op(":=").Qual("unicode/utf8", "RuneCountInString").Call(code.Id("worker")), code.Id("n").Op(">").Lit(most)).Block(
+			wrong.Clone().Op("=").Qual("fmt", "Errorf").Call(code.Lit(fmt.Sprintf("the worker %%q has %%d characters, and there is room for %d", most)), code.Id("worker"), code.Id("n")),
+		),
+	}
+}
+
+// workerArg is the argument that carries the worker, with the least Max of all that do.
 func (w *writer) workerArg() plan.Arg {
+	var found plan.Arg
 	for _, s := range w.Statements() {
 		for _, a := range s.Args {
-			if a.Kind == plan.ArgWorker {
-				return a
+			switch {
+			case a.Kind != plan.ArgWorker:
+			case found.Kind == "":
+				found = a
+			case a.Max > 0 && (found.Max == 0 || a.Max < found.Max):
+				found.Max = a.Max
 			}
 		}
 	}
-	return plan.Arg{}
+	return found
 }
 
 // workerType is the Go type of the worker.
@@ -290,18 +318,41 @@ func (w *writer) workerType() *code.Statement {
 	return code.String()
 }
 
-// workerIsText reports whether a worker is a name and not a number.
-func (w *writer) workerIsText() bool {
-	f := w.workerArg().Field
-	return f == nil || f.GoType == "string"
+// workerKind tells a worker that is a name, a number or a uuid.
+func (w *writer) workerKind() string {
+	switch f := w.workerArg().Field; {
+	case f == nil:
+	case f.UUID:
+		return "uuid"
+	case f.GoType != "string" || f.Digits:
+		return "number"
+	}
+	return "name"
 }
 
-// workerDefault says who a worker is that has no name.
-func (w *writer) workerDefault() string {
-	if w.workerIsText() {
-		return "Without it they record host name and process id."
+// mostWorker is how many characters the name of a worker may have, 0 for any number.
+func (w *writer) mostWorker() int {
+	if !w.Worker || w.workerKind() != "name" {
+		return 0
 	}
-	return "Without it they record the process id."
+	return w.workerArg().Max
+}
+
+// workerOption says what WithWorker does.
+func (w *writer) workerOption() string {
+	most := w.workerArg().Max
+	text := "WithWorker names the worker that claims record. "
+	switch kind := w.workerKind(); {
+	case kind == "uuid":
+		return text + "It is a UUID; without it each queue has a random one."
+	case kind == "number" && most > 0:
+		return text + fmt.Sprintf("Without it they record the process id modulo %d, which two workers may have in common: give each a number of its own.", most+1)
+	case kind == "number":
+		return text + "Without it they record the process id."
+	case most > 0:
+		return text + fmt.Sprintf("It has at most %d characters, which is what there is room for: with a longer one every operation returns an error. Without it claims record host name and process id, less what is too long at the front.", most)
+	}
+	return text + "Without it they record host name and process id."
 }
 
 // defaultWorkerFunc emits
@@ -311,17 +362,32 @@ func (w *writer) workerDefault() string {
 //		if err != nil {
 //			host = "unknown"
 //		}
-//		id := ":" + strconv.Itoa(os.Getpid())
-//		return host[:min(len(host), 40-len(id))] + id
+//		name := host + ":" + strconv.Itoa(os.Getpid())
+//		return name[max(0, len(name)-40):]
 //	}
 func (w *writer) defaultWorkerFunc(f *code.File) {
-	if !w.workerIsText() {
-		decl(f, []string{"defaultWorker is the process id."},
-			code.Func().Id("defaultWorker").Params().Add(w.workerType()).Block(
-				code.Return(w.workerType().Call(code.Qual("os", "Getpid").Call()))))
+	most := w.workerArg().Max
+	pid := code.Qual("os", "Getpid").Call()
+	function := func(doc string, body ...*code.Statement) {
+		decl(f, []string{doc}, code.Func().Id("defaultWorker").Params().Add(w.workerType()).Block(body...))
+	}
+	switch w.workerKind() {
+	case "uuid":
+		function("defaultWorker is a random UUID, version 4.", uuidBody()...)
+		return
+	case "number":
+		doc := "defaultWorker is the process id."
+		if most > 0 {
+			doc = fmt.Sprintf("defaultWorker is the process id modulo %d.", most+1)
+			pid.Op("%").Lit(most + 1)
+		}
+		if w.workerArg().Field.GoType == "string" {
+			function(doc, code.Return(code.Qual("strconv", "Itoa").Call(pid)))
+			return
+		}
+		function(doc, code.Return(w.workerType().Call(pid)))
 		return
 	}
-	most := w.workerArg().Max
 	doc := "defaultWorker is host name and process id."
 	if most > 0 {
 		doc = fmt.Sprintf("defaultWorker is host name and process id, in at most %d characters.", most)
@@ -330,7 +396,7 @@ func (w *writer) defaultWorkerFunc(f *code.File) {
 		code.Func().Id("defaultWorker").Params().String().BlockFunc(func(g *code.Group) {
 			g.List(code.Id("host"), code.Err()).Op(":=").Qual("os", "Hostname").Call()
 			g.If(code.Err().Op("!=").Nil()).Block(code.Id("host").Op("=").Lit("unknown"))
-			id := code.Qual("strconv", "Itoa").Call(code.Qual("os", "Getpid").Call())
+			id := code.Qual("strconv", "Itoa").Call(pid)
 			if most == 0 {
 				g.Return(code.Id("host").Op("+").Lit(":").Op("+").Add(id))
 				return
@@ -552,6 +618,9 @@ func (w *writer) retryMethod(f *code.File) {
 	decl(f, []string{"retry runs fn, and again while its error surely left nothing behind, " + often + " times at most. In the caller's transaction it runs it once."},
 		code.Func().Add(queueReceiver()).Id("retry").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().BlockFunc(func(g *code.Group) {
 			wrapped := code.Return(w.errorf("%s: %w", code.Id("op"), code.Err()))
+			if w.mostWorker() > 0 {
+				g.If(code.Id("q").Dot("wrong").Op("!=").Nil()).Block(code.Return(w.errorf("%s: %w", code.Id("op"), code.Id("q").Dot("wrong"))))
+			}
 			if w.required() != nil {
 				g.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(
 					code.If(code.Err().Op(":=").Id("q").Dot("checkFit").Call(code.Id("ctx"), code.Id("q").Dot("db")), code.Err().Op("!=").Nil()).Block(wrapped),

@@ -637,7 +637,7 @@ func markRead() *plan.Package {
 // withResult is fixture 8: Complete takes a result per job.
 func withResult(name string, driver plan.Driver) *plan.Package {
 	p := newPackage(name, "sums", "PostgreSQL 15", driver)
-	id := &plan.Field{Column: "id", SQLType: "uuid", Name: "ID", Param: "id", JSON: "id", GoType: "string", Cast: "uuid"}
+	id := &plan.Field{Column: "id", SQLType: "uuid", Name: "ID", Param: "id", JSON: "id", GoType: "string", UUID: true, Cast: "uuid"}
 	claimed := &plan.Field{Column: "claimed_at", SQLType: "timestamptz", Name: "ClaimedAt", Param: "claimedAt", JSON: "claimed_at", GoType: "time.Time", Null: true, Fence: true, Cast: "timestamptz"}
 	left := &plan.Field{Column: "tries_left", SQLType: "smallint", Name: "TriesLeft", Param: "triesLeft", JSON: "tries_left", GoType: "int16", Null: true}
 	question := &plan.Field{Column: "question", SQLType: "text", Name: "Question", Param: "question", JSON: "question", GoType: "string", Payload: true, New: true}

@@ -193,8 +193,9 @@ func planAgain(t *testing.T, q *config.Queue, driver, out string, errs *source.E
 	d, _ := dialect.Lookup(q.Engine.Value)
 	var packages []*plan.Package
 	for _, spec := range queue.Bind(catalog(t, q.Engine.Value, q.Schema[0].Value), &changed, d.Fold, errs) {
+		g.Worker.Value = spec.Log == nil // a group reads one batch at a time
 		if p := plan.Build(spec, d, &changed, errs); p != nil {
-			p.Conformance = p.Enqueue != nil
+			p.Conformance = p.Enqueue != nil && p.Claim != nil
 			packages = append(packages, p)
 		}
 	}

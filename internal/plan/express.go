@@ -246,9 +246,9 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 		return s.token(c)
 	case queue.WorkerID:
 		if c.Type.Array { // that lists the workers
-			return s.appended(c, s.arg(Arg{Kind: ArgWorker}))
+			return s.appended(c, s.arg(Arg{Kind: ArgWorker, Max: mostWorker(c)}))
 		}
-		return s.arg(Arg{Kind: ArgWorker, Field: s.fields[c]})
+		return s.arg(Arg{Kind: ArgWorker, Field: s.fields[c], Max: mostWorker(c)})
 	case queue.Old:
 		return s.column(c)
 	case queue.Add:
@@ -264,6 +264,33 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	}
 	s.fail(fmt.Errorf("no text for a value of kind %q", v.Kind))
 	return "NULL"
+}
+
+// mostWorker is how long the name of a worker may be in a column, or how great its number;
+// 0 where there is no limit, or none that names and process ids come near.
+func mostWorker(c *schema.Column) int {
+	const longest, greatest = 1000, math.MaxInt32
+	switch t := c.Type; t.Class {
+	case schema.Text, schema.Bytes:
+		if t.Length <= longest {
+			return t.Length
+		}
+	case schema.Int, schema.Decimal:
+		most := uint64(math.MaxUint64)
+		if t.Bits > 0 && t.Class == schema.Int {
+			most >>= 64 - t.Bits
+			if !t.Unsigned {
+				most >>= 1
+			}
+		}
+		if t.Digits > 0 && t.Digits < 19 {
+			most = min(most, uint64(math.Pow10(t.Digits))-1)
+		}
+		if most < greatest {
+			return int(most)
+		}
+	}
+	return 0
 }
 
 // counter returns a counter as it is added to: null counts as 0, unless it

@@ -174,8 +174,8 @@ type Field struct {
 	// Tries: of New, how many tries the row has; without any it is never ready.
 	Tries bool
 	// Unique: it is in a unique key besides the primary one. Digits: a number that travels
-	// as text.
-	Unique, Digits bool
+	// as text. UUID: a text in the form of one.
+	Unique, Digits, UUID bool
 	// Most is how many characters a text has at most, 0 for no limit.
 	Most int
 }
@@ -272,7 +272,9 @@ type Arg struct {
 	Batch []*Field // of ArgBatchAll, ArgNewAll, ArgHeldAll: the columns of each inner array
 	Param *Param   // of ArgParam and ArgGiven
 	Name  string   // of ArgLocal
-	Max   int      // of ArgError and ArgWorker: longest text in characters, 0 is no limit
+	// Max is the longest text of ArgError and ArgWorker in characters, or where a worker is a
+	// number the greatest that it may be; 0 is no limit.
+	Max int
 	// First of a list is what stands in the text, with a placeholder for each
 	// value of the first element; More is added behind it for each further one,
 	// and None stands in its place when there is none.

@@ -46,7 +46,7 @@ func TestConformance(t *testing.T) {
 
 // conformanceJob makes the job number i; no number comes twice.
 var conformanceJob = func(i int) NewJob {
-	return NewJob{ID: fmt.Sprintf("job %d", i), Body: []byte("a"), MessageType: "a", ReceivedAt: "a"}
+	return NewJob{ID: fmt.Sprintf("00000000-0000-4000-8000-%012x", i), Body: []byte("a"), MessageType: "a", ReceivedAt: "a"}
 }
 
 // conformanceClaim claims what conformanceJob has made.

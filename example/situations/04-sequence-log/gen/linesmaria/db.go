@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -52,6 +53,7 @@ type Queue struct {
 	db     DBTX
 	begin  beginner // nil in the caller's transaction
 	worker string
+	wrong  error // why it does nothing, nil for most
 	lease  time.Duration
 	hook   Hook
 }
@@ -82,11 +84,16 @@ func (q *Queue) WithTx(tx *sql.Tx) *Queue {
 // Option changes how a queue works.
 type Option func(*Queue)
 
-// WithWorker names the worker that claims record. Without it they record host name and process
-// id.
+// WithWorker names the worker that claims record. It has at most 190 characters, which is what
+// there is room for: with a longer one every operation returns an error. Without it claims
+// record host name and process id, less what is too long at the front.
 func WithWorker(worker string) Option {
 	return func(q *Queue) {
 		q.worker = worker
+		q.wrong = nil
+		if n := utf8.RuneCountInString(worker); n > 190 {
+			q.wrong = fmt.Errorf("the worker %q has %d characters, and there is room for 190", worker, n)
+		}
 	}
 }
 
@@ -138,6 +145,9 @@ type row interface {
 // retry runs fn, and again while its error surely left nothing behind, five times at most. In
 // the caller's transaction it runs it once.
 func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) error {
+	if q.wrong != nil {
+		return fmt.Errorf("linesmaria: %s: %w", op, q.wrong)
+	}
 	err := fn(q.db)
 	for try := 1; try < 5 && q.begin != nil && rolledBack(err); try++ {
 		if pause(ctx, try) != nil {
