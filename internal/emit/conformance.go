@@ -188,6 +188,10 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 		return code.Qual("strconv", "Itoa").Call(code.Id("i"))
 	case distinct && f.GoType == "string":
 		return code.Qual("fmt", "Sprintf").Call(code.Lit("job %d"), code.Id("i"))
+	case distinct && f.GoType == "[]byte" && f.FillsUp:
+		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("%0*d"), code.Lit(f.Most), code.Id("i"))
+	case distinct && f.GoType == "[]byte" && f.Most > 0 && f.Most < len("job 1234"):
+		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("%d"), code.Id("i"))
 	case distinct && f.GoType == "[]byte":
 		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("job %d"), code.Id("i"))
 	case f.GoType == "time.Time":
@@ -213,6 +217,8 @@ func (w *writer) constantSample(f *plan.Field) *code.Statement {
 	switch {
 	case f.GoType == "json.RawMessage":
 		return w.goType(f.GoType).Call(code.Id("`{}`"))
+	case f.GoType == "[]byte" && f.FillsUp:
+		return code.Index().Byte().Call(code.Lit(strings.Repeat("a", f.Most)))
 	case f.GoType == "[]byte":
 		return code.Index().Byte().Call(code.Lit("a"))
 	case f.GoType == "bool" && !w.isStatus(f):

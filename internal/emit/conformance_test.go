@@ -277,3 +277,26 @@ func TestConformanceOfShortTexts(t *testing.T) {
 		}
 	}
 }
+
+// Bytes are as long as the column that fills up shorter ones, which would not be those that
+// were sent.
+func TestConformanceOfFilledBytes(t *testing.T) {
+	for want, f := range map[string]*plan.Field{
+		`Code: fmt.Appendf(nil, "%0*d", 16, i)`: {Unique: true, Most: 16, FillsUp: true},
+		`Code: fmt.Appendf(nil, "job %d", i)`:   {Unique: true, Most: 16},
+		`Code: fmt.Appendf(nil, "%d", i)`:       {Unique: true, Most: 4},
+		`Code: []byte("aaaa")`:                  {Most: 4, FillsUp: true},
+		`Code: []byte("a")`:                     {Most: 4},
+	} {
+		f.Column, f.Name, f.Param, f.GoType = "code", "Code", "code", "[]byte"
+		p := withConformance(emailSQLite())
+		p.Enqueue.Fields = append(slices.Clone(p.Enqueue.Fields), f)
+		text, err := newWriter(p).conformanceFile().Render(new(code.Formatter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s:\n%s", want, text)
+		}
+	}
+}

@@ -129,7 +129,7 @@ func (b *builder) field(c *queue.Column) *Field {
 		Unique: slices.ContainsFunc(b.spec.Table.Uniques, func(k *schema.Key) bool {
 			return slices.Contains(k.Columns, c.Column)
 		}),
-		UUID: c.Type.Class == schema.UUID, Most: c.Most(),
+		UUID: c.Type.Class == schema.UUID, FillsUp: c.Type.FillsUp(), Most: c.Most(),
 	}
 	switch {
 	case c.Width > 0:

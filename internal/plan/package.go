@@ -176,8 +176,10 @@ type Field struct {
 	// Unique: it is in a unique key besides the primary one. Digits: a number that travels
 	// as text. UUID: a text in the form of one.
 	Unique, Digits, UUID bool
-	// Most is how many characters a text has at most, 0 for no limit.
-	Most int
+	// Most is how many characters a text has at most, 0 for no limit; FillsUp, of bytes: the
+	// column fills up what is shorter.
+	Most    int
+	FillsUp bool
 }
 
 // StatusType is the Go type of the status column.

@@ -229,6 +229,9 @@ func (t Type) KeepsDigits() bool {
 	return t.Name == "" || !contains("int") && slices.ContainsFunc([]string{"char", "clob", "text", "blob"}, contains)
 }
 
+// FillsUp reports whether a column of bytes holds shorter values filled up to its length.
+func (t Type) FillsUp() bool { return t.Class == Bytes && t.Name == "binary" && !t.Loose }
+
 // Bytes returns what a column of the class Bytes holds where a text is written to it: the
 // text itself, the bytes of `\x0a1b`, the number of a column of bits; filled up where the
 // type fills up shorter values.
@@ -244,7 +247,7 @@ func (t Type) Bytes(text string) []byte {
 			value = []byte{0}
 		}
 	}
-	if t.Name == "binary" && !t.Loose && len(value) < t.Length {
+	if t.FillsUp() && len(value) < t.Length {
 		value = append(value, make([]byte, t.Length-len(value))...)
 	}
 	return value
