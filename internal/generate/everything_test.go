@@ -30,8 +30,8 @@ func TestEverythingCompiles(t *testing.T) {
 			var errs source.ErrorList
 			out := fmt.Sprintf("%s/p%d", root, len(folders))
 			for i, p := range planAgain(t, q, driver, out, &errs) {
-				if len(p.Imports) > 0 {
-					continue // the user's own package is not here
+				if len(p.Imports) > 0 || p.Offset != nil {
+					continue // the user's own package is not here; logs have no worker loop
 				}
 				p.Out = fmt.Sprintf("%s_%d", p.Out, i)
 				files, err := new(emit.Emitter).Files(p)
