@@ -5,6 +5,7 @@ package camundams
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"time"
 )
 
@@ -55,4 +56,25 @@ func compareNull[T any](a, b *T, first bool, compare func(a, b T) int) int {
 		return -1
 	}
 	return 1
+}
+
+// compareBool puts false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// compareNumber compares decimal numbers; what is none, such as NaN, stands behind them.
+func compareNumber(a, b string) int {
+	x, isX := new(big.Rat).SetString(a)
+	y, isY := new(big.Rat).SetString(b)
+	if !isX || !isY {
+		return compareBool(!isX, !isY)
+	}
+	return x.Cmp(y)
 }

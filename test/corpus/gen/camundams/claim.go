@@ -71,7 +71,7 @@ func (q *Queue) Claim(ctx context.Context, deploymentID []string, limit int) (jo
 // queueOrder compares jobs by their place in the queue; a statement returns them in any order.
 func queueOrder(a, b Job) int {
 	return cmp.Or(
-		cmp.Compare(b.Priority, a.Priority),
+		compareNumber(b.Priority, a.Priority),
 		compareNull(a.Duedate, b.Duedate, true, time.Time.Compare),
 		cmp.Compare(a.ID, b.ID),
 	)

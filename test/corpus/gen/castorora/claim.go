@@ -69,7 +69,7 @@ func (q *Queue) Claim(ctx context.Context, svchandler string, limit int) (jobs [
 func queueOrder(a, b Job) int {
 	return cmp.Or(
 		compareNull(a.Creationtime, b.Creationtime, false, time.Time.Compare),
-		cmp.Compare(a.ID, b.ID),
+		compareNumber(a.ID, b.ID),
 	)
 }
 
