@@ -30,13 +30,14 @@ func (b *binding) readFence() {
 		}
 		return []*schema.Column{c}
 	}
+	reset := b.resetsCount()
 	// Two claims of one row cannot leave the same value in these columns.
 	switch version := b.one("version"); {
 	case s.Token != nil:
 		s.Fence = Fence{Level: FenceToken, Columns: []*schema.Column{s.Token}}
 	case version != nil:
 		s.Fence = Fence{Level: FenceAttempt, Columns: []*schema.Column{version.column}}
-	case s.Attempts != nil && s.Attempts.OnClaim && s.Cycle == nil && (s.Attempts.Column.NotNull || !s.Attempts.NullMeansUnlimited):
+	case s.Attempts != nil && s.Attempts.OnClaim && s.Cycle == nil && reset == "" && (s.Attempts.Column.NotNull || !s.Attempts.NullMeansUnlimited):
 		s.Fence = Fence{Level: FenceAttempt, Columns: with(s.Attempts.Column)}
 		// Requeue takes the count back, and Redrive begins anew.
 		if k.claimed != nil && (k.timeout == nil || k.heartbeat != nil) {
@@ -57,9 +58,37 @@ func (b *binding) readFence() {
 	if a := s.Attempts; s.Cycle != nil && a != nil && a.OnClaim && s.Fence.Level < FenceAttempt {
 		b.note("the count in column %q begins anew with every round of a job, so it is no fence; qgen:token or qgen:version is one", a.Column.Name)
 	}
+	if a := s.Attempts; s.Cycle == nil && reset != "" && s.Fence.Level < FenceAttempt {
+		b.note("the count in column %q is set back by %s, so it is no fence; qgen:token or qgen:version is one", a.Column.Name, reset)
+	}
 	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.wholeSeconds(c[0]) {
 		b.note("the fence compares column %q, which counts whole seconds: two claims within one second look alike", c[0].Name)
 	}
+}
+
+// resetsCount names a step between two claims that sets the count of tries, or takes some
+// back, so that a later claim may leave the count of an earlier one; "" where none does.
+func (b *binding) resetsCount() string {
+	a := b.spec.Attempts
+	if a == nil || !a.OnClaim {
+		return ""
+	}
+	sets := func(t *Transition, back bool) bool {
+		return t != nil && slices.ContainsFunc(t.Writes, func(w Write) bool {
+			return w.Column == a.Column && (w.Value.Kind != Add || w.Value.By < 0 && back)
+		})
+	}
+	for _, name := range []TransitionName{Claim, Start, Renew, Retry, Recover} {
+		if sets(b.spec.Transitions[name], true) {
+			return string(name)
+		}
+	}
+	for _, o := range b.spec.Outcomes {
+		if o.To == Ready && sets(o.Transition, false) { // that a try does not count is as with Requeue
+			return "the outcome " + o.Name
+		}
+	}
+	return ""
 }
 
 // wholeSeconds reports whether a column keeps time without fractions of a

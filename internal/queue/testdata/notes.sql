@@ -26,3 +26,12 @@ CREATE TABLE counted_late (id bigint PRIMARY KEY,
   s text,         -- qgen:status ready=N done=D failed=F
   a int NOT NULL  -- qgen:attempts max=3
 );
+
+-- The tries begin anew when a claim has run out, so that two claims may count alike.
+-- qgen:queue
+CREATE TABLE set_back (
+  id    bigint PRIMARY KEY,
+  state text NOT NULL, -- qgen:status ready=N running=A done=D failed=E
+  till  timestamptz,   -- qgen:lease length=5m expired=recover
+  tries int NOT NULL   -- qgen:attempts up on=claim; on recover set 0
+);
