@@ -126,6 +126,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	}
 	if sound && errs.Len() == before {
 		b.judgeWrites()
+		b.keepsKey()
 	}
 	b.readOrder()
 	b.readGroup()

@@ -422,6 +422,31 @@ func (b *binding) resolve(name TransitionName) []Write {
 	return writes
 }
 
+// keepsKey complains about writes that would give a row another key. A status and a count
+// may be part of it: what follows a claim is told the key as the claim leaves it.
+func (b *binding) keepsKey() {
+	said := map[*role]bool{}
+	for _, name := range b.spec.Steps() {
+		t := b.spec.Transitions[name]
+		if t == nil || name == Enqueue {
+			continue
+		}
+		for _, w := range t.Writes {
+			if !slices.Contains(b.spec.Key, w.Column) {
+				continue
+			}
+			for _, d := range b.drafts[name] {
+				if d.column != w.Column || !same(d.value, w.Value) || said[d.by] || d.by.verb == "status" || d.by.verb == "attempts" {
+					continue
+				}
+				said[d.by] = true
+				b.errorf(d.by.pos, "column %q is part of the key, and qgen:%s would write to it", w.Column.Name, d.by.verb).
+					WithHint("The row would not be found by its key any more. Mark another column, or say by qgen:id which columns name a row.")
+			}
+		}
+	}
+}
+
 // judgeWrites complains where a step leaves a column as it was although its value
 // tells the state that the row should be in from then on.
 func (b *binding) judgeWrites() {

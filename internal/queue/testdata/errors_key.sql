@@ -22,3 +22,15 @@ CREATE TABLE from_zero (a int NOT NULL, -- qgen:id 0
   b int NOT NULL, -- qgen:id 1
   s text -- qgen:status ready=N done=D
 );
+-- qgen:queue done=delete
+CREATE TABLE key_worker (
+  id text PRIMARY KEY, -- qgen:worker
+  st text NOT NULL     -- qgen:status ready=a running=b
+);
+-- qgen:queue done=delete
+CREATE TABLE key_on (
+  id text,    -- qgen:on claim,release set 'x'
+  n  bigint,  -- qgen:version
+  st text,    -- qgen:status ready=a running=b
+  PRIMARY KEY (id, n, st)
+);
