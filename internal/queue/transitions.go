@@ -6,6 +6,7 @@ package queue
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/qgen-dev/qgen/internal/schema"
 )
@@ -173,12 +174,25 @@ func (b *binding) writeStatus() {
 			if !ok || !has || v.Kind == Old || name == Enqueue && gives(s.column, v) {
 				continue
 			}
+			if name == Enqueue && v.Kind == SQLExpr && b.overRow(v.Text) {
+				b.note("a new job gives column %q itself, since %s is over a row that is there", s.column.Name, v.Text)
+				v = Value{Kind: Given, Name: s.column.Name}
+			}
 			b.write(s.role, s.column, v, name)
 		}
 		if s.start != nil && s.start.Kind != Old {
 			b.write(s.role, s.column, *s.start, Start)
 		}
 	}
+}
+
+// overRow reports whether an expression names the row or a column of it.
+func (b *binding) overRow(text string) bool {
+	return strings.Contains(text, "{row}") || slices.ContainsFunc(b.table.Columns, func(c *schema.Column) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool {
+			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}), func(word string) bool { return strings.EqualFold(word, c.Name) })
+	})
 }
 
 // staysReady reports whether a column still is what it was when the row was

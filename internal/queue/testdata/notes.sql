@@ -35,3 +35,10 @@ CREATE TABLE set_back (
   till  timestamptz,   -- qgen:lease length=5m expired=recover
   tries int NOT NULL   -- qgen:attempts up on=claim; on recover set 0
 );
+
+-- What makes a row ready that is there says nothing of a new one.
+-- qgen:queue done=delete
+CREATE TABLE bits (
+  id    bigint PRIMARY KEY,
+  flags int NOT NULL -- qgen:status ready~"{row}.flags & 3 = 1" ready:="{row}.flags & ~2" running:="{row}.flags | 2" running~"{row}.flags & 2 = 2"
+);
