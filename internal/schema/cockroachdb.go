@@ -1,9 +1,40 @@
 package schema
 
-// This file checks whole statements of CockroachDB with PostgreSQL's parser, which
-// knows all of them but for an order and a limit of UPDATE and DELETE.
+// This file reads CockroachDB's DDL and checks whole statements of it, both with
+// PostgreSQL's parser. Of statements that change rows that knows all but for an order
+// and a limit.
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// cockroachdbTypes has the names of CockroachDB's own; docs, data types.
+var cockroachdbTypes = pgTypes{
+	builtin: func() map[string]Type {
+		types := maps.Clone(pgBuiltin)
+		for name, as := range map[string]string{"int64": "int8", "string": "text", "bytes": "bytea", "blob": "bytea", "json": "jsonb"} {
+			types[name] = pgBuiltin[as]
+		}
+		types["name"] = Type{Name: "name", Class: Text} // of any length
+		return types
+	}(),
+	// As default_int_size has it if nobody changed it; docs, INT.
+	spelled: map[string]string{"int": "int8", "integer": "int8"},
+	// As serial_normalization has it if nobody changed it: INT8 DEFAULT unique_rowid(),
+	// whatever the name says; docs, SERIAL.
+	serial: map[string]string{
+		"smallserial": "int8", "serial2": "int8",
+		"serial": "int8", "serial4": "int8",
+		"bigserial": "int8", "serial8": "int8",
+	},
+}
+
+func readCockroachDB(files []*source.File, errs *source.ErrorList) *Catalog {
+	return readLikePostgreSQL(cockroachdbTypes, files, errs)
+}
 
 // checkCockroachDB reads statements. The order and the limit of a statement that
 // changes rows are read by themselves, as those of a SELECT, which they are.

@@ -19,7 +19,8 @@ var postgresqlLexis = lexis{nestedComments: true, dollarQuotes: true, backslash:
 // postgresql reads one database.
 type postgresql struct {
 	drafts
-	types  []*pgType
+	known  pgTypes   // types of the server
+	types  []*pgType // types of the schema
 	uses   map[*Column]*pgTypeUse
 	serial map[*Column]bool // the default takes from a sequence
 	path   []string         // search_path; nil is the default
@@ -33,7 +34,13 @@ type postgresql struct {
 }
 
 func readPostgreSQL(files []*source.File, errs *source.ErrorList) *Catalog {
+	return readLikePostgreSQL(postgresqlTypes, files, errs)
+}
+
+// readLikePostgreSQL reads the DDL of a server that took over PostgreSQL's.
+func readLikePostgreSQL(types pgTypes, files []*source.File, errs *source.ErrorList) *Catalog {
 	p := &postgresql{
+		known:  types,
 		drafts: drafts{byName: map[string][]*draft{}, lexis: postgresqlLexis, fold: pgFold, errs: errs},
 		uses:   map[*Column]*pgTypeUse{}, serial: map[*Column]bool{},
 	}

@@ -4,6 +4,7 @@ package schema
 // domains and composite types that a schema makes.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -87,6 +88,15 @@ type pgTypeUse struct {
 	modified     bool // there is one
 }
 
+// pgTypes is what a grammar calls its types.
+type pgTypes struct {
+	builtin map[string]Type   // by the catalog's name
+	spelled map[string]string // by a word of the grammar: the catalog's name, where it is not PostgreSQL's
+	serial  map[string]string // by what is no type: the catalog's name of the type that it means
+}
+
+var postgresqlTypes = pgTypes{builtin: pgBuiltin, serial: pgSerial}
+
 // use reads a type that stands in the tokens up to end.
 func (p *postgresql) use(n *pgTypeName, end int) *pgTypeUse {
 	start := p.index(n.GetLocation())
@@ -97,6 +107,9 @@ func (p *postgresql) use(n *pgTypeName, end int) *pgTypeUse {
 	}
 	u := &pgTypeUse{raw: p.st.written(start, end), path: p.path, array: len(n.GetArrayBounds()) > 0}
 	u.schema, u.name = pgName(n.GetNames())
+	if !p.st.is(start+1, ".") {
+		u.name = cmp.Or(p.known.spelled[strings.ToLower(p.st.text(start))], u.name)
+	}
 	if mods := n.GetTypmods(); len(mods) > 0 {
 		u.length, u.modified = int(mods[0].GetAConst().GetIval().GetIval()), true
 		if len(mods) > 1 {
@@ -109,7 +122,7 @@ func (p *postgresql) use(n *pgTypeName, end int) *pgTypeUse {
 // setType gives a column its type, which stands in the tokens up to end.
 func (p *postgresql) setType(c *Column, n *pgTypeName, end int) {
 	u := p.use(n, end)
-	if base, ok := pgSerial[u.name]; ok && u.schema == "" && !u.array {
+	if base, ok := p.known.serial[u.name]; ok && u.schema == "" && !u.array {
 		u.schema, u.name = "pg_catalog", base
 		p.setSerial(c)
 		c.NotNull = true
@@ -287,7 +300,7 @@ func (p *postgresql) resolveTypes() {
 // resolve fills what a use of a type says of a column. A domain passes on what
 // it is made of.
 func (p *postgresql) resolve(c *Column, u *pgTypeUse, depth int) {
-	if builtin, ok := pgBuiltin[u.name]; ok && (u.schema == "" || u.schema == "pg_catalog" || u.name == "citext") {
+	if builtin, ok := p.known.builtin[u.name]; ok && (u.schema == "" || u.schema == "pg_catalog" || u.name == "citext") {
 		domain := c.Type.Domain
 		array := c.Type.Array
 		c.Type = builtin
@@ -295,7 +308,7 @@ func (p *postgresql) resolve(c *Column, u *pgTypeUse, depth int) {
 		switch {
 		case u.name == "bpchar" && u.length > 0:
 			c.Type.Name, c.Type.Length = "char", u.length
-		case u.name == "varchar":
+		case builtin.Class == Text && u.modified:
 			c.Type.Length = u.length
 		case builtin.Class == Decimal && u.modified:
 			c.Type.Digits, c.Type.Scale = u.length, u.scale

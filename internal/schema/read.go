@@ -23,7 +23,7 @@ var grammars = map[string]struct {
 	check checker
 	lexis *lexis
 }{
-	"cockroachdb": {readPostgreSQL, checkCockroachDB, &postgresqlLexis},
+	"cockroachdb": {readCockroachDB, checkCockroachDB, &postgresqlLexis},
 	"mariadb":     {readMariaDB, checkMariaDB, &mariadbGrammar.lexis},
 	"mssql":       {readMSSQL, checkMSSQL, &mssqlLexis},
 	"mysql":       {readMySQL, checkMySQL, &mysqlGrammar.lexis},

@@ -29,7 +29,7 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	}
 	return q.settle(ctx, "complete", jobs, completeSQL,
 		column(jobs, func(j Job) int64 { return j.ID }),
-		column(jobs, func(j Job) int32 { return j.Tries }),
+		column(jobs, func(j Job) int64 { return j.Tries }),
 		column(jobs, func(j Job) string { return j.Worker }),
 	)
 }

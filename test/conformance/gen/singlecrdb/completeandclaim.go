@@ -34,7 +34,7 @@ func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jo
 		both := &pgx.Batch{}
 		both.Queue(completeSQL,
 			column(done, func(j Job) int64 { return j.ID }),
-			column(done, func(j Job) int32 { return j.Tries }),
+			column(done, func(j Job) int64 { return j.Tries }),
 			column(done, func(j Job) string { return j.Worker }),
 		).Query(func(rows pgx.Rows) (err error) {
 			found, err = collect(rows, scanKey)

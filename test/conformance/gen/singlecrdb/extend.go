@@ -36,7 +36,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	err = q.retry(ctx, "extend", func(db DBTX) (err error) {
 		fresh, err = query(ctx, db, scanExtended, extendSQL,
 			column(jobs, func(j *Job) int64 { return j.ID }),
-			column(jobs, func(j *Job) int32 { return j.Tries }),
+			column(jobs, func(j *Job) int64 { return j.Tries }),
 			column(jobs, func(j *Job) string { return j.Worker }),
 		)
 		return err

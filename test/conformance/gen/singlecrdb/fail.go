@@ -36,7 +36,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		err := q.settle(ctx, "fail", jobs, retrySQL,
 			errorText(cause, 200),
 			column(jobs, func(j Job) int64 { return j.ID }),
-			column(jobs, func(j Job) int32 { return j.Tries }),
+			column(jobs, func(j Job) int64 { return j.Tries }),
 			column(jobs, func(j Job) string { return j.Worker }),
 		)
 		q.low.lower(job.ID)
@@ -45,7 +45,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	return q.settle(ctx, "fail", jobs, failSQL,
 		errorText(cause, 200),
 		column(jobs, func(j Job) int64 { return j.ID }),
-		column(jobs, func(j Job) int32 { return j.Tries }),
+		column(jobs, func(j Job) int64 { return j.Tries }),
 		column(jobs, func(j Job) string { return j.Worker }),
 	)
 }

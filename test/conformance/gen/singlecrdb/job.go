@@ -27,7 +27,7 @@ type Job struct {
 	ID int64 `json:"id"` // bigserial
 	N  int64 `json:"n"`  // bigint
 	// Part of the claim: what the row must still hold when the job is settled.
-	Tries     int32     `json:"tries"`      // int
+	Tries     int64     `json:"tries"`      // int
 	LeaseTill time.Time `json:"lease_till"` // timestamptz
 	// Part of the claim: what the row must still hold when the job is settled.
 	Worker     string    `json:"worker"`      // text
@@ -43,7 +43,7 @@ func (j Job) LogValue() slog.Value {
 	attrs := []slog.Attr{
 		slog.Int64("id", j.ID),
 		slog.String("n", "(redacted)"),
-		slog.Int("tries", int(j.Tries)),
+		slog.Int64("tries", j.Tries),
 		slog.Time("lease_till", j.LeaseTill),
 		slog.String("worker", j.Worker),
 		slog.Time("enqueued_at", j.EnqueuedAt),

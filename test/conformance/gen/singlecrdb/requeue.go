@@ -29,7 +29,7 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 	}
 	err := q.settle(ctx, "requeue", jobs, requeueSQL,
 		column(jobs, func(j Job) int64 { return j.ID }),
-		column(jobs, func(j Job) int32 { return j.Tries }),
+		column(jobs, func(j Job) int64 { return j.Tries }),
 		column(jobs, func(j Job) string { return j.Worker }),
 	)
 	for _, j := range jobs {

@@ -57,7 +57,7 @@ SET    state = 'A',
        tries = tries + 1,
        until_at = now() + interval '5 minutes',
        node = $1
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_picked, tries_picked)
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_picked, tries_picked)
 WHERE  id = id_picked
 AND    CASE WHEN tries = tries_picked
             AND    state = 'N'
@@ -73,7 +73,7 @@ RETURNING id, site, scene, memory_mb, urgency, tries, until_at, node;
 UPDATE /* rendersq.Complete */ renders
 SET    state = 'D',
        until_at = NULL
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, node_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::text[]) AS job (id_held, tries_held, node_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    node = node_held
@@ -90,7 +90,7 @@ UPDATE /* rendersq.Fail */ renders
 SET    state = 'N',
        until_at = NULL,
        node = NULL
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, node_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::text[]) AS job (id_held, tries_held, node_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    node = node_held
@@ -106,7 +106,7 @@ RETURNING id;
 UPDATE /* rendersq.Fail */ renders
 SET    state = 'E',
        until_at = NULL
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, node_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::text[]) AS job (id_held, tries_held, node_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    node = node_held
@@ -124,7 +124,7 @@ SET    state = 'N',
        tries = tries - 1,
        until_at = NULL,
        node = NULL
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, node_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::text[]) AS job (id_held, tries_held, node_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    node = node_held
@@ -139,7 +139,7 @@ RETURNING id;
 -- arguments: 1: batch ID, 2: batch Tries, 3: batch Node
 UPDATE /* rendersq.Extend */ renders
 SET    until_at = now() + interval '5 minutes'
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, node_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::text[]) AS job (id_held, tries_held, node_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    node = node_held
@@ -210,7 +210,7 @@ LIMIT  $1;
 -- arguments: 1: new Site, 2: new Scene, 3: new MemoryMb, 4: new Urgency
 INSERT /* rendersq.Enqueue */ INTO renders
        (site, scene, memory_mb, urgency)
-VALUES ($1, $2, $3, coalesce($4::integer, 0))
+VALUES ($1, $2, $3, coalesce($4::bigint, 0))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -220,7 +220,7 @@ RETURNING id;
 INSERT /* rendersq.EnqueueMany */ INTO renders
        (site, scene, memory_mb, urgency)
 SELECT site_new, scene_new, memory_mb_new, coalesce(urgency_new, 0)
-FROM   unnest($1::text[], $2::text[], $3::integer[], $4::integer[]) WITH ORDINALITY AS job (site_new, scene_new, memory_mb_new, urgency_new, job_order)
+FROM   unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS job (site_new, scene_new, memory_mb_new, urgency_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -271,10 +271,10 @@ SELECT /* rendersq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('site', 'text'),
                ('scene', 'text'),
-               ('memory_mb', 'integer'),
-               ('urgency', 'integer'),
+               ('memory_mb', 'bigint'),
+               ('urgency', 'bigint'),
                ('state', 'char'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('until_at', 'timestamptz'),
                ('node', 'text')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have

@@ -330,7 +330,7 @@ SELECT /* filesq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('path', 'text'),
                ('size', 'bigint'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('problem', 'text'),
                ('acquired_by', 'text'),
                ('acquired_at', 'timestamptz'),
@@ -353,7 +353,7 @@ SELECT /* filesq.Verify */
        END
 FROM   (VALUES ('id', 'bigint'),
                ('path', 'text'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('problem', 'text')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('files_failed')
@@ -373,7 +373,7 @@ SELECT /* filesq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('path', 'text'),
                ('size', 'bigint'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('not_before', 'timestamptz'),
                ('problem', 'text')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have

@@ -132,7 +132,7 @@ LIMIT  $1;
 -- arguments: 1: new RunAt, 2: new WaitM
 INSERT /* countedq.Enqueue */ INTO counted
        (run_at, wait_m)
-VALUES ($1, coalesce($2::integer, 1))
+VALUES ($1, coalesce($2::bigint, 1))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -142,7 +142,7 @@ RETURNING id;
 INSERT /* countedq.EnqueueMany */ INTO counted
        (run_at, wait_m)
 SELECT run_at_new, coalesce(wait_m_new, 1)
-FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (run_at_new, wait_m_new, job_order)
+FROM   unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS job (run_at_new, wait_m_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -194,9 +194,9 @@ SELECT /* countedq.Verify */
        END
 FROM   (VALUES ('id', 'bigint'),
                ('state', 'char'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('run_at', 'bigint'),
-               ('wait_m', 'integer')) AS want (name, type)
+               ('wait_m', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('counted')
        AND have.attname = want.name

@@ -53,7 +53,7 @@ RETURNING id, run_at, tries;
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch Tries
 DELETE /* textsq.Complete */ FROM texts
-USING  unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+USING  unnest($1::bigint[], $2::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held THEN true END
 RETURNING id;
@@ -66,7 +66,7 @@ RETURNING id;
 -- arguments: 1: batch ID, 2: batch Tries
 UPDATE /* textsq.Fail */ texts
 SET    run_at = to_char((now() + (interval '10 seconds' * tries)) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held THEN true END
 RETURNING id;
@@ -80,7 +80,7 @@ RETURNING id;
 UPDATE /* textsq.Requeue */ texts
 SET    run_at = to_char((now() + $1::float8 * interval '1 second') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
        tries = tries - 1
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held THEN true END
 RETURNING id;
@@ -93,7 +93,7 @@ RETURNING id;
 -- arguments: 1: batch ID, 2: batch Tries
 UPDATE /* textsq.Extend */ texts
 SET    run_at = to_char((now() + 300::float8 * interval '1 second') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held THEN true END
 RETURNING id, run_at;
@@ -149,7 +149,7 @@ SELECT /* textsq.Verify */
        END
 FROM   (VALUES ('id', 'bigint'),
                ('run_at', 'text'),
-               ('tries', 'integer')) AS want (name, type)
+               ('tries', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('texts')
        AND have.attname = want.name

@@ -58,7 +58,7 @@ RETURNING id, run_at, tries, wait_s, longest_s;
 -- arguments: 1: batch ID, 2: batch Tries
 UPDATE /* toldq.Complete */ told
 SET    state = 'D'
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'A' THEN true END
@@ -73,7 +73,7 @@ RETURNING id;
 UPDATE /* toldq.Fail */ told
 SET    state = 'N',
        run_at = now() + (least(told.wait_s * 2 ^ (tries - 1), coalesce(told.longest_s, 3600)))::float8 * interval '1 second'
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'A' THEN true END
@@ -87,7 +87,7 @@ RETURNING id;
 -- arguments: 1: batch ID, 2: batch Tries
 UPDATE /* toldq.Fail */ told
 SET    state = 'E'
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'A' THEN true END
@@ -103,7 +103,7 @@ UPDATE /* toldq.Requeue */ told
 SET    state = 'N',
        run_at = CASE WHEN $1 > 0.0 THEN now() + $1::float8 * interval '1 second' ELSE run_at END,
        tries = tries - 1
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'A' THEN true END
@@ -144,7 +144,7 @@ LIMIT  $1;
 -- arguments: 1: new RunAt, 2: new WaitS, 3: new LongestS
 INSERT /* toldq.Enqueue */ INTO told
        (run_at, wait_s, longest_s)
-VALUES ($1, coalesce($2::integer, 5), $3)
+VALUES ($1, coalesce($2::bigint, 5), $3)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -154,7 +154,7 @@ RETURNING id;
 INSERT /* toldq.EnqueueMany */ INTO told
        (run_at, wait_s, longest_s)
 SELECT run_at_new, coalesce(wait_s_new, 5), longest_s_new
-FROM   unnest($1::timestamptz[], $2::integer[], $3::integer[]) WITH ORDINALITY AS job (run_at_new, wait_s_new, longest_s_new, job_order)
+FROM   unnest($1::timestamptz[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS job (run_at_new, wait_s_new, longest_s_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -206,9 +206,9 @@ SELECT /* toldq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('state', 'char'),
                ('run_at', 'timestamptz'),
-               ('tries', 'integer'),
-               ('wait_s', 'integer'),
-               ('longest_s', 'integer')) AS want (name, type)
+               ('tries', 'bigint'),
+               ('wait_s', 'bigint'),
+               ('longest_s', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('told')
        AND have.attname = want.name

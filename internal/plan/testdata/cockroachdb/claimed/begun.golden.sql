@@ -214,7 +214,7 @@ SELECT /* begunq.Verify */
            ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
        END
 FROM   (VALUES ('id', 'bigint'),
-               ('state', 'integer'),
+               ('state', 'bigint'),
                ('start', 'timestamptz'),
                ('since', 'timestamptz'),
                ('holder', 'text')) AS want (name, type)

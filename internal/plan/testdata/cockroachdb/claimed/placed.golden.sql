@@ -172,7 +172,7 @@ FROM   (VALUES ('id', 'bigint'),
                ('state', 'varchar'),
                ('holder', 'text'),
                ('place', 'text'),
-               ('begun', 'integer')) AS want (name, type)
+               ('begun', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('placed')
        AND have.attname = want.name

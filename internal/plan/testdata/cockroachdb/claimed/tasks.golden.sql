@@ -66,7 +66,7 @@ UPDATE /* tasksq.Start */ tasks
 SET    state = 'running',
        version = version + 1,
        started_at = now()
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, version_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, version_held)
 WHERE  id = id_held
 AND    CASE WHEN version = version_held
             AND    state = 'waiting' THEN true END
@@ -82,7 +82,7 @@ UPDATE /* tasksq.Complete */ tasks
 SET    state = 'successful',
        till = NULL,
        version = version + 1
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, version_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, version_held)
 WHERE  id = id_held
 AND    CASE WHEN version = version_held
             AND    state IN ('waiting', 'running') THEN true END
@@ -99,7 +99,7 @@ SET    state = 'pending',
        till = NULL,
        version = version + 1,
        why = $1
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, version_held)
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_held, version_held)
 WHERE  id = id_held
 AND    CASE WHEN version = version_held
             AND    state IN ('waiting', 'running') THEN true END
@@ -116,7 +116,7 @@ SET    state = 'failed',
        till = NULL,
        version = version + 1,
        why = $1
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, version_held)
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_held, version_held)
 WHERE  id = id_held
 AND    CASE WHEN version = version_held
             AND    state IN ('waiting', 'running') THEN true END
@@ -133,7 +133,7 @@ SET    state = 'pending',
        till = NULL,
        tries = tries - 1,
        version = version + 1
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, version_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, version_held)
 WHERE  id = id_held
 AND    CASE WHEN version = version_held
             AND    state IN ('waiting', 'running') THEN true END
@@ -148,7 +148,7 @@ RETURNING id;
 UPDATE /* tasksq.Extend */ tasks
 SET    till = now() + interval '5 minutes',
        version = version + 1
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, version_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, version_held)
 WHERE  id = id_held
 AND    CASE WHEN version = version_held
             AND    state IN ('waiting', 'running') THEN true END
@@ -267,8 +267,8 @@ SELECT /* tasksq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('state', 'varchar'),
                ('till', 'timestamptz'),
-               ('tries', 'integer'),
-               ('version', 'integer'),
+               ('tries', 'bigint'),
+               ('version', 'bigint'),
                ('claimed_at', 'timestamptz'),
                ('started_at', 'timestamptz'),
                ('why', 'text')) AS want (name, type)

@@ -111,7 +111,7 @@ RETURNING id, till;
 -- arguments: 1: new RanAt, 2: new WaitS
 INSERT /* addedq.Enqueue */ INTO added
        (ran_at, wait_s)
-VALUES ($1, coalesce($2::integer, 60))
+VALUES ($1, coalesce($2::bigint, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -121,7 +121,7 @@ RETURNING id;
 INSERT /* addedq.EnqueueMany */ INTO added
        (ran_at, wait_s)
 SELECT ran_at_new, coalesce(wait_s_new, 60)
-FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (ran_at_new, wait_s_new, job_order)
+FROM   unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS job (ran_at_new, wait_s_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -172,7 +172,7 @@ SELECT /* addedq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('ran_at', 'bigint'),
                ('till', 'bigint'),
-               ('wait_s', 'integer')) AS want (name, type)
+               ('wait_s', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('added')
        AND have.attname = want.name

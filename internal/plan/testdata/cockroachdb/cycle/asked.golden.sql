@@ -205,7 +205,7 @@ SELECT /* askedq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('state', 'char'),
                ('run_at', 'timestamptz'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('holder', 'text'),
                ('answer', 'text')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have

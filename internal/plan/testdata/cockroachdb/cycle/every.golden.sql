@@ -190,7 +190,7 @@ LIMIT  $1;
 -- arguments: 1: new RunAt, 2: new Every
 INSERT /* everyq.Enqueue */ INTO every
        (run_at, every)
-VALUES ($1, coalesce($2::integer, 60))
+VALUES ($1, coalesce($2::bigint, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -200,7 +200,7 @@ RETURNING id;
 INSERT /* everyq.EnqueueMany */ INTO every
        (run_at, every)
 SELECT run_at_new, coalesce(every_new, 60)
-FROM   unnest($1::timestamptz[], $2::integer[]) WITH ORDINALITY AS job (run_at_new, every_new, job_order)
+FROM   unnest($1::timestamptz[], $2::bigint[]) WITH ORDINALITY AS job (run_at_new, every_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -254,8 +254,8 @@ FROM   (VALUES ('id', 'bigint'),
                ('state', 'char'),
                ('run_at', 'timestamptz'),
                ('till', 'timestamptz'),
-               ('tries', 'integer'),
-               ('every', 'integer'),
+               ('tries', 'bigint'),
+               ('every', 'bigint'),
                ('ran_at', 'timestamptz')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('every')

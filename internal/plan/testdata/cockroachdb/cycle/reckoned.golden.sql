@@ -87,7 +87,7 @@ RETURNING id;
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned
        (run_at, wait_s)
-VALUES ($1, coalesce($2::integer, 60))
+VALUES ($1, coalesce($2::bigint, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -97,7 +97,7 @@ RETURNING id;
 INSERT /* reckonedq.EnqueueMany */ INTO reckoned
        (run_at, wait_s)
 SELECT run_at_new, coalesce(wait_s_new, 60)
-FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (run_at_new, wait_s_new, job_order)
+FROM   unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS job (run_at_new, wait_s_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -144,7 +144,7 @@ SELECT /* reckonedq.Verify */
        END
 FROM   (VALUES ('id', 'bigint'),
                ('run_at', 'bigint'),
-               ('wait_s', 'integer')) AS want (name, type)
+               ('wait_s', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('reckoned')
        AND have.attname = want.name

@@ -55,7 +55,7 @@ RETURNING id, run_at, ver;
 UPDATE /* restsq.Complete */ rests
 SET    run_at = run_at_held,
        ver = ver + 1
-FROM   unnest($1::bigint[], $2::integer[], $3::timestamptz[]) AS job (id_held, ver_held, run_at_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) AS job (id_held, ver_held, run_at_held)
 WHERE  id = id_held
 AND    CASE WHEN ver = ver_held THEN true END
 RETURNING id;
@@ -69,7 +69,7 @@ RETURNING id;
 UPDATE /* restsq.Fail */ rests
 SET    run_at = now() + $1::float8 * interval '1 second',
        ver = ver + 1
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, ver_held)
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_held, ver_held)
 WHERE  id = id_held
 AND    CASE WHEN ver = ver_held THEN true END
 RETURNING id;
@@ -83,7 +83,7 @@ RETURNING id;
 UPDATE /* restsq.Requeue */ rests
 SET    run_at = now() + $1::float8 * interval '1 second',
        ver = ver + 1
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, ver_held)
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_held, ver_held)
 WHERE  id = id_held
 AND    CASE WHEN ver = ver_held THEN true END
 RETURNING id;
@@ -97,7 +97,7 @@ RETURNING id;
 UPDATE /* restsq.Extend */ rests
 SET    run_at = now() + interval '5 minutes',
        ver = ver + 1
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, ver_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, ver_held)
 WHERE  id = id_held
 AND    CASE WHEN ver = ver_held THEN true END
 RETURNING id, run_at, ver;
@@ -166,7 +166,7 @@ SELECT /* restsq.Verify */
        END
 FROM   (VALUES ('id', 'bigint'),
                ('run_at', 'timestamptz'),
-               ('ver', 'integer')) AS want (name, type)
+               ('ver', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('rests')
        AND have.attname = want.name

@@ -263,7 +263,7 @@ FROM   (VALUES ('id', 'bigint'),
                ('held_till', 'varchar'),
                ('made', 'char'),
                ('ended', 'varchar'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('body', 'varchar')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('runs')

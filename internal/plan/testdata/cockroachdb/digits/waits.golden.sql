@@ -107,7 +107,7 @@ RETURNING id, since;
 -- arguments: 1: new LastAt, 2: new WaitS
 INSERT /* waitsq.Enqueue */ INTO waits
        (last_at, wait_s)
-VALUES ($1, coalesce($2::integer, 60))
+VALUES ($1, coalesce($2::bigint, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -117,7 +117,7 @@ RETURNING id;
 INSERT /* waitsq.EnqueueMany */ INTO waits
        (last_at, wait_s)
 SELECT last_at_new, coalesce(wait_s_new, 60)
-FROM   unnest($1::bpchar[], $2::integer[]) WITH ORDINALITY AS job (last_at_new, wait_s_new, job_order)
+FROM   unnest($1::bpchar[], $2::bigint[]) WITH ORDINALITY AS job (last_at_new, wait_s_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -169,7 +169,7 @@ SELECT /* waitsq.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('last_at', 'char'),
                ('since', 'varchar'),
-               ('wait_s', 'integer')) AS want (name, type)
+               ('wait_s', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('waits')
        AND have.attname = want.name

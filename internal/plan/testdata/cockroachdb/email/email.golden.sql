@@ -61,7 +61,7 @@ RETURNING msg_id, kind, priority, created_at, not_before, lease_till, reader, tr
 UPDATE /* emailq.Complete */ email_outbox
 SET    state = 'C',
        lease_till = NULL
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (msg_id_held, tries_held, reader_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
 AND    CASE WHEN tries = tries_held
             AND    reader = reader_held
@@ -80,7 +80,7 @@ SET    state = 'N',
        lease_till = NULL,
        reader = NULL,
        last_error = $2
-FROM   unnest($3::bigint[], $4::integer[], $5::text[]) AS job (msg_id_held, tries_held, reader_held)
+FROM   unnest($3::bigint[], $4::bigint[], $5::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
 AND    CASE WHEN tries = tries_held
             AND    reader = reader_held
@@ -97,7 +97,7 @@ UPDATE /* emailq.Fail */ email_outbox
 SET    state = 'E',
        lease_till = NULL,
        last_error = $1
-FROM   unnest($2::bigint[], $3::integer[], $4::text[]) AS job (msg_id_held, tries_held, reader_held)
+FROM   unnest($2::bigint[], $3::bigint[], $4::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
 AND    CASE WHEN tries = tries_held
             AND    reader = reader_held
@@ -116,7 +116,7 @@ SET    state = 'N',
        lease_till = NULL,
        reader = NULL,
        tries = tries - 1
-FROM   unnest($2::bigint[], $3::integer[], $4::text[]) AS job (msg_id_held, tries_held, reader_held)
+FROM   unnest($2::bigint[], $3::bigint[], $4::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
 AND    CASE WHEN tries = tries_held
             AND    reader = reader_held
@@ -131,7 +131,7 @@ RETURNING msg_id;
 -- arguments: 1: batch MsgID, 2: batch Tries, 3: batch Reader
 UPDATE /* emailq.Extend */ email_outbox
 SET    lease_till = now() + interval '5 minutes'
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (msg_id_held, tries_held, reader_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::text[]) AS job (msg_id_held, tries_held, reader_held)
 WHERE  msg_id = msg_id_held
 AND    CASE WHEN tries = tries_held
             AND    reader = reader_held
@@ -204,7 +204,7 @@ LIMIT  $2;
 -- arguments: 1: new Kind, 2: new Priority, 3: new NotBefore, 4: new Body
 INSERT /* emailq.Enqueue */ INTO email_outbox
        (kind, priority, created_at, not_before, body)
-VALUES ($1, coalesce($2::integer, 0), now(), $3, $4)
+VALUES ($1, coalesce($2::bigint, 0), now(), $3, $4)
 RETURNING msg_id;
 
 -- sql/enqueue_many.sql
@@ -214,7 +214,7 @@ RETURNING msg_id;
 INSERT /* emailq.EnqueueMany */ INTO email_outbox
        (kind, priority, created_at, not_before, body)
 SELECT kind_new, coalesce(priority_new, 0), now(), not_before_new, body_new
-FROM   unnest($1::varchar[], $2::integer[], $3::timestamptz[], $4::jsonb[]) WITH ORDINALITY AS job (kind_new, priority_new, not_before_new, body_new, job_order)
+FROM   unnest($1::varchar[], $2::bigint[], $3::timestamptz[], $4::jsonb[]) WITH ORDINALITY AS job (kind_new, priority_new, not_before_new, body_new, job_order)
 ORDER  BY job_order
 RETURNING msg_id;
 
@@ -268,12 +268,12 @@ SELECT /* emailq.Verify */
 FROM   (VALUES ('msg_id', 'bigint'),
                ('state', 'char'),
                ('kind', 'varchar'),
-               ('priority', 'integer'),
+               ('priority', 'bigint'),
                ('created_at', 'timestamptz'),
                ('not_before', 'timestamptz'),
                ('lease_till', 'timestamptz'),
                ('reader', 'text'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('last_error', 'text'),
                ('body', 'jsonb')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have

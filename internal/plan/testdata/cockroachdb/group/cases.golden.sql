@@ -70,7 +70,7 @@ RETURNING id, case_id, alone, until_at, rev;
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID, 2: batch Rev
 DELETE /* casesq.Complete */ FROM cases
-USING  unnest($1::bigint[], $2::integer[]) AS job (id_held, rev_held)
+USING  unnest($1::bigint[], $2::bigint[]) AS job (id_held, rev_held)
 WHERE  id = id_held
 AND    CASE WHEN rev = rev_held
             AND    until_at IS NOT NULL THEN true END
@@ -86,7 +86,7 @@ UPDATE /* casesq.Fail */ cases
 SET    until_at = NULL,
        owner_name = NULL,
        rev = rev + 1
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, rev_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, rev_held)
 WHERE  id = id_held
 AND    CASE WHEN rev = rev_held
             AND    until_at IS NOT NULL THEN true END
@@ -102,7 +102,7 @@ UPDATE /* casesq.Requeue */ cases
 SET    until_at = NULL,
        owner_name = NULL,
        rev = rev + 1
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, rev_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, rev_held)
 WHERE  id = id_held
 AND    CASE WHEN rev = rev_held
             AND    until_at IS NOT NULL THEN true END
@@ -117,7 +117,7 @@ RETURNING id;
 UPDATE /* casesq.Extend */ cases
 SET    until_at = now() + interval '5 minutes',
        rev = rev + 1
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, rev_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, rev_held)
 WHERE  id = id_held
 AND    CASE WHEN rev = rev_held
             AND    until_at IS NOT NULL THEN true END
@@ -139,7 +139,7 @@ RETURNING id;
 INSERT /* casesq.EnqueueMany */ INTO cases
        (id, case_id, alone)
 SELECT coalesce(id_new, unique_rowid()), case_id_new, alone_new
-FROM   unnest($1::bigint[], $2::integer[], $3::integer[]) WITH ORDINALITY AS job (id_new, case_id_new, alone_new, job_order)
+FROM   unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS job (id_new, case_id_new, alone_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -200,11 +200,11 @@ SELECT /* casesq.Verify */
            ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
        END
 FROM   (VALUES ('id', 'bigint'),
-               ('case_id', 'integer'),
-               ('alone', 'integer'),
+               ('case_id', 'bigint'),
+               ('alone', 'bigint'),
                ('until_at', 'timestamptz'),
                ('owner_name', 'text'),
-               ('rev', 'integer')) AS want (name, type)
+               ('rev', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('cases')
        AND have.attname = want.name

@@ -175,7 +175,7 @@ LIMIT  $1;
 -- arguments: 1: new ID, 2: new Tenant, 3: new Kind, 4: new Weight
 INSERT /* hooksq.Enqueue */ INTO hooks
        (id, tenant, kind, weight)
-VALUES (coalesce($1::bigint, unique_rowid()), $2, $3, coalesce($4::integer, 0))
+VALUES (coalesce($1::bigint, unique_rowid()), $2, $3, coalesce($4::bigint, 0))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -185,7 +185,7 @@ RETURNING id;
 INSERT /* hooksq.EnqueueMany */ INTO hooks
        (id, tenant, kind, weight)
 SELECT coalesce(id_new, unique_rowid()), tenant_new, kind_new, coalesce(weight_new, 0)
-FROM   unnest($1::bigint[], $2::text[], $3::text[], $4::integer[]) WITH ORDINALITY AS job (id_new, tenant_new, kind_new, weight_new, job_order)
+FROM   unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) WITH ORDINALITY AS job (id_new, tenant_new, kind_new, weight_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -256,7 +256,7 @@ FROM   (VALUES ('id', 'bigint'),
                ('kind', 'text'),
                ('state', 'text'),
                ('until_at', 'timestamptz'),
-               ('weight', 'integer')) AS want (name, type)
+               ('weight', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('hooks')
        AND have.attname = want.name

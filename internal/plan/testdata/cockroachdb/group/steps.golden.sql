@@ -73,7 +73,7 @@ RETURNING id, order_id, due_at, tries, taken_at;
 -- arguments: 1: batch ID, 2: batch Tries
 UPDATE /* stepsq.Complete */ steps
 SET    state = 'over'
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'busy' THEN true END
@@ -89,7 +89,7 @@ UPDATE /* stepsq.Fail */ steps
 SET    state = 'new',
        due_at = now() + $1::float8 * interval '1 second',
        taken_at = NULL
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'busy' THEN true END
@@ -103,7 +103,7 @@ RETURNING id;
 -- arguments: 1: batch ID, 2: batch Tries
 UPDATE /* stepsq.Fail */ steps
 SET    state = 'dead'
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'busy' THEN true END
@@ -120,7 +120,7 @@ SET    state = 'new',
        due_at = CASE WHEN $1 > 0.0 THEN now() + $1::float8 * interval '1 second' ELSE due_at END,
        tries = tries - 1,
        taken_at = NULL
-FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
+FROM   unnest($2::bigint[], $3::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'busy' THEN true END
@@ -134,7 +134,7 @@ RETURNING id;
 -- arguments: 1: batch ID, 2: batch Tries
 UPDATE /* stepsq.Extend */ steps
 SET    taken_at = now()
-FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+FROM   unnest($1::bigint[], $2::bigint[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'busy' THEN true END
@@ -213,7 +213,7 @@ RETURNING id;
 INSERT /* stepsq.EnqueueMany */ INTO steps
        (id, order_id, due_at)
 SELECT coalesce(id_new, unique_rowid()), order_id_new, due_at_new
-FROM   unnest($1::bigint[], $2::integer[], $3::timestamptz[]) WITH ORDINALITY AS job (id_new, order_id_new, due_at_new, job_order)
+FROM   unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) WITH ORDINALITY AS job (id_new, order_id_new, due_at_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -276,10 +276,10 @@ SELECT /* stepsq.Verify */
            ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
        END
 FROM   (VALUES ('id', 'bigint'),
-               ('order_id', 'integer'),
+               ('order_id', 'bigint'),
                ('state', 'text'),
                ('due_at', 'timestamptz'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('taken_at', 'timestamptz')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('steps')

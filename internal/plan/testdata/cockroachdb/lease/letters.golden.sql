@@ -256,7 +256,7 @@ RETURNING id;
 INSERT /* lettersq.EnqueueMany */ INTO letters
        (kind, priority, body)
 SELECT kind_new, priority_new, body_new
-FROM   unnest($1::varchar[], $2::integer[], $3::text[]) WITH ORDINALITY AS job (kind_new, priority_new, body_new, job_order)
+FROM   unnest($1::varchar[], $2::bigint[], $3::text[]) WITH ORDINALITY AS job (kind_new, priority_new, body_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -306,7 +306,7 @@ SELECT /* lettersq.Verify */
        END
 FROM   (VALUES ('id', 'bigint'),
                ('kind', 'varchar'),
-               ('priority', 'integer'),
+               ('priority', 'bigint'),
                ('body', 'text')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('letters')
@@ -327,7 +327,7 @@ FROM   (VALUES ('id', 'bigint'),
                ('token', 'char'),
                ('worker', 'text'),
                ('claimed_until', 'timestamptz'),
-               ('attempts', 'integer'),
+               ('attempts', 'bigint'),
                ('error', 'text'),
                ('failed_at', 'timestamptz')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have

@@ -82,7 +82,7 @@ FROM   leased
 -- arguments: 1: batch Region, 2: batch Seq, 3: batch Token
 WITH /* partsq.Complete */ picked AS MATERIALIZED (
     SELECT parts.region, parts.seq, region_held, seq_held, token_held
-    FROM   unnest($1::varchar[], $2::integer[], $3::bpchar[]) AS job (region_held, seq_held, token_held)
+    FROM   unnest($1::varchar[], $2::bigint[], $3::bpchar[]) AS job (region_held, seq_held, token_held)
            JOIN parts
            ON  parts.region = region_held
            AND parts.seq = seq_held
@@ -115,7 +115,7 @@ SET    token = NULL,
        worker = NULL,
        claimed_until = now() + $1::float8 * interval '1 second',
        error = $2
-FROM   unnest($3::varchar[], $4::integer[], $5::bpchar[]) AS job (region_held, seq_held, token_held)
+FROM   unnest($3::varchar[], $4::bigint[], $5::bpchar[]) AS job (region_held, seq_held, token_held)
 WHERE  region = region_held
 AND    seq = seq_held
 AND    CASE WHEN token = token_held
@@ -131,7 +131,7 @@ RETURNING region, seq;
 -- arguments: 1: batch Region, 2: batch Seq, 3: batch Token
 WITH /* partsq.Fail */ picked AS MATERIALIZED (
     SELECT parts.region, parts.seq, region_held, seq_held, token_held
-    FROM   unnest($1::varchar[], $2::integer[], $3::bpchar[]) AS job (region_held, seq_held, token_held)
+    FROM   unnest($1::varchar[], $2::bigint[], $3::bpchar[]) AS job (region_held, seq_held, token_held)
            JOIN parts
            ON  parts.region = region_held
            AND parts.seq = seq_held
@@ -164,7 +164,7 @@ SET    token = NULL,
        worker = NULL,
        claimed_until = now() + $1::float8 * interval '1 second',
        attempts = attempts - 1
-FROM   unnest($2::varchar[], $3::integer[], $4::bpchar[]) AS job (region_held, seq_held, token_held)
+FROM   unnest($2::varchar[], $3::bigint[], $4::bpchar[]) AS job (region_held, seq_held, token_held)
 WHERE  region = region_held
 AND    seq = seq_held
 AND    CASE WHEN token = token_held
@@ -180,7 +180,7 @@ RETURNING region, seq;
 -- arguments: 1: batch Region, 2: batch Seq, 3: batch Token
 UPDATE /* partsq.Extend */ part_claims
 SET    claimed_until = now() + interval '10 minutes'
-FROM   unnest($1::varchar[], $2::integer[], $3::bpchar[]) AS job (region_held, seq_held, token_held)
+FROM   unnest($1::varchar[], $2::bigint[], $3::bpchar[]) AS job (region_held, seq_held, token_held)
 WHERE  region = region_held
 AND    seq = seq_held
 AND    CASE WHEN token = token_held
@@ -268,7 +268,7 @@ RETURNING region, seq;
 INSERT /* partsq.EnqueueMany */ INTO parts
        (region, seq, state)
 SELECT region_new, seq_new, 'N'
-FROM   unnest($1::varchar[], $2::integer[]) WITH ORDINALITY AS job (region_new, seq_new, job_order)
+FROM   unnest($1::varchar[], $2::bigint[]) WITH ORDINALITY AS job (region_new, seq_new, job_order)
 ORDER  BY job_order
 RETURNING region, seq;
 
@@ -318,7 +318,7 @@ SELECT /* partsq.Verify */
            ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
        END
 FROM   (VALUES ('region', 'varchar'),
-               ('seq', 'integer'),
+               ('seq', 'bigint'),
                ('state', 'char')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('parts')
@@ -336,11 +336,11 @@ SELECT /* partsq.Verify */
            ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
        END
 FROM   (VALUES ('region', 'varchar'),
-               ('seq', 'integer'),
+               ('seq', 'bigint'),
                ('token', 'char'),
                ('worker', 'text'),
                ('claimed_until', 'timestamptz'),
-               ('attempts', 'integer'),
+               ('attempts', 'bigint'),
                ('error', 'text'),
                ('failed_at', 'timestamptz')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have

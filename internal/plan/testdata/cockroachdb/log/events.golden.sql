@@ -285,7 +285,7 @@ FROM   (VALUES ('consumer_group', 'text'),
                ('token', 'text'),
                ('worker', 'text'),
                ('lease_till', 'timestamptz'),
-               ('passed', 'integer'),
+               ('passed', 'bigint'),
                ('finished', 'text'),
                ('turn', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have

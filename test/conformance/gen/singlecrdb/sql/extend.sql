@@ -5,7 +5,7 @@
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 UPDATE /* singlecrdb.Extend */ jobs
 SET    lease_till = now() + interval '1 hour'
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, worker_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::text[]) AS job (id_held, tries_held, worker_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    worker = worker_held

@@ -7,7 +7,7 @@ UPDATE /* singlecrdb.Fail */ jobs
 SET    status = 'failed',
        lease_till = NULL,
        last_error = $1
-FROM   unnest($2::bigint[], $3::integer[], $4::text[]) AS job (id_held, tries_held, worker_held)
+FROM   unnest($2::bigint[], $3::bigint[], $4::text[]) AS job (id_held, tries_held, worker_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    worker = worker_held

@@ -8,7 +8,7 @@ SET    status = 'ready',
        tries = tries - 1,
        lease_till = NULL,
        worker = NULL
-FROM   unnest($1::bigint[], $2::integer[], $3::text[]) AS job (id_held, tries_held, worker_held)
+FROM   unnest($1::bigint[], $2::bigint[], $3::text[]) AS job (id_held, tries_held, worker_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    worker = worker_held

@@ -9,7 +9,7 @@ SELECT /* singlecrdb.Verify */
 FROM   (VALUES ('id', 'bigint'),
                ('n', 'bigint'),
                ('status', 'text'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('lease_till', 'timestamptz'),
                ('worker', 'text'),
                ('last_error', 'text'),
