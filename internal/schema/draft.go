@@ -624,6 +624,10 @@ func (d *drafts) changedBefore(schema, name string, pos source.Pos) {
 	}
 }
 
+// droppedBefore notes that a table is dropped that is not known: what was changed of
+// it before is none of a table of that name that is made later.
+func (d *drafts) droppedBefore(schema, name string) { delete(d.early, d.place(schema, name)) }
+
 // place returns schema and name in one writing.
 func (d *drafts) place(schema, name string) [2]string {
 	if d.schema == "" {

@@ -133,6 +133,7 @@ func (m *mssql) renameObject(r *tolerant, args map[string]int) {
 	schema, table := lastTwo(parts[:len(parts)-1])
 	t := r.find(schema, table)
 	switch {
+	case t == nil && r.st.guarded:
 	case t == nil:
 		r.changedBefore(schema, table, r.st.pos(args["@objname"]))
 	case strings.EqualFold(what, "index"):

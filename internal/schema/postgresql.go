@@ -566,6 +566,8 @@ func (p *postgresql) dropObjects(n *pgDropStmt) {
 		case pgOnTable, pgOnView, pgOnForeignTable:
 			if t := p.find(schema, name); t != nil {
 				p.drop(t, cascade)
+			} else {
+				p.droppedBefore(p.newIn(schema), name)
 			}
 		case pgOnIndex:
 			for _, t := range p.tables {

@@ -144,6 +144,8 @@ func schemaName(n *ast.QualifiedName) string {
 func (s *sqlite) dropNamed(n *ast.QualifiedName) {
 	if t := s.lookup(n); t != nil {
 		s.drop(t, false)
+	} else {
+		s.droppedBefore(schemaName(n), n.Name.Name)
 	}
 }
 

@@ -3,6 +3,7 @@ package schema
 // This file reads ALTER TABLE.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,12 +24,8 @@ func (r *tolerant) alter() *source.Error {
 	}
 	t := r.find(n.schema, n.name)
 	if t == nil {
-		if !ifExists {
-			schema := n.schema
-			if schema == "" {
-				schema = r.home
-			}
-			r.changedBefore(schema, n.name, r.st.pos(n.at))
+		if !ifExists && !r.st.guarded {
+			r.changedBefore(cmp.Or(n.schema, r.home), n.name, r.st.pos(n.at))
 		}
 		return nil
 	}

@@ -3,6 +3,7 @@ package schema
 // This file reads statements about whole objects: triggers, DROP, RENAME.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -46,8 +47,12 @@ func (r *tolerant) dropObject() *source.Error {
 	case "table", "tables", "view":
 		for r.fault == nil {
 			n := r.ref()
-			if t := r.find(n.schema, n.name); r.fault == nil && t != nil {
+			switch t := r.find(n.schema, n.name); {
+			case r.fault != nil:
+			case t != nil:
 				r.drop(t, false)
+			default:
+				r.droppedBefore(cmp.Or(n.schema, r.home), n.name)
 			}
 			if !r.accept(",") {
 				return nil
