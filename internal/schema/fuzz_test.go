@@ -25,6 +25,10 @@ func FuzzOracle(f *testing.F) { fuzz(f, "oracle") }
 
 func FuzzSQLite(f *testing.F) { fuzz(f, "sqlite") }
 
+func FuzzCockroachDB(f *testing.F) { fuzz(f, "cockroachdb") }
+
+func FuzzYugabyteDB(f *testing.F) { fuzz(f, "yugabytedb") }
+
 // fuzz reads any bytes: nothing may panic, everything stands inside the file,
 // and nothing that looks like an annotation gets lost without a word.
 func fuzz(f *testing.F, grammar string) {

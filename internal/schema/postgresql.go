@@ -19,8 +19,8 @@ var postgresqlLexis = lexis{nestedComments: true, dollarQuotes: true, backslash:
 // postgresql reads one database.
 type postgresql struct {
 	drafts
-	known  pgTypes   // types of the server
-	types  []*pgType // types of the schema
+	server pgServer
+	types  []*pgType
 	uses   map[*Column]*pgTypeUse
 	serial map[*Column]bool // the default takes from a sequence
 	path   []string         // search_path; nil is the default
@@ -34,13 +34,20 @@ type postgresql struct {
 }
 
 func readPostgreSQL(files []*source.File, errs *source.ErrorList) *Catalog {
-	return readLikePostgreSQL(postgresqlTypes, files, errs)
+	return readLikePostgreSQL(pgServer{types: postgresqlTypes}, files, errs)
 }
 
-// readLikePostgreSQL reads the DDL of a server that took over PostgreSQL's.
-func readLikePostgreSQL(types pgTypes, files []*source.File, errs *source.ErrorList) *Catalog {
+// A pgServer is what a server that took over PostgreSQL's DDL has for itself.
+type pgServer struct {
+	types   pgTypes
+	rewrite func(*pgRewriter)
+	methods map[string]string // of indexes: what they are called elsewhere
+}
+
+// readLikePostgreSQL reads the DDL of such a server.
+func readLikePostgreSQL(server pgServer, files []*source.File, errs *source.ErrorList) *Catalog {
 	p := &postgresql{
-		known:  types,
+		server: server,
 		drafts: drafts{byName: map[string][]*draft{}, lexis: postgresqlLexis, fold: pgFold, errs: errs},
 		uses:   map[*Column]*pgTypeUse{}, serial: map[*Column]bool{},
 	}
@@ -92,7 +99,7 @@ func (p *postgresql) read(st *statement) {
 	if !st.is(0, "create", "alter", "drop", "comment", "set", "reset", "select", "do") {
 		return
 	}
-	p.st, p.base, p.text = st, st.off(), pgOlder(st)
+	p.st, p.base, p.text = st, st.off(), rewrite(st, p.server.rewrite)
 	tree, err := p.parse()
 	if err != nil {
 		p.skipUnread(st, func(schema, name string) bool { return p.find(schema, name) != nil }, err)
@@ -404,6 +411,35 @@ func stringBody(src string, t token) (off, end int) {
 		end--
 	}
 	return t.off + quote + 1, end
+}
+
+// written returns the tokens from i up to end as the user wrote them, but for the types
+// that :::TYPE says of a value in CockroachDB.
+func (p *postgresql) written(i, end int) string {
+	var b strings.Builder
+	end = min(end, len(p.st.tokens))
+	for from := i; from < end; {
+		to := from
+		for to < end && !p.st.typed(to) {
+			to++
+		}
+		if from > i && p.st.tokens[from].off > p.st.tokens[from-1].end {
+			b.WriteByte(' ')
+		}
+		b.WriteString(p.st.written(from, to))
+		if from = to; to < end {
+			from = p.st.qualified(to+2) + 1
+			for p.st.is(from, "(", "[") {
+				from = p.st.closing(from) + 1
+			}
+		}
+	}
+	return b.String()
+}
+
+// typed reports whether ":::" stands at token i, which lexes as two.
+func (st *statement) typed(i int) bool {
+	return st.is(i, "::") && st.is(i+1, ":") && st.tokens[i].end == st.tokens[i+1].off
 }
 
 // comment reads COMMENT ON.

@@ -148,7 +148,7 @@ func (p *postgresql) alterColumn(t *draft, c *Column, cmd *pgAlterTableCmd, item
 		for i < item[1] && !p.st.is(i, "default") {
 			i++
 		}
-		p.setDefault(c, cmd.GetDef(), p.st.written(i+1, item[1]))
+		p.setDefault(c, cmd.GetDef(), p.written(i+1, item[1]))
 	case pgAlterSetNotNull:
 		c.NotNull = true
 	case pgAlterDropNotNull:

@@ -3,6 +3,7 @@ package schema
 // This file reads PostgreSQL's CREATE TABLE, views and what inherits.
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,6 +147,13 @@ func (p *postgresql) column(t *draft, def *pgColumnDef, from, end int) (c *Colum
 	if def.GetCollClause() != nil {
 		starts = append(starts, p.index(def.GetCollClause().GetLocation()))
 	}
+	var hidden []pgHidden
+	for _, h := range p.text.hidden {
+		if h.from > from && h.to <= end {
+			starts = append(starts, h.from)
+			hidden = append(hidden, h)
+		}
+	}
 	until := func(i int) int {
 		stop := end
 		for _, s := range starts {
@@ -160,6 +168,9 @@ func (p *postgresql) column(t *draft, def *pgColumnDef, from, end int) (c *Colum
 	}
 	for _, k := range def.GetConstraints() {
 		later = append(later, p.columnConstraint(t, c, k.GetConstraint(), until)...)
+	}
+	for _, h := range hidden {
+		h.says(c)
 	}
 	return c, later
 }
@@ -180,7 +191,7 @@ func (p *postgresql) columnConstraint(t *draft, c *Column, k *pgConstraint, unti
 	case pgConstrNull:
 		c.NotNull = false
 	case pgConstrDefault:
-		p.setDefault(c, k.GetRawExpr(), p.st.written(i+1, until(i)))
+		p.setDefault(c, k.GetRawExpr(), p.written(i+1, until(i)))
 	case pgConstrIdentity:
 		p.setIdentity(c, k.GetGeneratedWhen() == "a")
 	case pgConstrGenerated:
@@ -224,7 +235,7 @@ func (p *postgresql) addCheck(t *draft, k *pgConstraint, i int) {
 	for i < len(p.st.tokens) && !p.st.is(i, "(") {
 		i++
 	}
-	c := &check{name: k.GetConname(), text: p.st.written(i+1, p.st.closing(i)), values: pgValues(k.GetRawExpr())}
+	c := &check{name: k.GetConname(), text: p.written(i+1, p.st.closing(i)), values: pgValues(k.GetRawExpr())}
 	if c.name == "" {
 		label := []string{t.Name}
 		if columns := t.columnsIn(c.text); len(columns) == 1 {
@@ -244,7 +255,14 @@ func (p *postgresql) tableConstraint(t *draft, k *pgConstraint, alone bool) {
 	}
 	switch k.GetContype() {
 	case pgConstrCheck:
-		if p.text.notNull[p.st.pos(i).Offset-p.base] {
+		offset := p.st.pos(i).Offset - p.base
+		switch {
+		case p.text.nothing[offset]:
+			return
+		case p.text.indexes[offset] != "":
+			p.inlineIndex(t, i, p.text.indexes[offset])
+			return
+		case p.text.notNull[offset]:
 			p.setNotNull(t, pgLastField(k.GetRawExpr()), k.GetConname(), i)
 			return
 		}
@@ -323,8 +341,37 @@ func (p *postgresql) addKey(t *draft, k *pgConstraint, columns []*Column, alone 
 	}
 	key := &Key{Name: k.GetConname(), Columns: columns, Pos: p.constraintPos(k)}
 	p.putKey(t, key, primary)
+	p.orderKey(key.index, p.index(k.GetLocation()))
 	for _, part := range t.family(alone || !t.Partitioned)[1:] {
 		p.copyKey(part, key, primary)
+	}
+}
+
+// orderKey gives the index of a key the order that is written behind its columns, where a
+// server lets one be written. The constraint starts at token i.
+func (p *postgresql) orderKey(ix *Index, i int) {
+	if p.st.is(i, "constraint") {
+		i = p.st.skip(i+1, "if", "not", "exists") + 1
+	}
+	i = p.st.skip(p.st.skip(p.st.skip(i, "unique"), "primary"), "key")
+	if p.st.is(i, "(") {
+		closing := p.st.closing(i)
+		n := 0
+		for i++; i < closing; i++ {
+			switch {
+			case p.st.is(i, ","):
+				n++
+			case p.st.is(i, pgOrder...) && p.st.is(i+1, ",", ")") && n < len(ix.Columns):
+				ix.Columns[n].Desc = p.st.is(i, "desc")
+				if p.st.is(i, "hash") {
+					ix.Method = "hash"
+				}
+			}
+		}
+		i++
+	}
+	if p.st.is(i, "using") && p.st.is(i+1, "hash") {
+		ix.Method = "hash"
 	}
 }
 
@@ -548,34 +595,63 @@ func (p *postgresql) createIndex(n *pgIndexStmt) {
 		return
 	}
 	relation := p.relation(n.GetRelation())
-	ix := &Index{Name: n.GetIdxname(), Unique: n.GetUnique(), Method: n.GetAccessMethod()}
-	i := 1
-	for i < relation && !p.st.is(i, "index") {
-		i++
-	}
-	ix.Pos = p.st.pos(i)
-	if ix.Name != "" {
-		i = p.st.skip(p.st.skip(i+1, "concurrently"), "if", "not", "exists")
-		ix.Pos = p.st.pos(i)
-	}
-	if ix.Method == "" {
-		ix.Method = btree
+	at := 1
+	for at < relation && !p.st.is(at, "index") {
+		at++
 	}
 	open := relation + 1
 	if p.st.is(open, "using") {
 		open += 2
 	}
+	ix := p.newIndex(t, n, at, open)
+	for _, part := range t.family(!n.GetRelation().GetInh() || !t.Partitioned)[1:] {
+		p.copyIndex(part, ix)
+	}
+}
+
+// inlineIndex adds an index that stands at token i among the columns of the table, and
+// which the statement makes.
+func (p *postgresql) inlineIndex(t *draft, i int, statement string) {
+	at := i
+	for !p.st.is(at, "index") {
+		at++
+	}
+	open := at
+	for !p.st.is(open, "(") {
+		open++
+	}
+	result, err := pgParse(statement)
+	if err != nil {
+		t.Gaps = append(t.Gaps, unreadable(p.st.pos(i), err.Error()))
+		return
+	}
+	n := result.GetStmts()[0].GetStmt().GetIndexStmt()
+	if open > at+1 {
+		n.Idxname = p.nameAt(p.st, at+1)
+	}
+	p.newIndex(t, n, at, open)
+}
+
+// newIndex adds the index n. INDEX stands at token at, and its list opens at token open.
+func (p *postgresql) newIndex(t *draft, n *pgIndexStmt, at, open int) *Index {
+	tail := p.text.tails[p.st.tokens[at].off-p.base]
+	end := cmp.Or(tail.end, len(p.st.tokens))
+	method := cmp.Or(tail.method, n.GetAccessMethod(), btree)
+	ix := &Index{Name: n.GetIdxname(), Unique: n.GetUnique(), Method: cmp.Or(p.server.methods[method], method), Invisible: tail.invisible, Pos: p.st.pos(at)}
+	if ix.Name != "" {
+		ix.Pos = p.st.pos(p.st.skip(p.st.skip(p.st.skip(at+1, "concurrently"), "nonconcurrently"), "if", "not", "exists"))
+	}
 	closing := p.st.closing(open)
-	items := p.st.items(open+1, closing)
+	items := p.hashedItems(ix, p.st.items(open+1, closing))
 	for i, e := range n.GetIndexParams() {
 		if i < len(items) {
 			ix.Columns = append(ix.Columns, p.indexColumn(t, e.GetIndexElem(), items[i]))
 		}
 	}
 	if n.GetWhereClause() != nil {
-		for i := closing + 1; i < len(p.st.tokens); i++ {
+		for i := closing + 1; i < end; i++ {
 			if p.st.is(i, "where") {
-				ix.Where = p.st.written(i+1, len(p.st.tokens))
+				ix.Where = p.written(i+1, end)
 				break
 			}
 			if p.st.is(i, "(") {
@@ -587,9 +663,7 @@ func (p *postgresql) createIndex(n *pgIndexStmt) {
 		ix.Name = t.free(indexNames(t, ix), "idx")
 	}
 	t.addIndex(ix)
-	for _, part := range t.family(!n.GetRelation().GetInh() || !t.Partitioned)[1:] {
-		p.copyIndex(part, ix)
-	}
+	return ix
 }
 
 // indexColumn reads one column of an index, which stands in the tokens of item.
@@ -615,7 +689,7 @@ func (p *postgresql) indexColumn(t *draft, e *pgIndexElem, item [2]int) IndexCol
 	for end < item[1] && !p.st.is(end, "(") {
 		end++
 	}
-	c.Expr = p.st.written(item[0], min(p.st.closing(end)+1, item[1]))
+	c.Expr = p.written(item[0], min(p.st.closing(end)+1, item[1]))
 	return c
 }
 

@@ -108,7 +108,7 @@ func (p *postgresql) use(n *pgTypeName, end int) *pgTypeUse {
 	u := &pgTypeUse{raw: p.st.written(start, end), path: p.path, array: len(n.GetArrayBounds()) > 0}
 	u.schema, u.name = pgName(n.GetNames())
 	if !p.st.is(start+1, ".") {
-		u.name = cmp.Or(p.known.spelled[strings.ToLower(p.st.text(start))], u.name)
+		u.name = cmp.Or(p.server.types.spelled[strings.ToLower(p.st.text(start))], u.name)
 	}
 	if mods := n.GetTypmods(); len(mods) > 0 {
 		u.length, u.modified = int(mods[0].GetAConst().GetIval().GetIval()), true
@@ -122,7 +122,7 @@ func (p *postgresql) use(n *pgTypeName, end int) *pgTypeUse {
 // setType gives a column its type, which stands in the tokens up to end.
 func (p *postgresql) setType(c *Column, n *pgTypeName, end int) {
 	u := p.use(n, end)
-	if base, ok := p.known.serial[u.name]; ok && u.schema == "" && !u.array {
+	if base, ok := p.server.types.serial[u.name]; ok && u.schema == "" && !u.array {
 		u.schema, u.name = "pg_catalog", base
 		p.setSerial(c)
 		c.NotNull = true
@@ -300,7 +300,7 @@ func (p *postgresql) resolveTypes() {
 // resolve fills what a use of a type says of a column. A domain passes on what
 // it is made of.
 func (p *postgresql) resolve(c *Column, u *pgTypeUse, depth int) {
-	if builtin, ok := p.known.builtin[u.name]; ok && (u.schema == "" || u.schema == "pg_catalog" || u.name == "citext") {
+	if builtin, ok := p.server.types.builtin[u.name]; ok && (u.schema == "" || u.schema == "pg_catalog" || u.name == "citext") {
 		domain := c.Type.Domain
 		array := c.Type.Array
 		c.Type = builtin

@@ -30,6 +30,7 @@ var grammars = map[string]struct {
 	"oracle":      {readOracle, checkOracleSQL, &statementLexis},
 	"postgresql":  {readPostgreSQL, pgCheck, &postgresqlLexis},
 	"sqlite":      {readSQLite, checkSQLite, &sqliteLexis},
+	"yugabytedb":  {readYugabyteDB, pgCheck, &postgresqlLexis},
 }
 
 // Grammars returns the names of the grammars that can be read.
