@@ -252,9 +252,21 @@ func (b *binding) readQueue() {
 	}
 }
 
+// noteWait tells where a wait is shorter than the column of the due time can tell.
+func (b *binding) noteWait() {
+	c, wait := b.spec.Due, b.spec.Backoff
+	if c == nil || wait.Expr != nil {
+		return
+	}
+	if step := b.step(c); wait.Base < 2*step {
+		b.note("column %q counts whole %ss: a job that failed is due up to one %s before or after its first wait of %s ends", c.Name, stepName(step), stepName(step), duration(wait.Base))
+	}
+}
+
 // readBackoff sets the wait between tries.
 func (b *binding) readBackoff() {
 	b.spec.Backoff = Backoff{Base: 5 * time.Second, Max: time.Hour, Factor: 2, Jitter: 0.1}
+	defer b.noteWait()
 	from := b.config.Backoff
 	if from == nil {
 		return

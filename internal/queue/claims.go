@@ -66,6 +66,7 @@ func (b *binding) readClaims() {
 		b.note("column %q is due and lease, so a claim hides the row by moving its due time", k.lease.column.Name)
 	}
 	b.readLengths()
+	b.checkLengths()
 	k.told = len(b.statusTests(Ready)) > 0 && len(b.statusTests(Running)) > 0 &&
 		disjointStates(b.statusTests(Ready), b.statusTests(Running))
 	b.chooseExpiry()
@@ -122,6 +123,24 @@ func (b *binding) readLengths() {
 	default:
 		b.errorf(k.heartbeat.pos, "nothing says after how long without a heartbeat in column %q a worker is gone", k.heartbeat.column.Name).
 			WithHint("Add timeout=5m here or at qgen:claimed.")
+	}
+}
+
+// checkLengths refuses claims that are over as soon as they are written, because their
+// time is cut or rounded to a step of the column.
+func (b *binding) checkLengths() {
+	k := &b.claims
+	for _, e := range []struct {
+		on *role
+		d  *distance
+	}{{k.lease, k.length}, {either(k.heartbeat, k.claimed), k.timeout}} {
+		if e.on == nil || e.d == nil || e.d.fixed == 0 {
+			continue
+		}
+		if step := b.step(e.on.column); e.d.fixed < 2*step {
+			b.errorf(e.d.pos, "column %q counts whole %ss, so a claim of %s can have run out when it begins", e.on.column.Name, stepName(step), duration(e.d.fixed)).
+				WithHint("Write at least twice the step, %s, or keep the time in a column of finer steps.", duration(2*step))
+		}
 	}
 }
 

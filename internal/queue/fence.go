@@ -5,7 +5,6 @@ package queue
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -61,8 +60,9 @@ func (b *binding) readFence() {
 	if a := s.Attempts; s.Cycle == nil && reset != "" && s.Fence.Level < FenceAttempt {
 		b.note("the count in column %q is set back by %s, so it is no fence; qgen:token or qgen:version is one", a.Column.Name, reset)
 	}
-	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.wholeSeconds(c[0]) {
-		b.note("the fence compares column %q, which counts whole seconds: two claims within one second look alike", c[0].Name)
+	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.step(c[0]) >= time.Second {
+		unit := stepName(b.step(c[0]))
+		b.note("the fence compares column %q, which counts whole %ss: two claims within one %s look alike", c[0].Name, unit, unit)
 	}
 }
 
@@ -89,22 +89,6 @@ func (b *binding) resetsCount() string {
 		}
 	}
 	return ""
-}
-
-// wholeSeconds reports whether a column keeps time without fractions of a
-// second.
-func (b *binding) wholeSeconds(c *schema.Column) bool {
-	as := b.columns[c].As
-	layout, isText := strings.CutPrefix(as, textTime)
-	switch {
-	case counting[layout].digits > 0:
-		return layout == epoch
-	case isText:
-		return !strings.ContainsAny(layout, ".,")
-	case as != "":
-		return as == epoch
-	}
-	return c.Type.Step >= time.Second
 }
 
 // marking are the strategies that mark a row while somebody has it.

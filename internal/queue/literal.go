@@ -153,6 +153,7 @@ type distance struct {
 	column *schema.Column
 	unit   time.Duration // of column; 0: it holds intervals
 	arg    bool          // the caller says it
+	pos    source.Pos    // of fixed
 }
 
 // shift returns the distance before or after now.
@@ -211,7 +212,7 @@ func (b *binding) length(r *role, word string, arg bool) *distance {
 		b.errorf(unit.pos, "%s has its unit already", w.pos.Text()).WithHint("unit= is for a column that holds a number. Leave it out.")
 		return nil
 	case ok:
-		return &distance{fixed: d}
+		return &distance{fixed: d, pos: l.pos}
 	case l.quote == bare && strings.ContainsAny(l.text[:min(1, len(l.text))], "0123456789+-."):
 		b.errorf(l.pos, "%q is no duration", l.text).
 			WithHint("Write a whole number and a unit: 300ms, 5s, 5m, 2h, 7d.")

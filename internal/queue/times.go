@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -409,4 +410,53 @@ func separates(text string) string {
 		return fmt.Sprintf("%q is not the same in all times", text[i:])
 	}
 	return ""
+}
+
+// step returns by how much two times differ at least that a column keeps as
+// different.
+func (b *binding) step(c *schema.Column) time.Duration {
+	as := b.columns[c].As
+	layout, isText := strings.CutPrefix(as, textTime)
+	if isText && counting[layout].digits == 0 {
+		for _, e := range []struct {
+			element string
+			step    time.Duration
+		}{{".000000", time.Microsecond}, {".000", time.Millisecond}, {"05", time.Second}, {"04", time.Minute}, {"15", time.Hour}} {
+			if strings.Contains(strings.ReplaceAll(layout, ",", "."), e.element) {
+				return e.step
+			}
+		}
+		return 24 * time.Hour
+	}
+	switch layout {
+	case epoch:
+		return time.Second
+	case epochMilli:
+		return time.Millisecond
+	case epochMicro:
+		return time.Microsecond
+	case epochNano:
+		return time.Nanosecond
+	}
+	if c.Type.Class == schema.Date {
+		return 24 * time.Hour
+	}
+	return c.Type.Step
+}
+
+// stepName returns what a step is called.
+func stepName(step time.Duration) string {
+	switch {
+	case step >= 24*time.Hour:
+		return "day"
+	case step >= time.Hour:
+		return "hour"
+	case step >= time.Minute:
+		return "minute"
+	case step >= time.Second:
+		return "second"
+	case step >= time.Millisecond:
+		return "millisecond"
+	}
+	return "microsecond"
 }
