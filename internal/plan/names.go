@@ -71,6 +71,15 @@ func exported(name string) string {
 	return s
 }
 
+// exportedOf returns the Go name of a column with its table's name in front: CStatus for
+// c.STATUS.
+func exportedOf(table, column string) string {
+	if column == strings.ToUpper(column) {
+		table = strings.ToUpper(table) // so that the whole is read as a name in capitals
+	}
+	return exported(table + "_" + column)
+}
+
 // unexported returns the Go name of a column as a parameter: msgID for msg_id.
 func unexported(name string) string {
 	s := exported(name)

@@ -39,7 +39,7 @@ func (b *builder) payloadFields(overrides map[string]columnOverride, seen map[st
 			f.Null, f.Payload = true, true
 			f.Doc = "From " + plainText(from.Table.QualifiedName()) + "; nil where it has no row for the job, or null."
 			if f.Name == "" || methods[f.Name] || seen[f.Name] != nil {
-				f.Name, f.JSON = exported(called+"_"+c.Name), jsonName(called+"_"+c.Name)
+				f.Name, f.JSON = exportedOf(called, c.Name), jsonName(called+"_"+c.Name)
 			}
 			if o := overrides[called+"."+c.Name]; o.name.IsSet() {
 				f.Name, f.JSON = o.name.Value, ""

@@ -185,6 +185,14 @@ func TestNames(t *testing.T) {
 			t.Errorf("unexported(%q) = %q, want %q", tt.column, got, tt.unexported)
 		}
 	}
+	for in, want := range map[[2]string]string{
+		{"j", "JOB_DATA"}: "JJobData", {"c", "STATUS"}: "CStatus", {"c", "status"}: "CStatus", {"d_mc7", "CONTENT"}: "DMc7Content",
+		{"QRTZ", "Data"}: "QRTZData", {"x", "ID"}: "XID",
+	} {
+		if got := exportedOf(in[0], in[1]); got != want {
+			t.Errorf("exportedOf(%q) = %q, want %q", in, got, want)
+		}
+	}
 	for in, want := range map[string]string{"type": "typeValue", "limit": "limitValue", "kind": "kind", "len": "lenValue"} {
 		if got := parameter(in); got != want {
 			t.Errorf("parameter(%q) = %q, want %q", in, got, want)
