@@ -756,7 +756,12 @@ func (s *scope) batchValue(f *Field, name string) string {
 	if form := s.d.Fragments["sent_bytes"].At(s.version); form != "" && s.batches("json") && s.holdsBytes(f) {
 		return dialect.Fill(form, "arg", name)
 	}
-	return s.write(s.spec.Table.Column(f.Column), name)
+	c := s.spec.Table.Column(f.Column)
+	value := s.write(c, name)
+	if form := s.d.Fragments["collated"].At(s.version); form != "" && c.Collation != "" && s.travel() == "json" {
+		return dialect.Fill(form, "value", value, "collation", c.Collation)
+	}
+	return value
 }
 
 // arrayType names the type of an array of a field's values.
@@ -813,14 +818,14 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 			text = s.list(Arg{Kind: ArgParamList, Param: gp, First: in + value, More: ", " + value, None: in + "NULL", Pad: true}) + ")"
 			break
 		}
-		text = dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", column, "arg", list, "type", s.sentType(gp.Field))
+		text = dialect.Fill(s.d.Fragments["list_in"].At(s.version), "column", column, "arg", list, "type", s.sentType(gp.Field), "value", s.batchValue(gp.Field, "value"))
 	case queue.Except:
 		if written {
 			not := " AND " + column + " <> " + s.write(p.Column, s.slot())
 			text = column + " IS NOT NULL" + s.list(Arg{Kind: ArgParamList, Param: gp, First: not, More: not, Pad: true})
 			break
 		}
-		text = dialect.Fill(s.d.Fragments["list_not"].At(s.version), "column", column, "arg", list, "type", s.sentType(gp.Field))
+		text = dialect.Fill(s.d.Fragments["list_not"].At(s.version), "column", column, "arg", list, "type", s.sentType(gp.Field), "value", s.batchValue(gp.Field, "value"))
 	case queue.Minimum:
 		text = column + " >= " + plain
 	case queue.Maximum:

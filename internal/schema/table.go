@@ -147,6 +147,7 @@ type Column struct {
 	Generated  bool   // computed from other columns: must not be written
 	OnUpdate   bool   // ON UPDATE CURRENT_TIMESTAMP: every change of the row writes it
 	Invisible  bool   // SELECT * leaves it out
+	Collation  string // of its own, as written; read where the servers know it per column
 	// Values are the only values allowed, from an enum type, a domain's or the
 	// column's CHECK (c IN (…)); nil when the DDL names none.
 	Values   []string

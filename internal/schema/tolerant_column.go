@@ -96,7 +96,10 @@ func (r *tolerant) everyAttribute(d *definition) bool {
 	case "references":
 		r.references()
 	case "collate":
-		r.value()
+		at := r.i
+		if r.value(); r.i == at+1 {
+			d.Collation = r.st.text(at)
+		}
 	}
 	return true
 }

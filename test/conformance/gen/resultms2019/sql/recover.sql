@@ -8,7 +8,7 @@ WITH /* resultms2019.Recover */ picked AS (
            id, status, owner
     FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  status = 'running'
-    AND    (owner IS NOT NULL AND owner NOT IN (SELECT value FROM OPENJSON(@p2) WITH (value nvarchar(4000) '$')))
+    AND    (owner IS NOT NULL AND owner NOT IN (SELECT CONVERT(varchar(8000), value) FROM OPENJSON(@p2) WITH (value nvarchar(4000) '$')))
 )
 UPDATE picked
 SET    status = 'ready',
