@@ -99,6 +99,7 @@ var folds = map[string]func(string) string{
 	"postgresql": strings.ToLower,
 	"sqlite":     func(name string) string { return name },
 	"mysql":      func(name string) string { return name },
+	"mssql":      func(name string) string { return name },
 }
 
 func read(t testing.TB, engine, ddl string, errs *source.ErrorList) *schema.Catalog {

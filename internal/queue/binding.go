@@ -427,8 +427,9 @@ func (b *binding) readSeq() {
 	if r := b.one("seq"); r != nil {
 		b.spec.Seq = r.column
 		if r.column.Type.Array || !slices.Contains([]schema.Class{schema.Int, schema.Decimal, schema.Timestamp, schema.Unknown}, r.column.Type.Class) {
-			b.errorf(r.pos, "column %q is %s, which does not grow with insertion", r.column.Name, r.column.Type.Raw).
-				WithHint("qgen:seq is for numbers that the database counts up.")
+			b.errorf(r.pos, "column %q is %s, and qgen:seq takes a number or a time only", r.column.Name, r.column.Type.Raw).
+				WithHint("Mark a number that the database counts up, or the time of insertion: qgen:seq notunique settle=60s.")
+			b.spec.Seq = nil // nothing more is to be said of it
 		}
 		return
 	}

@@ -6,6 +6,7 @@ package queue
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/qgen-dev/qgen/internal/schema"
 	"github.com/qgen-dev/qgen/internal/source"
@@ -137,9 +138,11 @@ func (b *binding) checkLengths() {
 		if e.on == nil || e.d == nil || e.d.fixed == 0 {
 			continue
 		}
-		if step := b.step(e.on.column); e.d.fixed < 2*step {
+		step := b.step(e.on.column)
+		least := (2*step + time.Millisecond - 1).Truncate(time.Millisecond) // as it can be written
+		if e.d.fixed < 2*step {
 			b.errorf(e.d.pos, "column %q counts whole %ss, so a claim of %s can have run out when it begins", e.on.column.Name, stepName(step), duration(e.d.fixed)).
-				WithHint("Write at least twice the step, %s, or keep the time in a column of finer steps.", duration(2*step))
+				WithHint("Write at least twice the step, %s, or keep the time in a column of finer steps.", duration(least))
 		}
 	}
 }
