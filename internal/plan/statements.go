@@ -759,6 +759,9 @@ func (s *scope) batchValue(f *Field, name string) string {
 	c := s.spec.Table.Column(f.Column)
 	value := s.write(c, name)
 	if form := s.d.Fragments["collated"].At(s.version); form != "" && c.Collation != "" && s.travel() == "json" {
+		if value == name {
+			value = dialect.Fill(s.d.Fragments["converted"].At(s.version), "type", s.sentType(f), "value", name)
+		}
 		return dialect.Fill(form, "value", value, "collation", c.Collation)
 	}
 	return value

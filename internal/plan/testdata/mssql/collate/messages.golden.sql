@@ -68,7 +68,7 @@ FROM   OPENJSON(@p1) WITH (
            owner_held nvarchar(4000) '$[3]'
        ) AS job
        INNER LOOP JOIN dbo.messages WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-       ON  message_key = message_key_held COLLATE Latin1_General_BIN2
+       ON  message_key = CONVERT(nvarchar(4000), message_key_held) COLLATE Latin1_General_BIN2
        AND part = CONVERT(varchar(8000), part_held) COLLATE Latin1_General_BIN2
 WHERE  locked_until = CONVERT(datetime2, locked_until_held, 126)
 AND    owner = CONVERT(varchar(8000), owner_held) COLLATE Modern_Spanish_CI_AS
@@ -92,7 +92,7 @@ FROM   OPENJSON(@p1) WITH (
            owner_held nvarchar(4000) '$[3]'
        ) AS job
        INNER LOOP JOIN dbo.messages WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-       ON  message_key = message_key_held COLLATE Latin1_General_BIN2
+       ON  message_key = CONVERT(nvarchar(4000), message_key_held) COLLATE Latin1_General_BIN2
        AND part = CONVERT(varchar(8000), part_held) COLLATE Latin1_General_BIN2
 WHERE  locked_until = CONVERT(datetime2, locked_until_held, 126)
 AND    owner = CONVERT(varchar(8000), owner_held) COLLATE Modern_Spanish_CI_AS
@@ -116,7 +116,7 @@ FROM   OPENJSON(@p1) WITH (
            owner_held nvarchar(4000) '$[3]'
        ) AS job
        INNER LOOP JOIN dbo.messages WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-       ON  message_key = message_key_held COLLATE Latin1_General_BIN2
+       ON  message_key = CONVERT(nvarchar(4000), message_key_held) COLLATE Latin1_General_BIN2
        AND part = CONVERT(varchar(8000), part_held) COLLATE Latin1_General_BIN2
 WHERE  locked_until = CONVERT(datetime2, locked_until_held, 126)
 AND    owner = CONVERT(varchar(8000), owner_held) COLLATE Modern_Spanish_CI_AS
@@ -140,7 +140,7 @@ FROM   OPENJSON(@p1) WITH (
            owner_held nvarchar(4000) '$[3]'
        ) AS job
        INNER LOOP JOIN dbo.messages WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-       ON  message_key = message_key_held COLLATE Latin1_General_BIN2
+       ON  message_key = CONVERT(nvarchar(4000), message_key_held) COLLATE Latin1_General_BIN2
        AND part = CONVERT(varchar(8000), part_held) COLLATE Latin1_General_BIN2
 WHERE  locked_until = CONVERT(datetime2, locked_until_held, 126)
 AND    owner = CONVERT(varchar(8000), owner_held) COLLATE Modern_Spanish_CI_AS
