@@ -437,8 +437,13 @@ func (b *binding) resolve(name TransitionName) []Write {
 }
 
 // keepsKey complains about writes that would give a row another key. A status and a count
-// may be part of it: what follows a claim is told the key as the claim leaves it.
+// may be part of it, and of several columns a time: what follows a claim is told the key as
+// the claim leaves it, and what gives a job back may change it.
 func (b *binding) keepsKey() {
+	may := []string{"status", "attempts"}
+	if len(b.spec.Key) > 1 {
+		may = append(may, "due", "visible", "lease", "claimed", "heartbeat")
+	}
 	said := map[*role]bool{}
 	for _, name := range b.spec.Steps() {
 		t := b.spec.Transitions[name]
@@ -450,7 +455,7 @@ func (b *binding) keepsKey() {
 				continue
 			}
 			for _, d := range b.drafts[name] {
-				if d.column != w.Column || !same(d.value, w.Value) || said[d.by] || d.by.verb == "status" || d.by.verb == "attempts" {
+				if d.column != w.Column || !same(d.value, w.Value) || said[d.by] || slices.Contains(may, d.by.verb) {
 					continue
 				}
 				said[d.by] = true

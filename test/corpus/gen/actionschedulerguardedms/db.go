@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // ErrLost is what an operation returns for a job whose claim is no longer the caller's: it
@@ -49,6 +50,7 @@ type Queue struct {
 	db     DBTX
 	begin  beginner // nil in the caller's transaction
 	worker string
+	wrong  error // why it does nothing, nil for most
 	hook   Hook
 }
 
@@ -78,11 +80,16 @@ func (q *Queue) WithTx(tx *sql.Tx) *Queue {
 // Option changes how a queue works.
 type Option func(*Queue)
 
-// WithWorker names the worker that claims record. Without it they record host name and process
-// id.
+// WithWorker names the worker that claims record. It has at most 64 characters, which is what
+// there is room for: with a longer one every operation returns an error. Without it claims
+// record host name and process id, less what is too long at the front.
 func WithWorker(worker string) Option {
 	return func(q *Queue) {
 		q.worker = worker
+		q.wrong = nil
+		if n := utf8.RuneCountInString(worker); n > 64 {
+			q.wrong = fmt.Errorf("the worker %q has %d characters, and there is room for 64", worker, n)
+		}
 	}
 }
 
@@ -127,6 +134,9 @@ type row interface {
 // retry runs fn, and again while its error surely left nothing behind, five times at most. In
 // the caller's transaction it runs it once.
 func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) error {
+	if q.wrong != nil {
+		return fmt.Errorf("actionschedulerguardedms: %s: %w", op, q.wrong)
+	}
 	err := fn(q.db)
 	for try := 1; try < 5 && q.begin != nil && rolledBack(err); try++ {
 		if pause(ctx, try) != nil {
@@ -306,11 +316,12 @@ func hasNumber(err error, numbers ...int32) bool {
 	return errors.As(err, &e) && slices.Contains(numbers, e.SQLErrorNumber())
 }
 
-// defaultWorker is host name and process id.
+// defaultWorker is host name and process id, in at most 64 characters.
 func defaultWorker() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return host + ":" + strconv.Itoa(os.Getpid())
+	name := host + ":" + strconv.Itoa(os.Getpid())
+	return name[max(0, len(name)-64):]
 }

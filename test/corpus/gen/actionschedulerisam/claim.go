@@ -86,7 +86,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 			for _, j := range tried {
 				n, err := exec(ctx, db, claimSQL,
 					token,
-					list{first: "(action_id = ?", more: " OR action_id = ?", pad: true, rows: column([]Job{j}, func(j Job) []any { return []any{j.ActionID} })},
+					list{first: "(action_id IN (?", more: ", ?", pad: true, rows: column([]Job{j}, func(j Job) []any { return []any{j.ActionID} })},
 				)
 				if err != nil && len(mine) == 0 {
 					return err
@@ -103,7 +103,7 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 				return err
 			}
 			taken, err = query(ctx, db, scanJob, claimReadSQL,
-				list{first: "(action_id = ?", more: " OR action_id = ?", pad: true, rows: column(mine, func(j Job) []any { return []any{j.ActionID} })},
+				list{first: "(action_id IN (?", more: ", ?", pad: true, rows: column(mine, func(j Job) []any { return []any{j.ActionID} })},
 			)
 			return err
 		})

@@ -37,6 +37,6 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "complete", jobs, completeLockSQL, completeSQL,
-		list{first: "(action_id = ? AND claim_id = ?)", more: "\n       OR (action_id = ? AND claim_id = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
+		list{first: "((action_id, claim_id) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
 	)
 }

@@ -45,11 +45,11 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 3 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			backoff(failures).Seconds(),
-			list{first: "(action_id = ? AND claim_id = ?)", more: "\n       OR (action_id = ? AND claim_id = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
+			list{first: "((action_id, claim_id) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
 		)
 	}
 	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
-		list{first: "(action_id = ? AND claim_id = ?)", more: "\n       OR (action_id = ? AND claim_id = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
+		list{first: "((action_id, claim_id) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
 	)
 }
 

@@ -41,6 +41,6 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
 		delay.Seconds(),
 		delay.Seconds(),
-		list{first: "(action_id = ? AND claim_id = ?)", more: "\n       OR (action_id = ? AND claim_id = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
+		list{first: "((action_id, claim_id) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
 	)
 }

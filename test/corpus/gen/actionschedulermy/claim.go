@@ -59,12 +59,12 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 		}
 		if _, err = exec(ctx, db, claimSQL,
 			token,
-			list{first: "(action_id = ?", more: " OR action_id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ActionID} })},
+			list{first: "(action_id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ActionID} })},
 		); err != nil {
 			return err
 		}
 		jobs, err = query(ctx, db, scanJob, claimReadSQL,
-			list{first: "(action_id = ?", more: " OR action_id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ActionID} })},
+			list{first: "(action_id IN (?", more: ", ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ActionID} })},
 		)
 		return err
 	})

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sijms/go-ora/v2"
 	"github.com/sijms/go-ora/v2/network"
@@ -52,6 +53,7 @@ type Queue struct {
 	db     DBTX
 	begin  beginner // nil in the caller's transaction
 	worker string
+	wrong  error // why it does nothing, nil for most
 	hook   Hook
 }
 
@@ -81,11 +83,16 @@ func (q *Queue) WithTx(tx *sql.Tx) *Queue {
 // Option changes how a queue works.
 type Option func(*Queue)
 
-// WithWorker names the worker that claims record. Without it they record host name and process
-// id.
+// WithWorker names the worker that claims record. It has at most 64 characters, which is what
+// there is room for: with a longer one every operation returns an error. Without it claims
+// record host name and process id, less what is too long at the front.
 func WithWorker(worker string) Option {
 	return func(q *Queue) {
 		q.worker = worker
+		q.wrong = nil
+		if n := utf8.RuneCountInString(worker); n > 64 {
+			q.wrong = fmt.Errorf("the worker %q has %d characters, and there is room for 64", worker, n)
+		}
 	}
 }
 
@@ -130,6 +137,9 @@ type row interface {
 // retry runs fn, and again while its error surely left nothing behind, five times at most. In
 // the caller's transaction it runs it once.
 func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) error {
+	if q.wrong != nil {
+		return fmt.Errorf("actionschedulerora: %s: %w", op, q.wrong)
+	}
 	err := fn(q.db)
 	for try := 1; try < 5 && q.begin != nil && rolledBack(err); try++ {
 		if pause(ctx, try) != nil {
@@ -340,11 +350,12 @@ func insert(ctx context.Context, db DBTX, text string, args ...any) (number int6
 	return number, err
 }
 
-// defaultWorker is host name and process id.
+// defaultWorker is host name and process id, in at most 64 characters.
 func defaultWorker() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return host + ":" + strconv.Itoa(os.Getpid())
+	name := host + ":" + strconv.Itoa(os.Getpid())
+	return name[max(0, len(name)-64):]
 }

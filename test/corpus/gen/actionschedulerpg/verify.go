@@ -70,7 +70,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
 		{verifyColumnsAlsoSQL, "of actionscheduler_claims: generate again from the present schema, or migrate the database"},
 		{verifyIsolationSQL, "set default_transaction_isolation = 'read committed' for this user or database; claims at a higher level fail with 40001 when workers meet"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without actionscheduler_actions_ready every claim reads more rows than it takes, without actionscheduler_actions_expired Recover reads the claims that are good as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

@@ -53,7 +53,7 @@ func (q *Queue) Claim(ctx context.Context, builderid int32, limit int) (jobs []J
 			mine, err := addClaims(found, func(part []Job) error {
 				_, err := exec(ctx, db, claimSQL,
 					q.worker,
-					list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(part, func(j Job) []any { return []any{j.ID} })},
+					list{first: "(id IN (?", more: ", ?", pad: true, rows: column(part, func(j Job) []any { return []any{j.ID} })},
 				)
 				return err
 			})
@@ -61,7 +61,7 @@ func (q *Queue) Claim(ctx context.Context, builderid int32, limit int) (jobs []J
 				return err
 			}
 			jobs, err = query(ctx, db, scanJob, claimReadSQL,
-				list{first: "(buildrequests.id = ?", more: " OR buildrequests.id = ?", pad: true, rows: column(mine, func(j Job) []any { return []any{j.ID} })},
+				list{first: "(buildrequests.id IN (?", more: ", ?", pad: true, rows: column(mine, func(j Job) []any { return []any{j.ID} })},
 			)
 			return err
 		})

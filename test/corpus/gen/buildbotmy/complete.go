@@ -59,7 +59,7 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 	}
 	return q.settleRows(ctx, "complete", column(done, func(d Done) Job { return d.Job }), func(db DBTX) error {
 		_, err := query(ctx, db, scanKey, completeBeforeSQL,
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(column(done, func(d Done) Job { return d.Job }), func(j Job) []any { return []any{j.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(column(done, func(d Done) Job { return d.Job }), func(j Job) []any { return []any{j.ID} })},
 		)
 		return err
 	}, func(db DBTX, held []Job) error {
@@ -70,10 +70,10 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 		})
 		_, err := exec(ctx, db, completeRowsSQL,
 			list{first: " WHEN id = ? THEN ?", more: " WHEN id = ? THEN ?", rows: column(finished, func(d Done) []any { return []any{d.ID, d.Result} })},
-			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(finished, func(d Done) []any { return []any{d.ID} })},
+			list{first: "(id IN (?", more: ", ?", pad: true, rows: column(finished, func(d Done) []any { return []any{d.ID} })},
 		)
 		return err
 	}, completeLockSQL, completeSQL,
-		list{first: "(brid = ? AND claimed_at = ? AND masterid = ?)", more: "\n       OR (brid = ? AND claimed_at = ? AND masterid = ?)", pad: true, rows: column(done, func(d Done) []any { return []any{d.ID, d.ClaimedAt.Unix(), d.Masterid} })},
+		list{first: "((brid, claimed_at, masterid) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(done, func(d Done) []any { return []any{d.ID, d.ClaimedAt.Unix(), d.Masterid} })},
 	)
 }

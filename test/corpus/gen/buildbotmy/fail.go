@@ -30,6 +30,6 @@ var (
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
-		list{first: "(brid = ? AND claimed_at = ? AND masterid = ?)", more: "\n       OR (brid = ? AND claimed_at = ? AND masterid = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.Unix(), j.Masterid} })},
+		list{first: "((brid, claimed_at, masterid) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.Unix(), j.Masterid} })},
 	)
 }

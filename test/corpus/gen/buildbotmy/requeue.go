@@ -37,6 +37,6 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
-		list{first: "(brid = ? AND claimed_at = ? AND masterid = ?)", more: "\n       OR (brid = ? AND claimed_at = ? AND masterid = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.Unix(), j.Masterid} })},
+		list{first: "((brid, claimed_at, masterid) IN ((?, ?, ?)", more: ",\n       (?, ?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.ClaimedAt.Unix(), j.Masterid} })},
 	)
 }

@@ -193,7 +193,7 @@ LIMIT  $2;
 -- arguments: 1: new DueAt, 2: new WaitS
 INSERT /* ticksq.Enqueue */ INTO ticks
        (due_at, wait_s)
-VALUES ($1, coalesce($2::integer, 60))
+VALUES ($1, coalesce($2::bigint, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -203,7 +203,7 @@ RETURNING id;
 INSERT /* ticksq.EnqueueMany */ INTO ticks
        (due_at, wait_s)
 SELECT due_at_new, coalesce(wait_s_new, 60)
-FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (due_at_new, wait_s_new, job_order)
+FROM   unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS job (due_at_new, wait_s_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 
@@ -259,9 +259,9 @@ FROM   (VALUES ('id', 'bigint'),
                ('state', 'char'),
                ('due_at', 'bigint'),
                ('since', 'bigint'),
-               ('tries', 'integer'),
+               ('tries', 'bigint'),
                ('ended', 'varchar'),
-               ('wait_s', 'integer')) AS want (name, type)
+               ('wait_s', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('ticks')
        AND have.attname = want.name

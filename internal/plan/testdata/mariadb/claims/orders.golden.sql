@@ -120,6 +120,7 @@ SELECT /* ordersq.Complete */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/complete.sql
@@ -132,7 +133,8 @@ FOR    UPDATE;
 DELETE /* ordersq.Complete */ reservations
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
-AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
+AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder;
 
 -- sql/complete_rows.sql
 -- complete: the rows of the jobs whose claims complete.sql ended
@@ -157,6 +159,7 @@ SELECT /* ordersq.Fail */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/retry.sql
@@ -169,7 +172,8 @@ FOR    UPDATE;
 DELETE /* ordersq.Fail */ reservations
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
-AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
+AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -183,6 +187,7 @@ SELECT /* ordersq.Requeue */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/requeue.sql
@@ -195,7 +200,8 @@ FOR    UPDATE;
 DELETE /* ordersq.Requeue */ reservations
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
-AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
+AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder;
 
 -- sql/extend_lock.sql
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
@@ -209,6 +215,7 @@ SELECT /* ordersq.Extend */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/extend.sql

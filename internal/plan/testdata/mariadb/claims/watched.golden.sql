@@ -98,6 +98,7 @@ SELECT /* watchedq.Complete */
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/complete.sql
@@ -135,6 +136,7 @@ SELECT /* watchedq.Fail */
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/retry.sql
@@ -147,7 +149,8 @@ FOR    UPDATE;
 DELETE /* watchedq.Fail */ buildrequest_claims
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
-AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0);
+AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -161,6 +164,7 @@ SELECT /* watchedq.Requeue */
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/requeue.sql
@@ -173,7 +177,8 @@ FOR    UPDATE;
 DELETE /* watchedq.Requeue */ buildrequest_claims
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
-AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0);
+AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid;
 
 -- sql/recover.sql
 -- recover: running of workers that are gone to ready

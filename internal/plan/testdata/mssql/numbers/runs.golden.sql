@@ -33,6 +33,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "held_till", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running
@@ -180,7 +181,7 @@ WITH /* runsq.Purge */ picked AS (
            id
     FROM   runs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'D'
-    AND    ended <= DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) - FLOOR(@p2 * 1000)
+    AND    ended <= DATEDIFF_BIG(millisecond, '19700101', SYSUTCDATETIME()) - CAST(@p2 * 1000.0 AS bigint)
 )
 DELETE FROM picked
 OUTPUT deleted.id;

@@ -71,7 +71,7 @@ UPDATE /* actionsq.Claim */ actions FORCE INDEX (PRIMARY)
 SET    state = 'A',
        claimed = UTC_TIMESTAMP(6),
        claim_id = ?
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -82,7 +82,7 @@ WHERE  (id = ?);
 SELECT /* actionsq.Claim */
        id, hook, CAST(claimed AS CHAR), claim_id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -94,7 +94,7 @@ WHERE  (id = ?);
 SELECT /* actionsq.Complete */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -107,7 +107,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimID
 UPDATE /* actionsq.Complete */ actions FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -120,7 +120,7 @@ AND    state = 'A';
 SELECT /* actionsq.Fail */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -133,7 +133,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimID
 UPDATE /* actionsq.Fail */ actions FORCE INDEX (PRIMARY)
 SET    state = 'E'
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -146,7 +146,7 @@ AND    state = 'A';
 SELECT /* actionsq.Requeue */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -161,7 +161,7 @@ UPDATE /* actionsq.Requeue */ actions FORCE INDEX (PRIMARY)
 SET    state = 'N',
        claimed = NULL,
        claim_id = 0
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -174,7 +174,7 @@ AND    state = 'A';
 SELECT /* actionsq.Extend */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -187,7 +187,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimID
 UPDATE /* actionsq.Extend */ actions FORCE INDEX (PRIMARY)
 SET    claimed = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/recover.sql

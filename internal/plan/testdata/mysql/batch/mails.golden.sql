@@ -67,7 +67,7 @@ VALUES (UTC_TIMESTAMP(6));
 UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
 SET    state = 'A',
        run = ?
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'N';
 
 -- sql/claim_read.sql
@@ -79,7 +79,7 @@ AND    state = 'N';
 SELECT /* mailsq.Claim */
        id, run
 FROM   mails FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_batch_undo.sql
 -- claim: deletes the row of runs again where others were quicker and claim.sql took none
@@ -100,7 +100,7 @@ WHERE  id = ?;
 SELECT /* mailsq.Complete */
        id
 FROM   mails FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND run = ?))
+WHERE  ((id, run) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -113,7 +113,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Run
 UPDATE /* mailsq.Complete */ mails FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  ((id = ? AND run = ?))
+WHERE  ((id, run) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -126,7 +126,7 @@ AND    state = 'A';
 SELECT /* mailsq.Fail */
        id
 FROM   mails FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND run = ?))
+WHERE  ((id, run) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -140,7 +140,7 @@ FOR    UPDATE;
 UPDATE /* mailsq.Fail */ mails FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run = NULL
-WHERE  ((id = ? AND run = ?))
+WHERE  ((id, run) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -153,7 +153,7 @@ AND    state = 'A';
 SELECT /* mailsq.Requeue */
        id
 FROM   mails FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND run = ?))
+WHERE  ((id, run) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -167,7 +167,7 @@ FOR    UPDATE;
 UPDATE /* mailsq.Requeue */ mails FORCE INDEX (PRIMARY)
 SET    state = 'N',
        run = NULL
-WHERE  ((id = ? AND run = ?))
+WHERE  ((id, run) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/purge_done.sql

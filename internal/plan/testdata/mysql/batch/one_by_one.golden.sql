@@ -73,11 +73,12 @@ FOR    UPDATE SKIP LOCKED;
 SELECT /* onebyoneq.Claim */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    (SELECT 1
                FROM   hooks
                WHERE  name = actions.hook
                FOR    UPDATE SKIP LOCKED) = 1
+AND    hook <=> hook
 FOR    UPDATE;
 
 -- sql/claim_count.sql
@@ -89,7 +90,7 @@ FOR    UPDATE;
 SELECT /* onebyoneq.Claim */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    (SELECT count(*)
                FROM   actions AS other
                WHERE  other.hook = actions.hook
@@ -114,7 +115,7 @@ UPDATE /* onebyoneq.Claim */ actions FORCE INDEX (PRIMARY)
 SET    state = 'A',
        claimed = UTC_TIMESTAMP(6),
        claim_id = ?
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -125,7 +126,7 @@ WHERE  (id = ?);
 SELECT /* onebyoneq.Claim */
        id, hook, CAST(claimed AS CHAR), claim_id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -137,7 +138,7 @@ WHERE  (id = ?);
 SELECT /* onebyoneq.Complete */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -150,7 +151,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimID
 UPDATE /* onebyoneq.Complete */ actions FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -163,7 +164,7 @@ AND    state = 'A';
 SELECT /* onebyoneq.Fail */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -176,7 +177,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimID
 UPDATE /* onebyoneq.Fail */ actions FORCE INDEX (PRIMARY)
 SET    state = 'E'
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -189,7 +190,7 @@ AND    state = 'A';
 SELECT /* onebyoneq.Requeue */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -204,7 +205,7 @@ UPDATE /* onebyoneq.Requeue */ actions FORCE INDEX (PRIMARY)
 SET    state = 'N',
        claimed = NULL,
        claim_id = 0
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -217,7 +218,7 @@ AND    state = 'A';
 SELECT /* onebyoneq.Extend */
        id
 FROM   actions FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -230,7 +231,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimID
 UPDATE /* onebyoneq.Extend */ actions FORCE INDEX (PRIMARY)
 SET    claimed = UTC_TIMESTAMP(6)
-WHERE  ((id = ? AND claim_id = ?))
+WHERE  ((id, claim_id) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/recover.sql

@@ -55,7 +55,7 @@ INSERT /* buildsq.Claim */ INTO buildrequest_claims
        (brid, masterid, claimed_at)
 SELECT buildrequests.id, ?, UNIX_TIMESTAMP()
 FROM   buildrequests FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads the jobs that were taken, with their claims
@@ -68,7 +68,7 @@ SELECT /* buildsq.Claim */
        buildrequests.submitted_at, buildrequest_claims.masterid,
        buildrequest_claims.claimed_at
 FROM   buildrequest_claims, buildrequests FORCE INDEX (PRIMARY)
-WHERE  (buildrequests.id = ?)
+WHERE  (buildrequests.id IN (?))
 AND    buildrequest_claims.brid = buildrequests.id
 AND    buildrequests.complete = 0;
 
@@ -81,7 +81,7 @@ AND    buildrequests.complete = 0;
 SELECT /* buildsq.Complete */
        id
 FROM   buildrequests FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    builderid <=> builderid
 FOR    UPDATE;
 
@@ -95,8 +95,9 @@ FOR    UPDATE;
 SELECT /* buildsq.Complete */
        brid
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/complete.sql
@@ -108,7 +109,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimedAt Masterid
 UPDATE /* buildsq.Complete */ buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 SET    masterid = masterid
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0);
 
 -- sql/complete_rows.sql
@@ -120,7 +121,7 @@ AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = bui
 UPDATE /* buildsq.Complete */ buildrequests FORCE INDEX (PRIMARY)
 SET    complete = 1,
        complete_at = UNIX_TIMESTAMP()
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    complete = 0;
 
 -- sql/retry_lock.sql
@@ -133,8 +134,9 @@ AND    complete = 0;
 SELECT /* buildsq.Fail */
        brid
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/retry.sql
@@ -146,8 +148,9 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimedAt Masterid
 DELETE /* buildsq.Fail */ buildrequest_claims
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
-AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0);
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
+AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -159,8 +162,9 @@ AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = bui
 SELECT /* buildsq.Requeue */
        brid
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/requeue.sql
@@ -172,8 +176,9 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimedAt Masterid
 DELETE /* buildsq.Requeue */ buildrequest_claims
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
-AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0);
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
+AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -52,7 +52,7 @@ FOR    UPDATE SKIP LOCKED;
 SELECT /* ordersq.Claim */
        region, order_no
 FROM   reservations FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND order_no = ?))
+WHERE  ((region, order_no) IN ((?, ?)))
 AND    since <= UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND
 FOR    UPDATE;
 
@@ -66,7 +66,7 @@ UPDATE /* ordersq.Claim */ reservations FORCE INDEX (PRIMARY)
 SET    holder = ?,
        since = UTC_TIMESTAMP(6),
        tries = tries + 1
-WHERE  ((region = ? AND order_no = ?));
+WHERE  ((region, order_no) IN ((?, ?)));
 
 -- sql/claim.sql
 -- claim: ready to running, by a row of reservations for each of the rows that claim_lock.sql locked
@@ -79,7 +79,7 @@ INSERT /* ordersq.Claim */ INTO reservations
        (region, order_no, holder, since, tries)
 SELECT orders.region, orders.seq, ?, UTC_TIMESTAMP(6), 1
 FROM   orders FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ?));
+WHERE  ((region, seq) IN ((?, ?)));
 
 -- sql/claim_read.sql
 -- claim: reads the jobs that were taken, with their claims
@@ -91,7 +91,7 @@ SELECT /* ordersq.Claim */
        orders.region, orders.seq, orders.body, reservations.holder,
        CAST(reservations.since AS CHAR), reservations.tries
 FROM   reservations, orders FORCE INDEX (PRIMARY)
-WHERE  ((orders.region = ? AND orders.seq = ?))
+WHERE  ((orders.region, orders.seq) IN ((?, ?)))
 AND    reservations.region = orders.region
 AND    reservations.order_no = orders.seq;
 
@@ -104,7 +104,7 @@ AND    reservations.order_no = orders.seq;
 SELECT /* ordersq.Complete */
        region, seq
 FROM   orders FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ?))
+WHERE  ((region, seq) IN ((?, ?)))
 AND    body <=> body
 FOR    UPDATE;
 
@@ -118,8 +118,9 @@ FOR    UPDATE;
 SELECT /* ordersq.Complete */
        region, order_no
 FROM   reservations FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
+WHERE  ((region, order_no, since, holder) IN ((?, ?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/complete.sql
@@ -131,8 +132,9 @@ FOR    UPDATE;
 -- arguments: 1: list Region Seq Since Holder
 DELETE /* ordersq.Complete */ reservations
 FROM   reservations FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
-AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
+WHERE  ((region, order_no, since, holder) IN ((?, ?, ?, ?)))
+AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder;
 
 -- sql/complete_rows.sql
 -- complete: the rows of the jobs whose claims complete.sql ended
@@ -142,7 +144,7 @@ AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region A
 -- arguments: 1: list Region Seq
 DELETE /* ordersq.Complete */ orders
 FROM   orders FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND seq = ?))
+WHERE  ((region, seq) IN ((?, ?)))
 AND    body <=> body;
 
 -- sql/retry_lock.sql
@@ -155,8 +157,9 @@ AND    body <=> body;
 SELECT /* ordersq.Fail */
        region, order_no
 FROM   reservations FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
+WHERE  ((region, order_no, since, holder) IN ((?, ?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/retry.sql
@@ -168,8 +171,9 @@ FOR    UPDATE;
 -- arguments: 1: list Region Seq Since Holder
 DELETE /* ordersq.Fail */ reservations
 FROM   reservations FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
-AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
+WHERE  ((region, order_no, since, holder) IN ((?, ?, ?, ?)))
+AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -181,8 +185,9 @@ AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region A
 SELECT /* ordersq.Requeue */
        region, order_no
 FROM   reservations FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
+WHERE  ((region, order_no, since, holder) IN ((?, ?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/requeue.sql
@@ -194,8 +199,9 @@ FOR    UPDATE;
 -- arguments: 1: list Region Seq Since Holder
 DELETE /* ordersq.Requeue */ reservations
 FROM   reservations FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
-AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
+WHERE  ((region, order_no, since, holder) IN ((?, ?, ?, ?)))
+AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder;
 
 -- sql/extend_lock.sql
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
@@ -207,8 +213,9 @@ AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region A
 SELECT /* ordersq.Extend */
        region, order_no
 FROM   reservations FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
+WHERE  ((region, order_no, since, holder) IN ((?, ?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/extend.sql
@@ -220,7 +227,7 @@ FOR    UPDATE;
 -- arguments: 1: list Region Seq Since Holder
 UPDATE /* ordersq.Extend */ reservations FORCE INDEX (PRIMARY)
 SET    since = UTC_TIMESTAMP(6)
-WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
+WHERE  ((region, order_no, since, holder) IN ((?, ?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
 
 -- sql/extend_read.sql
@@ -232,7 +239,7 @@ AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region A
 SELECT /* ordersq.Extend */
        region, order_no, CAST(since AS CHAR)
 FROM   reservations FORCE INDEX (PRIMARY)
-WHERE  ((region = ? AND order_no = ?));
+WHERE  ((region, order_no) IN ((?, ?)));
 
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone

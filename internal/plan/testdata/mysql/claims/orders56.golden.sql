@@ -53,6 +53,7 @@ SELECT /* orders56q.Claim */
 FROM   orders FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND seq = ?))
 AND    (SELECT COUNT(*) FROM reservations WHERE reservations.region = orders.region AND reservations.order_no = orders.seq AND NOT (reservations.since <= UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND)) = 0
+AND    body <=> body
 FOR    UPDATE;
 
 -- sql/claim_expired.sql
@@ -132,6 +133,7 @@ SELECT /* orders56q.Complete */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/complete.sql
@@ -144,7 +146,8 @@ FOR    UPDATE;
 DELETE /* orders56q.Complete */ reservations
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
-AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
+AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder;
 
 -- sql/complete_rows.sql
 -- complete: the rows of the jobs whose claims complete.sql ended
@@ -169,6 +172,7 @@ SELECT /* orders56q.Fail */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/retry.sql
@@ -181,7 +185,8 @@ FOR    UPDATE;
 DELETE /* orders56q.Fail */ reservations
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
-AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
+AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -195,6 +200,7 @@ SELECT /* orders56q.Requeue */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/requeue.sql
@@ -207,7 +213,8 @@ FOR    UPDATE;
 DELETE /* orders56q.Requeue */ reservations
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
-AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0);
+AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder;
 
 -- sql/extend_lock.sql
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
@@ -221,6 +228,7 @@ SELECT /* orders56q.Extend */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/extend.sql

@@ -56,7 +56,7 @@ INSERT /* watchedq.Claim */ INTO buildrequest_claims
        (brid, masterid, claimed_at)
 SELECT buildrequests.id, ?, UNIX_TIMESTAMP()
 FROM   buildrequests FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads the jobs that were taken, with their claims
@@ -69,7 +69,7 @@ SELECT /* watchedq.Claim */
        buildrequests.complete_at, buildrequests.submitted_at, buildrequest_claims.masterid,
        buildrequest_claims.claimed_at
 FROM   buildrequest_claims, buildrequests FORCE INDEX (PRIMARY)
-WHERE  (buildrequests.id = ?)
+WHERE  (buildrequests.id IN (?))
 AND    buildrequest_claims.brid = buildrequests.id
 AND    buildrequests.complete = 0;
 
@@ -82,7 +82,7 @@ AND    buildrequests.complete = 0;
 SELECT /* watchedq.Complete */
        id
 FROM   buildrequests FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    builderid <=> builderid
 FOR    UPDATE;
 
@@ -96,8 +96,9 @@ FOR    UPDATE;
 SELECT /* watchedq.Complete */
        brid
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/complete.sql
@@ -109,7 +110,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimedAt Masterid
 UPDATE /* watchedq.Complete */ buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 SET    masterid = masterid
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0);
 
 -- sql/complete_rows.sql
@@ -120,7 +121,7 @@ AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = bui
 -- arguments: 1: list ID
 UPDATE /* watchedq.Complete */ buildrequests FORCE INDEX (PRIMARY)
 SET    complete = 1
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    complete = 0;
 
 -- sql/retry_lock.sql
@@ -133,8 +134,9 @@ AND    complete = 0;
 SELECT /* watchedq.Fail */
        brid
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/retry.sql
@@ -146,8 +148,9 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimedAt Masterid
 DELETE /* watchedq.Fail */ buildrequest_claims
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
-AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0);
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
+AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -159,8 +162,9 @@ AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = bui
 SELECT /* watchedq.Requeue */
        brid
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/requeue.sql
@@ -172,8 +176,9 @@ FOR    UPDATE;
 -- arguments: 1: list ID ClaimedAt Masterid
 DELETE /* watchedq.Requeue */ buildrequest_claims
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
-AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0);
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
+AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid;
 
 -- sql/recover.sql
 -- recover: running of workers that are gone to ready

@@ -52,7 +52,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* amidq.Claim */ amid FORCE INDEX (PRIMARY)
 SET    state = 'x'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -63,7 +63,7 @@ WHERE  (id = ?);
 SELECT /* amidq.Claim */
        id, topic, grade
 FROM   amid FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -74,7 +74,7 @@ WHERE  (id = ?);
 SELECT /* amidq.Complete */
        id
 FROM   amid FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -86,7 +86,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* amidq.Complete */ amid FORCE INDEX (PRIMARY)
 SET    state = 'd'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/retry_lock.sql
@@ -98,7 +98,7 @@ AND    state = 'x';
 SELECT /* amidq.Fail */
        id
 FROM   amid FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -110,7 +110,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* amidq.Fail */ amid FORCE INDEX (PRIMARY)
 SET    state = 'r'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/requeue_lock.sql
@@ -122,7 +122,7 @@ AND    state = 'x';
 SELECT /* amidq.Requeue */
        id
 FROM   amid FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -134,7 +134,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* amidq.Requeue */ amid FORCE INDEX (PRIMARY)
 SET    state = 'r'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/purge_done.sql

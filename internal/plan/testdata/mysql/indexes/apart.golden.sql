@@ -54,7 +54,7 @@ LIMIT  ?;
 -- arguments: 1: list ID, 2: param topic string
 UPDATE /* apartq.Claim */ apart FORCE INDEX (PRIMARY)
 SET    state = 'x'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'r'
 AND    topic = ?;
 
@@ -67,7 +67,7 @@ AND    topic = ?;
 SELECT /* apartq.Claim */
        id, topic
 FROM   apart FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -78,7 +78,7 @@ WHERE  (id = ?);
 SELECT /* apartq.Complete */
        id
 FROM   apart FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -90,7 +90,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* apartq.Complete */ apart FORCE INDEX (PRIMARY)
 SET    state = 'd'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/retry_lock.sql
@@ -102,7 +102,7 @@ AND    state = 'x';
 SELECT /* apartq.Fail */
        id
 FROM   apart FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -114,7 +114,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* apartq.Fail */ apart FORCE INDEX (PRIMARY)
 SET    state = 'r'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/requeue_lock.sql
@@ -126,7 +126,7 @@ AND    state = 'x';
 SELECT /* apartq.Requeue */
        id
 FROM   apart FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -138,7 +138,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* apartq.Requeue */ apart FORCE INDEX (PRIMARY)
 SET    state = 'r'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/purge_done.sql

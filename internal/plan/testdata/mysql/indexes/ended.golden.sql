@@ -53,7 +53,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* endedq.Claim */ ended FORCE INDEX (PRIMARY)
 SET    state = 'x'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -64,7 +64,7 @@ WHERE  (id = ?);
 SELECT /* endedq.Claim */
        id, topic
 FROM   ended FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -75,7 +75,7 @@ WHERE  (id = ?);
 SELECT /* endedq.Complete */
        id
 FROM   ended FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -87,7 +87,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* endedq.Complete */ ended FORCE INDEX (PRIMARY)
 SET    state = 'd'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/retry_lock.sql
@@ -99,7 +99,7 @@ AND    state = 'x';
 SELECT /* endedq.Fail */
        id
 FROM   ended FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -111,7 +111,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* endedq.Fail */ ended FORCE INDEX (PRIMARY)
 SET    state = 'r'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/requeue_lock.sql
@@ -123,7 +123,7 @@ AND    state = 'x';
 SELECT /* endedq.Requeue */
        id
 FROM   ended FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -135,7 +135,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* endedq.Requeue */ ended FORCE INDEX (PRIMARY)
 SET    state = 'r'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/purge_done.sql

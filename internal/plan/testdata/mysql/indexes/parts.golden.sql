@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* partsq.Claim */ parts FORCE INDEX (PRIMARY)
 SET    state = 'x'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -66,7 +66,7 @@ WHERE  (id = ?);
 SELECT /* partsq.Claim */
        id, topic
 FROM   parts FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -77,7 +77,7 @@ WHERE  (id = ?);
 SELECT /* partsq.Complete */
        id
 FROM   parts FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -89,7 +89,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* partsq.Complete */ parts FORCE INDEX (PRIMARY)
 SET    state = 'd'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/retry_lock.sql
@@ -101,7 +101,7 @@ AND    state = 'x';
 SELECT /* partsq.Fail */
        id
 FROM   parts FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -113,7 +113,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* partsq.Fail */ parts FORCE INDEX (PRIMARY)
 SET    state = 'r'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/requeue_lock.sql
@@ -125,7 +125,7 @@ AND    state = 'x';
 SELECT /* partsq.Requeue */
        id
 FROM   parts FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x'
 FOR    UPDATE;
 
@@ -137,7 +137,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* partsq.Requeue */ parts FORCE INDEX (PRIMARY)
 SET    state = 'r'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'x';
 
 -- sql/purge_done.sql

@@ -54,7 +54,7 @@ FOR    UPDATE SKIP LOCKED;
 SELECT /* timersq.Complete */
        shard, CAST(due AS CHAR), id
 FROM   timers FORCE INDEX (PRIMARY)
-WHERE  ((shard = ? AND due = ? AND id = ?))
+WHERE  ((shard, due, id) IN ((?, ?, ?)))
 AND    due <= UTC_TIMESTAMP(6)
 AND    data <=> data
 FOR    UPDATE;
@@ -67,7 +67,7 @@ FOR    UPDATE;
 -- arguments: 1: list Shard Due ID
 DELETE /* timersq.Complete */ timers
 FROM   timers FORCE INDEX (PRIMARY)
-WHERE  ((shard = ? AND due = ? AND id = ?))
+WHERE  ((shard, due, id) IN ((?, ?, ?)))
 AND    due <= UTC_TIMESTAMP(6)
 AND    data <=> data;
 
@@ -80,7 +80,7 @@ AND    data <=> data;
 SELECT /* timersq.Fail */
        shard, CAST(due AS CHAR), id
 FROM   timers FORCE INDEX (PRIMARY)
-WHERE  ((shard = ? AND due = ? AND id = ?))
+WHERE  ((shard, due, id) IN ((?, ?, ?)))
 AND    due <= UTC_TIMESTAMP(6)
 AND    data <=> data
 FOR    UPDATE;
@@ -93,7 +93,7 @@ FOR    UPDATE;
 -- arguments: 1: delay, 2: list Shard Due ID
 UPDATE /* timersq.Fail */ timers FORCE INDEX (PRIMARY)
 SET    due = UTC_TIMESTAMP(6) + INTERVAL ? SECOND
-WHERE  ((shard = ? AND due = ? AND id = ?))
+WHERE  ((shard, due, id) IN ((?, ?, ?)))
 AND    due <= UTC_TIMESTAMP(6);
 
 -- sql/requeue_lock.sql
@@ -105,7 +105,7 @@ AND    due <= UTC_TIMESTAMP(6);
 SELECT /* timersq.Requeue */
        shard, CAST(due AS CHAR), id
 FROM   timers FORCE INDEX (PRIMARY)
-WHERE  ((shard = ? AND due = ? AND id = ?))
+WHERE  ((shard, due, id) IN ((?, ?, ?)))
 AND    due <= UTC_TIMESTAMP(6)
 AND    data <=> data
 FOR    UPDATE;
@@ -118,7 +118,7 @@ FOR    UPDATE;
 -- arguments: 1: delay, 2: delay, 3: list Shard Due ID
 UPDATE /* timersq.Requeue */ timers FORCE INDEX (PRIMARY)
 SET    due = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE due END
-WHERE  ((shard = ? AND due = ? AND id = ?))
+WHERE  ((shard, due, id) IN ((?, ?, ?)))
 AND    due <= UTC_TIMESTAMP(6);
 
 -- sql/enqueue.sql

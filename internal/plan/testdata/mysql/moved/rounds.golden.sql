@@ -55,7 +55,7 @@ UPDATE /* roundsq.Claim */ rounds FORCE INDEX (PRIMARY)
 SET    state = 'A',
        last_ms = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000),
        tries = tries + 1
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -66,7 +66,7 @@ WHERE  (id = ?);
 SELECT /* roundsq.Claim */
        id, place, last_ms, tries
 FROM   rounds FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -78,7 +78,7 @@ WHERE  (id = ?);
 SELECT /* roundsq.Complete */
        id
 FROM   rounds FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -91,7 +91,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 DELETE /* roundsq.Complete */ rounds
 FROM   rounds FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -104,7 +104,7 @@ AND    state = 'A';
 SELECT /* roundsq.Fail */
        id
 FROM   rounds FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -117,7 +117,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries
 UPDATE /* roundsq.Fail */ rounds FORCE INDEX (PRIMARY)
 SET    state = 'N'
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -130,7 +130,7 @@ AND    state = 'A';
 SELECT /* roundsq.Requeue */
        id
 FROM   rounds FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -144,7 +144,7 @@ FOR    UPDATE;
 UPDATE /* roundsq.Requeue */ rounds FORCE INDEX (PRIMARY)
 SET    state = 'N',
        tries = tries - 1
-WHERE  ((id = ? AND tries = ?))
+WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/enqueue.sql

@@ -56,7 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* turnsq.Claim */ turns FORCE INDEX (PRIMARY)
 SET    state = 'A',
        held_ms = FLOOR((UNIX_TIMESTAMP(NOW(6)) + 300) * 1000)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -67,7 +67,7 @@ WHERE  (id = ?);
 SELECT /* turnsq.Claim */
        id, queued, held_ms
 FROM   turns FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -79,7 +79,7 @@ WHERE  (id = ?);
 SELECT /* turnsq.Complete */
        id
 FROM   turns FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND held_ms = ?))
+WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -93,7 +93,7 @@ FOR    UPDATE;
 UPDATE /* turnsq.Complete */ turns FORCE INDEX (PRIMARY)
 SET    state = 'D',
        held_ms = NULL
-WHERE  ((id = ? AND held_ms = ?))
+WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -106,7 +106,7 @@ AND    state = 'A';
 SELECT /* turnsq.Fail */
        id
 FROM   turns FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND held_ms = ?))
+WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -121,7 +121,7 @@ UPDATE /* turnsq.Fail */ turns FORCE INDEX (PRIMARY)
 SET    state = 'N',
        queued = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000),
        held_ms = NULL
-WHERE  ((id = ? AND held_ms = ?))
+WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -134,7 +134,7 @@ AND    state = 'A';
 SELECT /* turnsq.Requeue */
        id
 FROM   turns FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND held_ms = ?))
+WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -149,7 +149,7 @@ UPDATE /* turnsq.Requeue */ turns FORCE INDEX (PRIMARY)
 SET    state = 'N',
        queued = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000),
        held_ms = NULL
-WHERE  ((id = ? AND held_ms = ?))
+WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_lock.sql
@@ -162,7 +162,7 @@ AND    state = 'A';
 SELECT /* turnsq.Extend */
        id
 FROM   turns FORCE INDEX (PRIMARY)
-WHERE  ((id = ? AND held_ms = ?))
+WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -175,7 +175,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID HeldMs
 UPDATE /* turnsq.Extend */ turns FORCE INDEX (PRIMARY)
 SET    held_ms = FLOOR((UNIX_TIMESTAMP(NOW(6)) + 300) * 1000)
-WHERE  ((id = ? AND held_ms = ?))
+WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A';
 
 -- sql/extend_read.sql
@@ -187,7 +187,7 @@ AND    state = 'A';
 SELECT /* turnsq.Extend */
        id, held_ms
 FROM   turns FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

@@ -54,7 +54,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* countedq.Claim */ counted FORCE INDEX (PRIMARY)
 SET    state = 'A'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -65,7 +65,7 @@ WHERE  (id = ?);
 SELECT /* countedq.Claim */
        id, prio, share, tries, max_tries
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -76,7 +76,7 @@ WHERE  (id = ?);
 SELECT /* countedq.Complete */
        id
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -88,7 +88,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* countedq.Complete */ counted FORCE INDEX (PRIMARY)
 SET    state = 'D'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/retry_lock.sql
@@ -100,7 +100,7 @@ AND    state = 'A';
 SELECT /* countedq.Fail */
        id
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -113,7 +113,7 @@ FOR    UPDATE;
 UPDATE /* countedq.Fail */ counted FORCE INDEX (PRIMARY)
 SET    state = 'N',
        tries = coalesce(tries, 0) + 1
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/fail_lock.sql
@@ -125,7 +125,7 @@ AND    state = 'A';
 SELECT /* countedq.Fail */
        id
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -138,7 +138,7 @@ FOR    UPDATE;
 UPDATE /* countedq.Fail */ counted FORCE INDEX (PRIMARY)
 SET    state = 'F',
        tries = coalesce(tries, 0) + 1
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/requeue_lock.sql
@@ -150,7 +150,7 @@ AND    state = 'A';
 SELECT /* countedq.Requeue */
        id
 FROM   counted FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A'
 FOR    UPDATE;
 
@@ -162,7 +162,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* countedq.Requeue */ counted FORCE INDEX (PRIMARY)
 SET    state = 'N'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = 'A';
 
 -- sql/redrive.sql

@@ -33,6 +33,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "held_till", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
@@ -58,7 +59,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* runsq.Claim */ runs FORCE INDEX (PRIMARY)
 SET    state = 'A',
        held_till = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 120)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -69,7 +70,7 @@ WHERE  (id = ?);
 SELECT /* runsq.Claim */
        id, due_at, held_till, made, body
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -189,7 +190,7 @@ AND    state = 'A';
 SELECT /* runsq.Extend */
        id, held_till
 FROM   runs FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready

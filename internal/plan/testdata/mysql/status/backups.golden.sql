@@ -31,6 +31,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
@@ -55,7 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* backupsq.Claim */ backups FORCE INDEX (PRIMARY)
 SET    state = x'52'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -66,7 +67,7 @@ WHERE  (id = ?);
 SELECT /* backupsq.Claim */
        id
 FROM   backups FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -77,7 +78,7 @@ WHERE  (id = ?);
 SELECT /* backupsq.Complete */
        id
 FROM   backups FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'52'
 FOR    UPDATE;
 
@@ -89,7 +90,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* backupsq.Complete */ backups FORCE INDEX (PRIMARY)
 SET    state = x'54'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'52';
 
 -- sql/fail_lock.sql
@@ -101,7 +102,7 @@ AND    state = x'52';
 SELECT /* backupsq.Fail */
        id
 FROM   backups FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'52'
 FOR    UPDATE;
 
@@ -113,7 +114,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* backupsq.Fail */ backups FORCE INDEX (PRIMARY)
 SET    state = x'00'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'52';
 
 -- sql/requeue_lock.sql
@@ -125,7 +126,7 @@ AND    state = x'52';
 SELECT /* backupsq.Requeue */
        id
 FROM   backups FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'52'
 FOR    UPDATE;
 
@@ -137,7 +138,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* backupsq.Requeue */ backups FORCE INDEX (PRIMARY)
 SET    state = x'43'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'52';
 
 -- sql/redrive.sql

@@ -56,7 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 UPDATE /* phasesq.Claim */ phases FORCE INDEX (PRIMARY)
 SET    state = x'520000',
        flags = x'01'
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
@@ -67,7 +67,7 @@ WHERE  (id = ?);
 SELECT /* phasesq.Claim */
        id, state
 FROM   phases FORCE INDEX (PRIMARY)
-WHERE  (id = ?);
+WHERE  (id IN (?));
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -78,7 +78,7 @@ WHERE  (id = ?);
 SELECT /* phasesq.Complete */
        id
 FROM   phases FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'520000'
 AND    flags = x'01'
 FOR    UPDATE;
@@ -92,7 +92,7 @@ FOR    UPDATE;
 UPDATE /* phasesq.Complete */ phases FORCE INDEX (PRIMARY)
 SET    state = x'540000',
        flags = x'012c'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'520000'
 AND    flags = x'01';
 
@@ -105,7 +105,7 @@ AND    flags = x'01';
 SELECT /* phasesq.Fail */
        id
 FROM   phases FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'520000'
 AND    flags = x'01'
 FOR    UPDATE;
@@ -119,7 +119,7 @@ FOR    UPDATE;
 UPDATE /* phasesq.Fail */ phases FORCE INDEX (PRIMARY)
 SET    state = x'430000',
        flags = x'00'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'520000'
 AND    flags = x'01';
 
@@ -132,7 +132,7 @@ AND    flags = x'01';
 SELECT /* phasesq.Requeue */
        id
 FROM   phases FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'520000'
 AND    flags = x'01'
 FOR    UPDATE;
@@ -146,7 +146,7 @@ FOR    UPDATE;
 UPDATE /* phasesq.Requeue */ phases FORCE INDEX (PRIMARY)
 SET    state = x'430000',
        flags = x'00'
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    state = x'520000'
 AND    flags = x'01';
 

@@ -7,11 +7,11 @@
 -- 	running  --Requeue---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates documents_ready.
 --
@@ -24,17 +24,17 @@
 --   returning    MySQL 8 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
 --   token        no column can hold the key of a batch
---   lock_update  MySQL 8 cannot pass over locked rows
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
@@ -43,20 +43,8 @@ SELECT /* documentsq.Claim */
 FROM   documents IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
-LIMIT  ?;
-
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* documentsq.Claim */
-       id
-FROM   documents FORCE INDEX (PRIMARY)
-WHERE  (id IN (?))
-AND    state = 'N'
-FOR    UPDATE;
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -154,7 +142,7 @@ AND    state = 'A';
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -164,7 +152,7 @@ FROM   (
            FROM   documents
            WHERE  state = 'D'
            LIMIT  ?
-           FOR    UPDATE
+           FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN documents ON documents.id = picked.id;
 

@@ -14,11 +14,11 @@
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
 -- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates given_ready and given_expired.
 --
@@ -31,18 +31,18 @@
 --   returning    MySQL 8 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
 --   token        no column can hold the key of a batch
---   lock_update  MySQL 8 cannot pass over locked rows
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: column "code" stays as it is when a job fails because its claim ran out (giveup)
 -- note: rows are taken as they came, by column "id"
 -- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
@@ -51,20 +51,8 @@ SELECT /* givenq.Claim */
 FROM   given IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 ORDER  BY id
-LIMIT  ?;
-
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* givenq.Claim */
-       id
-FROM   given FORCE INDEX (PRIMARY)
-WHERE  (id IN (?))
-AND    state = 'N'
-FOR    UPDATE;
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -328,7 +316,7 @@ AND    state = 'A';
 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: (till, state)
 -- isolation: read committed
 -- arguments: 1: limit, 2: given sweeper *string
@@ -339,7 +327,7 @@ UPDATE /* givenq.Recover */ (
            AND    tries < 3
            AND    till <= UTC_TIMESTAMP(6)
            LIMIT  ?
-           FOR    UPDATE
+           FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id
 SET    state = 'N',
@@ -348,7 +336,7 @@ SET    state = 'N',
 
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: (till, state)
 -- isolation: read committed
 -- arguments: 1: limit, 2: given sweeper *string
@@ -359,7 +347,7 @@ UPDATE /* givenq.Recover */ (
            AND    tries >= 3
            AND    till <= UTC_TIMESTAMP(6)
            LIMIT  ?
-           FOR    UPDATE
+           FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id
 SET    state = 'E',
@@ -368,7 +356,7 @@ SET    state = 'E',
 
 -- sql/redrive.sql
 -- redrive: failed to ready
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -377,7 +365,7 @@ UPDATE /* givenq.Redrive */ (
            FROM   given
            WHERE  state = 'E'
            LIMIT  ?
-           FOR    UPDATE
+           FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id
 SET    state = 'N',
@@ -386,7 +374,7 @@ SET    state = 'N',
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -396,13 +384,13 @@ FROM   (
            FROM   given
            WHERE  state = 'D'
            LIMIT  ?
-           FOR    UPDATE
+           FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id;
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -412,7 +400,7 @@ FROM   (
            FROM   given
            WHERE  state = 'E'
            LIMIT  ?
-           FOR    UPDATE
+           FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN given ON given.id = picked.id;
 

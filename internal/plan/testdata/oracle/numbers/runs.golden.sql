@@ -33,6 +33,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "ID"
 -- note: the fence compares column "HELD_TILL", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running

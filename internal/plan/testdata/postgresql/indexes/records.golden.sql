@@ -28,6 +28,7 @@
 --   advisory     the table has no running state that a claim could write
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written

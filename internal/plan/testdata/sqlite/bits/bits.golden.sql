@@ -30,6 +30,7 @@
 -- note: a new job gives column "flags" itself, since {row}.flags & ~2 is over a row that is there
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -112,6 +112,7 @@ SELECT /* buildsq.Complete */
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/complete.sql
@@ -150,6 +151,7 @@ SELECT /* buildsq.Fail */
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/retry.sql
@@ -175,6 +177,7 @@ SELECT /* buildsq.Requeue */
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE;
 
 -- sql/requeue.sql

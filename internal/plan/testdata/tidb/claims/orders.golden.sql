@@ -54,6 +54,7 @@ SELECT /* ordersq.Claim */
 FROM   orders FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND seq = ?))
 AND    (SELECT COUNT(*) FROM reservations WHERE reservations.region = orders.region AND reservations.order_no = orders.seq AND NOT (reservations.since <= UTC_TIMESTAMP(6) - INTERVAL 1800 SECOND)) = 0
+AND    body <=> body
 FOR    UPDATE;
 
 -- sql/claim_expired.sql
@@ -133,6 +134,7 @@ SELECT /* ordersq.Complete */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/complete.sql
@@ -167,6 +169,7 @@ SELECT /* ordersq.Fail */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/retry.sql
@@ -192,6 +195,7 @@ SELECT /* ordersq.Requeue */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/requeue.sql
@@ -217,6 +221,7 @@ SELECT /* ordersq.Extend */
 FROM   reservations FORCE INDEX (PRIMARY)
 WHERE  ((region = ? AND order_no = ? AND since = ? AND holder = ?))
 AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region AND reservations.order_no = orders.seq) > 0)
+AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/extend.sql

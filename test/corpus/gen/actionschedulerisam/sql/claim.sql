@@ -8,6 +8,6 @@ SET    status = 'in-progress',
        attempts = attempts + 1,
        last_attempt_gmt = UTC_TIMESTAMP(6),
        claim_id = ?
-WHERE  (action_id = ?)
+WHERE  (action_id IN (?))
 AND    status = 'pending'
 AND    (scheduled_date_gmt <= UTC_TIMESTAMP(6) OR scheduled_date_gmt IS NULL)

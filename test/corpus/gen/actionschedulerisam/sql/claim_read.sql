@@ -8,4 +8,4 @@ SELECT /* actionschedulerisam.Claim */
        CAST(scheduled_date_local AS CHAR), priority, args, schedule, group_id, attempts,
        CAST(last_attempt_gmt AS CHAR), claim_id, extended_args
 FROM   wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-WHERE  (action_id = ?)
+WHERE  (action_id IN (?))

@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* actionschedulerisam.Complete */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    status = 'complete'
-WHERE  ((action_id = ? AND claim_id = ?))
+WHERE  ((action_id, claim_id) IN ((?, ?)))
 AND    status = 'in-progress'

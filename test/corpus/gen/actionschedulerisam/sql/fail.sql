@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* actionschedulerisam.Fail */ wp_actionscheduler_actions FORCE INDEX (PRIMARY)
 SET    status = 'failed'
-WHERE  ((action_id = ? AND claim_id = ?))
+WHERE  ((action_id, claim_id) IN ((?, ?)))
 AND    status = 'in-progress'

@@ -7,6 +7,6 @@
 SELECT /* actionschedulerisam.Fail */
        action_id
 FROM   wp_actionscheduler_actions FORCE INDEX (PRIMARY)
-WHERE  ((action_id = ? AND claim_id = ?))
+WHERE  ((action_id, claim_id) IN ((?, ?)))
 AND    status = 'in-progress'
 FOR    UPDATE

@@ -10,5 +10,5 @@ SET    status = 'pending',
        attempts = attempts - 1,
        last_attempt_gmt = NULL,
        claim_id = 0
-WHERE  ((action_id = ? AND claim_id = ?))
+WHERE  ((action_id, claim_id) IN ((?, ?)))
 AND    status = 'in-progress'

@@ -9,5 +9,5 @@ SET    status = 'pending',
        scheduled_date_gmt = UTC_TIMESTAMP(6) + INTERVAL ? SECOND,
        last_attempt_gmt = NULL,
        claim_id = 0
-WHERE  ((action_id = ? AND claim_id = ?))
+WHERE  ((action_id, claim_id) IN ((?, ?)))
 AND    status = 'in-progress'

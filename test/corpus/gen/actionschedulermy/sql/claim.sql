@@ -8,4 +8,4 @@ SET    status = 'in-progress',
        attempts = attempts + 1,
        last_attempt_gmt = UTC_TIMESTAMP(6),
        claim_id = ?
-WHERE  (action_id = ?)
+WHERE  (action_id IN (?))

@@ -8,3 +8,4 @@ DELETE /* buildbotmaria.Fail */ buildrequest_claims
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid

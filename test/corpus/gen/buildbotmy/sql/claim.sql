@@ -8,4 +8,4 @@ INSERT /* buildbotmy.Claim */ INTO buildrequest_claims
        (brid, masterid, claimed_at)
 SELECT buildrequests.id, ?, UNIX_TIMESTAMP()
 FROM   buildrequests FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))

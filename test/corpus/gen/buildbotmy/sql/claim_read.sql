@@ -8,6 +8,6 @@ SELECT /* buildbotmy.Claim */
        buildrequests.priority, buildrequests.submitted_at, buildrequests.waited_for,
        buildrequest_claims.masterid, buildrequest_claims.claimed_at
 FROM   buildrequest_claims, buildrequests FORCE INDEX (PRIMARY)
-WHERE  (buildrequests.id = ?)
+WHERE  (buildrequests.id IN (?))
 AND    buildrequest_claims.brid = buildrequests.id
 AND    buildrequests.complete = 0

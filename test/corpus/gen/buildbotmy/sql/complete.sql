@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* buildbotmy.Complete */ buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 SET    masterid = masterid
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)

@@ -6,6 +6,6 @@
 SELECT /* buildbotmy.Complete */
        id
 FROM   buildrequests FORCE INDEX (PRIMARY)
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    buildsetid <=> buildsetid
 FOR    UPDATE

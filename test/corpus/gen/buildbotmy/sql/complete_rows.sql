@@ -7,5 +7,5 @@ UPDATE /* buildbotmy.Complete */ buildrequests FORCE INDEX (PRIMARY)
 SET    complete = 1,
        results = CASE WHEN id = ? THEN ? END,
        complete_at = UNIX_TIMESTAMP()
-WHERE  (id = ?)
+WHERE  (id IN (?))
 AND    complete = 0

@@ -7,6 +7,7 @@
 SELECT /* buildbotmy.Requeue */
        brid
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
 FOR    UPDATE

@@ -6,5 +6,6 @@
 -- isolation: read committed
 DELETE /* buildbotmy.Fail */ buildrequest_claims
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
-WHERE  ((brid = ? AND claimed_at = ? AND masterid = ?))
+WHERE  ((brid, claimed_at, masterid) IN ((?, ?, ?)))
 AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
+AND    masterid <=> masterid
