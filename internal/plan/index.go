@@ -69,6 +69,11 @@ func (b *builder) claimIndex() wanted {
 		}
 		w.columns = append(w.columns, k)
 	}
+	if sorted && len(w.columns) == 0 && len(w.where) > 0 {
+		for _, c := range b.spec.Key {
+			w.columns = append(w.columns, indexKey{column: c}) // any will do
+		}
+	}
 	if !sorted && len(b.spec.Order) > 0 {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
@@ -231,8 +236,14 @@ func (b *builder) keys(w wanted) []string {
 	return texts
 }
 
+// noIndex is what is said of a statement that no index serves.
+const noIndex = "none; it reads the table until it has found enough"
+
 // indexText describes an index on one line of a comment.
 func (b *builder) indexText(w wanted) string {
+	if len(w.columns) == 0 {
+		return noIndex
+	}
 	text := "(" + strings.Join(b.keys(w), ", ") + ")"
 	if len(w.where) > 0 {
 		text += " WHERE " + strings.Join(b.newScope().tests(w.where), " AND ")

@@ -419,7 +419,7 @@ func (b *builder) sweepHead(more []queue.Test) string {
 	if w, ok := b.expiredIndex(); ok && len(more) > 0 {
 		return "index: " + b.indexText(w)
 	}
-	return "index: none; it reads the table until it has found enough"
+	return "index: " + noIndex
 }
 
 // buildPurge plans Purge: finished rows that are old enough.

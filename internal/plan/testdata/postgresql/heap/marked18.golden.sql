@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: () WHERE state = 0
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: held RowID, 2: limit
 SELECT /* marked18q.Claim */
@@ -143,7 +143,7 @@ FROM   marked;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: () WHERE state = 0
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* marked18q.Peek */

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: () WHERE state = 0
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: held RowTable, 2: held RowID, 3: limit
 SELECT /* spread18q.Claim */
@@ -159,7 +159,7 @@ FROM   spread;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: () WHERE state = 0
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* spread18q.Peek */

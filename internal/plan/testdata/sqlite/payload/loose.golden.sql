@@ -29,7 +29,7 @@
 -- sql/claim_lock.sql
 -- claim: reads ready rows, which claim.sql then deletes
 -- locks: none yet; what is written meanwhile undoes the transaction
--- index: ()
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 SELECT /* looseq.Claim */
        rowid, body_id
@@ -92,7 +92,7 @@ FROM   loose;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: ()
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 SELECT /* looseq.Peek */
        rowid, body_id
