@@ -257,7 +257,11 @@ func (b *builder) claimParams() []*Param {
 			if !gp.List {
 				gp.GoType = "*" + gp.GoType
 			}
-			gp.Doc += ", nil for any"
+			each := ", nil for any"
+			if b.d.EmptyIsNull && !gp.List && f.GoType == "string" {
+				each = `, nil for any, and so an empty text, which is null here`
+			}
+			gp.Doc += each
 		}
 		for used[gp.Name] {
 			gp.Name += "2"

@@ -515,7 +515,9 @@ func (b *builder) buildEnqueue() {
 			}
 			continue
 		}
-		if _, ok := written[c.Column]; ok {
+		first, ok := written[c.Column]
+		later := ok && first.Kind == queue.Now && slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb == "visible" })
+		if ok && !later { // else it is written where the caller says no time
 			entries = append(entries, entry{c.Column, nil})
 			continue
 		}
@@ -524,7 +526,7 @@ func (b *builder) buildEnqueue() {
 		}
 		f.New = true
 		f.Tries = b.spec.Attempts != nil && b.spec.Attempts.Column == c.Column
-		f.Optional = c.HasDefault || !c.NotNull && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
+		f.Optional = later || c.HasDefault || !c.NotNull && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
 		e.Fields = append(e.Fields, f)
 		entries = append(entries, entry{c.Column, f})
 	}
@@ -552,12 +554,16 @@ func (b *builder) buildEnqueue() {
 			lot = many.batchValue(en.field, lot)
 		}
 		one := b.write(en.column, s.arg(Arg{Kind: ArgNew, Field: en.field}))
-		if otherwise := b.fallback(en.column); otherwise != "" {
+		otherwise, others := b.fallback(en.column), b.fallback(en.column)
+		if first, ok := written[en.column]; ok {
+			otherwise, others = s.value(en.column, first), many.value(en.column, first)
+		}
+		if otherwise != "" {
 			if b.rule(en.column).Write == "" {
 				one = b.d.Cast(one, b.castType(en.column.Type))
 			}
 			one = "coalesce(" + one + ", " + otherwise + ")"
-			lot = "coalesce(" + lot + ", " + otherwise + ")"
+			lot = "coalesce(" + lot + ", " + others + ")"
 		}
 		v.Values = append(v.Values, one)
 		mv.Values = append(mv.Values, lot)

@@ -21,8 +21,8 @@ var (
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// Of the parameters, senderid is the SENDERID that rows must have, nil for any, day is the value
-// of {arg:day}.
+// Of the parameters, senderid is the SENDERID that rows must have, nil for any, and so an empty
+// text, which is null here, day is the value of {arg:day}.
 //
 // It takes 1,000 jobs at most: the server takes 1,000 values in a list.
 //

@@ -15,8 +15,8 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// Of the parameters, senderid is the SENDERID that rows must have, nil for any, day is the value
-// of {arg:day}.
+// Of the parameters, senderid is the SENDERID that rows must have, nil for any, and so an empty
+// text, which is null here, day is the value of {arg:day}.
 //
 // It takes 1,000 jobs at most: the server takes 1,000 values in a list.
 //

@@ -124,10 +124,33 @@ WHERE  tries = tries_held;
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
+-- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts
        (run_at)
 OUTPUT inserted.id
-VALUES (FORMAT(SYSUTCDATETIME(), 'yyyy-MM-dd"T"HH:mm:ss.fff"Z"', 'en-US'));
+VALUES (coalesce(CONVERT(varchar(8000), @p1), FORMAT(SYSUTCDATETIME(), 'yyyy-MM-dd"T"HH:mm:ss.fff"Z"', 'en-US')));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all RunAt
+SET /* textsq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO texts
+       (run_at)
+OUTPUT inserted.id
+INTO   @kept
+SELECT coalesce(CONVERT(varchar(8000), run_at_new), FORMAT(SYSUTCDATETIME(), 'yyyy-MM-dd"T"HH:mm:ss.fff"Z"', 'en-US'))
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           run_at_new nvarchar(4000) '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

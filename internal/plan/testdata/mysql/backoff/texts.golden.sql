@@ -183,9 +183,24 @@ WHERE  (id IN (?));
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
+-- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts
        (run_at)
-VALUES (DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'));
+VALUES (coalesce(?, DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ')));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list RunAt
+INSERT /* textsq.EnqueueMany */ INTO texts
+       (run_at)
+VALUES (coalesce(?, DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ')));
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* textsq.EnqueueMany */
+       @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state

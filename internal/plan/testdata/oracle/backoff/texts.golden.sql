@@ -160,11 +160,11 @@ WHERE  (ID = :v0);
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new_key
+-- arguments: 1: new RunAt, 2: new_key
 INSERT /* textsq.Enqueue */ INTO TEXTS
        (RUN_AT)
-VALUES (TO_CHAR(SYS_EXTRACT_UTC(SYSTIMESTAMP), 'YYYY-MM-DD"T"HH24:MI:SS.FF3"Z"'))
-/* the new key */ RETURNING ID INTO :1;
+VALUES (coalesce(:1, TO_CHAR(SYS_EXTRACT_UTC(SYSTIMESTAMP), 'YYYY-MM-DD"T"HH24:MI:SS.FF3"Z"')))
+/* the new key */ RETURNING ID INTO :2;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -147,9 +147,21 @@ RETURNING id, run_at;
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
+-- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts
        (run_at)
-VALUES (to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+VALUES (coalesce($1::text, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch RunAt
+INSERT /* textsq.EnqueueMany */ INTO texts
+       (run_at)
+SELECT coalesce(run_at_new, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+FROM   unnest($1::text[]) WITH ORDINALITY AS job (run_at_new, job_order)
+ORDER  BY job_order
 RETURNING id;
 
 -- sql/stats.sql

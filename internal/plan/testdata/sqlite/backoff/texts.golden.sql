@@ -130,9 +130,26 @@ RETURNING id, run_at;
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: the database for writing, while the statement runs
+-- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts
        (run_at)
-VALUES (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+VALUES (coalesce(?1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all RunAt
+INSERT /* textsq.EnqueueMany */ INTO texts
+       (run_at)
+SELECT coalesce(run_at_new, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS run_at_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
 RETURNING id;
 
 -- sql/stats.sql

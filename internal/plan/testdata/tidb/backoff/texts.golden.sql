@@ -194,9 +194,10 @@ WHERE  (id = ?);
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
+-- arguments: 1: new RunAt
 INSERT /* textsq.Enqueue */ INTO texts
        (run_at)
-VALUES (DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'));
+VALUES (coalesce(?, DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ')));
 
 -- sql/stats.sql
 -- stats: counts rows by state
