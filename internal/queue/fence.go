@@ -111,4 +111,30 @@ func (b *binding) judge() {
 	if b.runs() && s.Expired == nil && !b.claims.byClaim && !b.movesAway() {
 		b.note("nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover")
 	}
+	b.judgeNew()
+}
+
+// judgeNew says where a new row is not ready, because a column that is only tested begins
+// with another value.
+func (b *binding) judgeNew() {
+	ready, enqueue := b.spec.States[Ready], b.spec.Transitions[Enqueue]
+	if ready == nil || enqueue == nil {
+		return
+	}
+	for _, s := range b.status {
+		c := s.column
+		writes := slices.ContainsFunc(enqueue.Writes, func(w Write) bool { return w.Column == c })
+		if writes || c.Generated || c.NotNull && !c.HasDefault {
+			continue
+		}
+		for _, t := range ready.Tests {
+			if t.Column != c || t.Op != In || len(t.Or) > 0 || slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind != Literal || gives(c, v) }) {
+				continue
+			}
+			if _, known := constant(c.Default); c.HasDefault && !known {
+				continue // it may be anything
+			}
+			b.note("a job that Enqueue adds is not ready before something else sets column %q to %s; with ready= in the place of ready~ Enqueue does", c.Name, quote(t.Values[0], c))
+		}
+	}
 }
