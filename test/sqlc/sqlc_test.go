@@ -62,7 +62,7 @@ var limits = []struct {
 		"the table of lanes is not among the schema files",
 	},
 	{
-		"mysql", regexp.MustCompile(`(?s)WHERE +\(+id = \?.*\(SELECT`), regexp.MustCompile(`^column reference "id" is ambiguous$`),
+		"mysql", regexp.MustCompile(`(?s)WHERE +\(+id (= |IN \()\?.*\(SELECT`), regexp.MustCompile(`^(in same name )?column reference "id" is ambiguous$`),
 		"it looks for the column beside a parameter in the inner statement, too",
 	},
 	{

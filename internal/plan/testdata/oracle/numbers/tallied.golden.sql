@@ -1,4 +1,4 @@
--- Package countedq uses the table COUNTED as a queue of jobs on Oracle 19 and later.
+-- Package talliedq uses the table TALLIED as a queue of jobs on Oracle 19 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates COUNTED_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates TALLIED_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -37,10 +37,10 @@
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (STATE, PRIO DESC, "SHARE", ID)
 -- arguments: 1: limit, 2: cursor
-DECLARE /* countedq.Claim */
+DECLARE /* talliedq.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(COUNTED COUNTED_READY) */ ROWIDTOCHAR(ROWID)
-        FROM   COUNTED
+        SELECT /*+ INDEX(TALLIED TALLIED_READY) */ ROWIDTOCHAR(ROWID)
+        FROM   TALLIED
         WHERE  STATE = 'N'
         ORDER  BY PRIO DESC, "SHARE" NULLS LAST, ID
         FOR    UPDATE SKIP LOCKED;
@@ -50,12 +50,12 @@ BEGIN
     FETCH candidate BULK COLLECT INTO picked LIMIT :1;
     CLOSE candidate;
     FORALL i IN 1 .. picked.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'A'
         WHERE  ROWID = CHARTOROWID(picked(i));
     OPEN :2 FOR
         SELECT ID, PRIO, "SHARE", TRIES, MAX_TRIES
-        FROM   COUNTED
+        FROM   TALLIED
         WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
 END;
 
@@ -64,12 +64,12 @@ END;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch ID, 2: counts
-DECLARE /* countedq.Complete */
+DECLARE /* talliedq.Complete */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'D'
         WHERE  ID = ID_HELD(i)
         AND    STATE = 'A';
@@ -84,12 +84,12 @@ END;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch ID, 2: counts
-DECLARE /* countedq.Fail */
+DECLARE /* talliedq.Fail */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'N',
                TRIES = coalesce(TRIES, 0) + 1
         WHERE  ID = ID_HELD(i)
@@ -105,12 +105,12 @@ END;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch ID, 2: counts
-DECLARE /* countedq.Fail */
+DECLARE /* talliedq.Fail */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'F',
                TRIES = coalesce(TRIES, 0) + 1
         WHERE  ID = ID_HELD(i)
@@ -126,12 +126,12 @@ END;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch ID, 2: counts
-DECLARE /* countedq.Requeue */
+DECLARE /* talliedq.Requeue */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
     FORALL i IN 1 .. ID_HELD.COUNT
-        UPDATE COUNTED
+        UPDATE TALLIED
         SET    STATE = 'N'
         WHERE  ID = ID_HELD(i)
         AND    STATE = 'A';
@@ -146,12 +146,12 @@ END;
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
-UPDATE /* countedq.Redrive */ COUNTED
+UPDATE /* talliedq.Redrive */ TALLIED
 SET    STATE = 'N',
        TRIES = 0
 WHERE  ROWID IN (
            SELECT ROWID
-           FROM   COUNTED
+           FROM   TALLIED
            WHERE  STATE = 'F'
            AND    ROWNUM <= :1)
 AND    STATE = 'F';
@@ -161,10 +161,10 @@ AND    STATE = 'F';
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
-DELETE /* countedq.Purge */ FROM COUNTED
+DELETE /* talliedq.Purge */ FROM TALLIED
 WHERE  ROWID IN (
            SELECT ROWID
-           FROM   COUNTED
+           FROM   TALLIED
            WHERE  STATE = 'D'
            AND    ROWNUM <= :1)
 AND    STATE = 'D';
@@ -174,10 +174,10 @@ AND    STATE = 'D';
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
-DELETE /* countedq.Purge */ FROM COUNTED
+DELETE /* talliedq.Purge */ FROM TALLIED
 WHERE  ROWID IN (
            SELECT ROWID
-           FROM   COUNTED
+           FROM   TALLIED
            WHERE  STATE = 'F'
            AND    ROWNUM <= :1)
 AND    STATE = 'F';
@@ -186,7 +186,7 @@ AND    STATE = 'F';
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
 -- arguments: 1: new Prio, 2: new Share, 3: new MaxTries, 4: new_key
-INSERT /* countedq.Enqueue */ INTO COUNTED
+INSERT /* talliedq.Enqueue */ INTO TALLIED
        (PRIO, "SHARE", MAX_TRIES)
 VALUES (coalesce(:1, 0), :2, :3)
 /* the new key */ RETURNING ID INTO :4;
@@ -195,23 +195,23 @@ VALUES (coalesce(:1, 0), :2, :3)
 -- stats: counts rows by state
 -- locks: none
 -- index: none; it reads the whole table
-SELECT /* countedq.Stats */
+SELECT /* talliedq.Stats */
        count(CASE WHEN STATE = 'N' THEN 1 END) AS READY,
        count(CASE WHEN STATE = 'A' THEN 1 END) AS RUNNING,
        count(CASE WHEN STATE = 'D' THEN 1 END) AS DONE,
        count(CASE WHEN STATE = 'F' THEN 1 END) AS FAILED
-FROM   COUNTED;
+FROM   TALLIED;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: (STATE, PRIO DESC, "SHARE", ID)
 -- arguments: 1: limit
-SELECT /* countedq.Peek */
+SELECT /* talliedq.Peek */
        *
 FROM   (
            SELECT ID, PRIO, "SHARE", TRIES, MAX_TRIES
-           FROM   COUNTED
+           FROM   TALLIED
            WHERE  STATE = 'N'
            ORDER  BY PRIO DESC, "SHARE" NULLS LAST, ID
        )
@@ -220,7 +220,7 @@ WHERE  ROWNUM <= :1;
 -- sql/verify_version.sql
 -- verify: version
 -- locks: none
-SELECT /* countedq.Verify */
+SELECT /* talliedq.Verify */
        'the server is Oracle ' || have.version || ', the package needs 19'
 FROM   PRODUCT_COMPONENT_VERSION have
 WHERE  have.product LIKE 'Oracle%'
@@ -229,7 +229,7 @@ AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(
 -- sql/verify_columns.sql
 -- verify: columns
 -- locks: none
-SELECT /* countedq.Verify */
+SELECT /* talliedq.Verify */
        'column ' || want.name || CASE
            WHEN have.column_name IS NULL THEN ' is missing'
            ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
@@ -244,7 +244,7 @@ FROM   (
        ) want
 LEFT   JOIN ALL_TAB_COLUMNS have
        ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
-       AND have.table_name = 'COUNTED'
+       AND have.table_name = 'TALLIED'
        AND have.column_name = want.name
 WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
@@ -252,17 +252,17 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none
-SELECT /* countedq.Verify */
+SELECT /* talliedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'COUNTED_READY' AS name FROM DUAL
+           SELECT 'TALLIED_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   ALL_INDEXES have
            WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
-           AND    have.table_name = 'COUNTED'
+           AND    have.table_name = 'TALLIED'
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX COUNTED_READY ON COUNTED (STATE, PRIO DESC, "SHARE", ID) ONLINE;
+CREATE INDEX TALLIED_READY ON TALLIED (STATE, PRIO DESC, "SHARE", ID) ONLINE;
