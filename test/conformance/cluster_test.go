@@ -431,7 +431,13 @@ func proveLaggingNode(t *testing.T, s *subject) {
 		}
 		current := x.taken(t, third.q, 1)
 		op := []string{"Complete", "Fail", "Requeue", "Extend"}[i%4]
-		if err := behind.q.settle(ctx, op, old...); !errors.Is(err, s.pkg.lost) {
+		err := behind.q.settle(ctx, op, old...)
+		// A node that is far behind on a busy machine may answer with a conflict for longer
+		// than the package tries again; nothing is written then.
+		for e := (*mysql.MySQLError)(nil); errors.As(err, &e) && e.Number == 3101 && ctx.Err() == nil; {
+			err = behind.q.settle(ctx, op, old...)
+		}
+		if !errors.Is(err, s.pkg.lost) {
 			t.Errorf("%s of a late worker on a node that lags returned %v, want ErrLost", op, err)
 		}
 		if err := third.q.complete(ctx, current...); err != nil {

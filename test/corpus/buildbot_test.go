@@ -190,7 +190,12 @@ func buildbot[J any](t *testing.T, b base, of func(master int32) requests[J]) {
 			waits = "SELECT count(*) FROM information_schema.processlist WHERE db = database() AND id <> connection_id() AND command <> 'Sleep' AND time > 0"
 		}
 		for n := 0; n == 0; time.Sleep(50 * time.Millisecond) {
-			good(t, b.QueryRow(waits).Scan(&n))
+			err := b.QueryRow(waits).Scan(&n)
+			var e *mysql.MySQLError
+			if errors.As(err, &e) && e.Number == 3854 {
+				continue // the list shows the statements of all sessions, and fails on bytes in them
+			}
+			good(t, err)
 		}
 		good(t, tx.Commit())
 		names(t, <-got, nil, one.id, "1", "3")
