@@ -554,7 +554,8 @@ func (b *builder) buildEnqueue() {
 			lot = many.batchValue(en.field, lot)
 		}
 		one := b.write(en.column, s.arg(Arg{Kind: ArgNew, Field: en.field}))
-		otherwise, others := b.fallback(en.column), b.fallback(en.column)
+		otherwise := b.fallback(en.column)
+		others := otherwise
 		if first, ok := written[en.column]; ok {
 			otherwise, others = s.value(en.column, first), many.value(en.column, first)
 		}

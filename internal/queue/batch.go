@@ -75,8 +75,7 @@ func (b *binding) batchKey(c config.Companion) (key *schema.Column, why string) 
 		return nil, "the DDL has no one table " + c.Insert.Value
 	}
 	t := found[0]
-	switch {
-	case t.PrimaryKey == nil || len(t.PrimaryKey.Columns) != 1:
+	if t.PrimaryKey == nil || len(t.PrimaryKey.Columns) != 1 {
 		return nil, t.QualifiedName() + " has no primary key of one column"
 	}
 	key = t.PrimaryKey.Columns[0]

@@ -27,11 +27,12 @@ var counting = map[string]struct {
 	digits int    // how many they have from 2001 on
 	last   string // the day after which they have more, or are more than 64 bits hold
 	width  int    // the digits with which they last for good
+	step   time.Duration
 }{
-	epoch:      {32, 10, "20 November 2286", 11},
-	epochMilli: {64, 13, "20 November 2286", 14},
-	epochMicro: {64, 16, "20 November 2286", 17},
-	epochNano:  {64, 19, "11 April 2262", 19},
+	epoch:      {32, 10, "20 November 2286", 11, time.Second},
+	epochMilli: {64, 13, "20 November 2286", 14, time.Millisecond},
+	epochMicro: {64, 16, "20 November 2286", 17, time.Microsecond},
+	epochNano:  {64, 19, "11 April 2262", 19, time.Nanosecond},
 }
 
 // sayUnit is what as= can say of a number.
@@ -415,9 +416,11 @@ func separates(text string) string {
 // step returns by how much two times differ at least that a column keeps as
 // different.
 func (b *binding) step(c *schema.Column) time.Duration {
-	as := b.columns[c].As
-	layout, isText := strings.CutPrefix(as, textTime)
-	if isText && counting[layout].digits == 0 {
+	layout, isText := strings.CutPrefix(b.columns[c].As, textTime)
+	if step := counting[layout].step; step > 0 {
+		return step
+	}
+	if isText {
 		for _, e := range []struct {
 			element string
 			step    time.Duration
@@ -427,16 +430,6 @@ func (b *binding) step(c *schema.Column) time.Duration {
 			}
 		}
 		return 24 * time.Hour
-	}
-	switch layout {
-	case epoch:
-		return time.Second
-	case epochMilli:
-		return time.Millisecond
-	case epochMicro:
-		return time.Microsecond
-	case epochNano:
-		return time.Nanosecond
 	}
 	if c.Type.Class == schema.Date {
 		return 24 * time.Hour

@@ -450,18 +450,14 @@ func (b *binding) keepsKey() {
 		if t == nil || name == Enqueue {
 			continue
 		}
-		for _, w := range t.Writes {
-			if !slices.Contains(b.spec.Key, w.Column) {
+		for _, d := range b.drafts[name] {
+			writes := func(w Write) bool { return w.Column == d.column && same(w.Value, d.value) }
+			if said[d.by] || slices.Contains(may, d.by.verb) || !slices.Contains(b.spec.Key, d.column) || !slices.ContainsFunc(t.Writes, writes) {
 				continue
 			}
-			for _, d := range b.drafts[name] {
-				if d.column != w.Column || !same(d.value, w.Value) || said[d.by] || slices.Contains(may, d.by.verb) {
-					continue
-				}
-				said[d.by] = true
-				b.errorf(d.by.pos, "column %q is part of the key, and qgen:%s would write to it", w.Column.Name, d.by.verb).
-					WithHint("The row would not be found by its key any more. Mark another column, or say by qgen:id which columns name a row.")
-			}
+			said[d.by] = true
+			b.errorf(d.by.pos, "column %q is part of the key, and qgen:%s would write to it", d.column.Name, d.by.verb).
+				WithHint("The row would not be found by its key any more. Mark another column, or say by qgen:id which columns name a row.")
 		}
 	}
 }

@@ -309,18 +309,20 @@ func (t *draft) renameIndex(from, to string, pos source.Pos) bool {
 	return found
 }
 
+// textLength finds in a check as written what the length of a column's text is compared with.
+var textLength = regexp.MustCompile(`(?i)\b(?:char_length|character_length|length|len)\s*\(\s*\(?["\[` + "`" + `]?([^"\[\]` + "`" + `():]+?)` +
+	`["\]` + "`" + `]?\)?(?:\s*::\s*[\w ]+)?\s*\)\s*(?:(<=?)\s*(\d+)|between\s+\d+\s+and\s+(\d+))`)
+
 // longest returns the length that a check as written holds a column's text to, 0 when it
 // holds it to none: of several lengths the least.
 func longest(check, column string) int {
-	length := regexp.MustCompile(`(?i)\b(?:char_length|character_length|length|len)\s*\(\s*\(?["\[` + "`" + `]?` + regexp.QuoteMeta(column) +
-		`["\]` + "`" + `]?\)?(?:\s*::\s*[\w ]+)?\s*\)\s*(?:(<=?)\s*(\d+)|between\s+\d+\s+and\s+(\d+))`)
 	least := 0
-	for _, m := range length.FindAllStringSubmatch(check, -1) {
-		n, err := strconv.Atoi(cmp.Or(m[2], m[3]))
-		if m[1] == "<" {
+	for _, m := range textLength.FindAllStringSubmatch(check, -1) {
+		n, err := strconv.Atoi(cmp.Or(m[3], m[4]))
+		if m[2] == "<" {
 			n--
 		}
-		if err == nil && n > 0 && (least == 0 || n < least) {
+		if err == nil && strings.EqualFold(m[1], column) && n > 0 && (least == 0 || n < least) {
 			least = n
 		}
 	}
