@@ -4,7 +4,10 @@ package emit
 // their token.
 
 import (
+	"slices"
+
 	"github.com/qgen-dev/qgen/internal/code"
+	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // addBatch emits, where there is such a row,
@@ -18,9 +21,20 @@ func (w *writer) addBatch() []*code.Statement {
 		return nil
 	}
 	return []*code.Statement{
-		code.List(code.Id("token"), code.Err()).Op(":=").Add(w.queue()).Dot("newToken").Call(code.Id("ctx"), code.Id("db")),
+		code.List(code.Id("token"), code.Err()).Op(":=").Add(w.queue()).Dot("newToken").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, passed(w.rowGiven())...)...),
 		ifErr(),
 	}
+}
+
+// rowGiven are the arguments of Claim that the row takes.
+func (w *writer) rowGiven() []variable {
+	var params []*plan.Param
+	for _, a := range w.Claim.BatchRow.Statement.Args {
+		if a.Kind == plan.ArgGiven && !slices.Contains(params, a.Param) {
+			params = append(params, a.Param)
+		}
+	}
+	return w.given(params)
 }
 
 // undoBatch emits what an attempt does that has taken nothing:
@@ -90,7 +104,7 @@ func (w *writer) newTokenMethod(f *code.File) {
 			code.Return(code.Id("added").Index(code.Lit(0)), code.Nil()),
 		}
 	}
-	decl(f, doc, code.Func().Add(w.receiver()).Id("newToken").Params(ctxParam(), code.Id("db").Id("DBTX")).Params(results...).Block(body...))
+	decl(f, doc, code.Func().Add(w.receiver()).Id("newToken").Params(append([]*code.Statement{ctxParam(), code.Id("db").Id("DBTX")}, declared(w.rowGiven())...)...).Params(results...).Block(body...))
 }
 
 // scanTokenFunc emits

@@ -194,7 +194,13 @@ func planAgain(t *testing.T, q *config.Queue, driver, out string, errs *source.E
 	var packages []*plan.Package
 	for _, spec := range queue.Bind(catalog(t, q.Engine.Value, q.Schema[0].Value), &changed, d.Fold, errs) {
 		g.Worker.Value = spec.Log == nil // a group reads one batch at a time
-		if p := plan.Build(spec, d, &changed, errs); p != nil {
+		var working source.ErrorList
+		p := plan.Build(spec, d, &changed, &working)
+		if p == nil { // Work has nothing to give for what its calls take
+			g.Worker.Value = false
+			p = plan.Build(spec, d, &changed, errs)
+		}
+		if p != nil {
 			p.Conformance = p.Enqueue != nil && p.Claim != nil
 			packages = append(packages, p)
 		}

@@ -4,7 +4,6 @@ package plan
 // whose key is their token.
 
 import (
-	"cmp"
 	"maps"
 
 	"github.com/qgen-dev/qgen/internal/queue"
@@ -56,11 +55,5 @@ func (b *builder) overBatch() *builder {
 	over.rows, over.shared, over.fields = b, nil, maps.Clone(b.fields)
 	over.fields[batch.Key] = b.field(&queue.Column{Column: batch.Key})
 	over.fields[batch.Key].Null = false
-	for _, v := range batch.Set {
-		// Says of what type the worker is, unless a column of the queue does.
-		if v.Value.Kind == queue.WorkerID {
-			over.fields[v.Column.Column] = cmp.Or(b.fields[b.spec.Worker], b.field(v.Column))
-		}
-	}
 	return &over
 }

@@ -29,6 +29,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		roles:     map[*schema.Column]*queue.Column{},
 		fields:    map[*schema.Column]*Field{},
 		arguments: map[string]*Param{},
+		foreign:   map[*Field]*schema.Column{},
 		elsewhere: map[*Field]elsewhere{},
 	}
 	b.fail = func(err error) { errs.Errorf(spec.Pos, "%v", err) }
@@ -343,9 +344,18 @@ func (b *builder) checkWorkArguments(errs *source.ErrorList) {
 		if t == nil {
 			continue
 		}
+		var values []queue.Value
 		for _, w := range t.Writes {
-			if w.Value.Kind == queue.Given {
-				errs.Errorf(w.Value.Pos, "Work calls %s by itself and has nothing to give for argument %q", method, w.Value.Name).
+			values = append(values, w.Value)
+		}
+		for _, c := range t.With {
+			for _, v := range c.Givens() {
+				values = append(values, v.Value)
+			}
+		}
+		for _, v := range values {
+			if v.Kind == queue.Given {
+				errs.Errorf(v.Pos, "Work calls %s by itself and has nothing to give for argument %q", method, v.Name).
 					WithHint("Write an expression in its place: on %s set \"…\". Or leave worker: true out of qgen.yaml and call %s with the argument.", name, method)
 			}
 		}
@@ -434,7 +444,7 @@ func (b *builder) readFields() {
 		}
 	}
 	for _, f := range p.Fields {
-		if slices.Contains(p.Key, f) || f.Fence || b.carried(b.roles[b.spec.Table.Column(f.Column)]) {
+		if slices.Contains(p.Key, f) || f.Fence || b.carried(b.roles[b.columnOf(f)]) {
 			fields = append(fields, f)
 		}
 	}
@@ -455,9 +465,9 @@ func (b *builder) readFields() {
 		}
 		named := func(w queue.Write) bool { return w.Value.Kind == queue.WorkerID }
 		p.Worker = p.Worker || slices.ContainsFunc(t.Writes, named)
-	}
-	if c := b.spec.Batch; c != nil {
-		p.Worker = p.Worker || slices.ContainsFunc(c.Set, func(v queue.CompanionValue) bool { return v.Value.Kind == queue.WorkerID })
+		for _, c := range t.With {
+			p.Worker = p.Worker || slices.ContainsFunc(slices.Concat(c.Set, c.Where), func(v queue.CompanionValue) bool { return v.Value.Kind == queue.WorkerID })
+		}
 	}
 	// A column that every claim writes is not null in a claimed job.
 	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {

@@ -4,6 +4,7 @@ package plan
 // a transition.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,6 +73,11 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		}
 		s.prefix = v.Names.Row + "."
 		extra := b.carries(c)
+		if name == queue.Finish {
+			for _, given := range c.Givens() {
+				extra = append(extra, b.argumentBeside(c, given).Field)
+			}
+		}
 		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
 		v.Carries = len(extra) > 0
 		v.Beside = s.besideOf(c)
@@ -142,7 +148,14 @@ func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
 			s.roles[column] = v.Column // how it keeps time
 		}
 	}
+	if v.Value.Kind == queue.WorkerID && s.fields[column] == nil {
+		s.fields[column] = cmp.Or(s.fields[s.spec.Worker], s.field(v.Column)) // says of what type the worker is
+	}
 	switch {
+	case v.Value.Kind == queue.Given && s.settle.named:
+		return "{" + v.Value.Name + "}"
+	case v.Value.Kind == queue.Given && s.settle.carried[column].field != nil:
+		return s.brought(column)
 	case v.Value.Kind == queue.Now && c.Known == nil && v.Of == nil:
 		return s.raw("{now}")
 	case s.settle.delay && v.Value.Kind == queue.Now && v.Value.Shift != nil && v.Value.Shift.Arg == queue.ArgDelay:
@@ -397,7 +410,7 @@ func (b *builder) movesKey(name queue.TransitionName) bool {
 		if f.RowID {
 			return b.d.RowIdentity.Moves && !b.spec.Transitions[name].Delete
 		}
-		return b.writes(name, b.spec.Table.Column(f.Column))
+		return b.writes(name, b.columnOf(f))
 	})
 }
 

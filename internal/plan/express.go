@@ -32,8 +32,10 @@ type builder struct {
 	result    *Field // what Complete is given, once it is known
 	// arguments are those that the user names, by those names.
 	arguments map[string]*Param
-	alive     *Param // the workers that are, as Recover is told
-	rowID     *Field // the physical identity of a row, where it is used
+	// foreign are the columns of fields that a step writes to another table.
+	foreign map[*Field]*schema.Column
+	alive   *Param // the workers that are, as Recover is told
+	rowID   *Field // the physical identity of a row, where it is used
 	// rowToken: a fresh value per row is what names a row without a key.
 	rowToken *Field
 	// nullsFirst: the first term of the order says NULLS FIRST, which a primary key

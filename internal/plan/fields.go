@@ -152,6 +152,15 @@ func (b *builder) field(c *queue.Column) *Field {
 	return f
 }
 
+// columnOf returns the column of a field: of the queue's table, unless a step writes it
+// to another; nil of the place of a row.
+func (b *builder) columnOf(f *Field) *schema.Column {
+	if c := b.foreign[f]; c != nil {
+		return c
+	}
+	return b.spec.Table.Column(f.Column)
+}
+
 // castType names a type in the dialect's words for casts of arguments.
 func (b *builder) castType(t schema.Type) string {
 	if t.Enum || b.d.Types[t.Name].Cast == "" {
@@ -237,7 +246,7 @@ func (s *scope) readOne(f *Field) string {
 	if f.RowID {
 		return s.rowIdentity(f)
 	}
-	c := s.spec.Table.Column(f.Column)
+	c := s.columnOf(f)
 	text := s.column
 	if at, ok := s.elsewhere[f]; ok {
 		c, text = at.column, func(c *schema.Column) string { return s.called(at.from) + "." + s.d.Ident(c.Name) }
@@ -302,13 +311,13 @@ func (s *scope) returns(v *values, event string, fields []*Field) {
 // keep has a statement keep what it would return, to be read by another behind
 // it.
 func (s *scope) keep(v *values, event string, fields []*Field) {
-	column := func(f *Field) string { return s.column(s.spec.Table.Column(f.Column)) }
+	column := func(f *Field) string { return s.column(s.columnOf(f)) }
 	v.Output = s.outputs(event, fields, column)
 	v.Kept, v.Returning = nil, nil
 	outer := s.prefix
 	s.prefix = ""
 	for _, f := range fields {
-		c := s.spec.Table.Column(f.Column)
+		c := s.columnOf(f)
 		v.Kept = append(v.Kept, column(f)+" "+cmp.Or(s.rule(c).Kept, c.Type.Raw))
 		v.Returning = append(v.Returning, s.readOne(f))
 	}

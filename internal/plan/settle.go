@@ -153,7 +153,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	s.settle.joined, s.settle.small = moved && was == "", b.rows != nil
 	extra := b.carries(t)
 	for _, p := range st.Given {
-		if p.Member != "" {
+		if p.Member != "" && b.foreign[p.Field] == nil {
 			extra = append(extra, p.Field)
 		}
 	}
@@ -216,23 +216,34 @@ func (b *builder) takesGiven(name queue.TransitionName) bool {
 // that each job has its own.
 func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
 	var params []*Param
+	add := func(p *Param, name string) {
+		if perJob { // others take the same argument for all jobs
+			of := *p
+			of.Member = exported(name)
+			if methods[of.Member] || of.Member == "Job" || of.Member == "Result" {
+				of.Member += "Value"
+			}
+			p = &of
+		}
+		if !slices.ContainsFunc(params, func(have *Param) bool { return have.Field == p.Field }) {
+			params = append(params, p)
+		}
+	}
 	for _, w := range t.Writes {
-		if w.Value.Kind != queue.Given {
-			continue
+		switch {
+		case w.Value.Kind != queue.Given:
+		case perJob && b.spec.Cycle.Asks(w.Value):
+			params = append(params, b.nextTime(b.fields[w.Column]))
+		default:
+			add(b.argumentOf(w.Column, w.Value.Name), w.Value.Name)
 		}
-		f := b.fields[w.Column]
-		if perJob && b.spec.Cycle.Asks(w.Value) {
-			params = append(params, b.nextTime(f))
-			continue
-		}
-		p := b.argumentOf(w.Column, w.Value.Name)
-		if perJob {
-			p.Member = exported(w.Value.Name)
-			if methods[p.Member] || p.Member == "Job" || p.Member == "Result" {
-				p.Member += "Value"
+	}
+	for _, c := range t.With {
+		for _, v := range c.Givens() {
+			if v.Of == nil { // else it is written above
+				add(b.argumentBeside(c, v), v.Value.Name)
 			}
 		}
-		params = append(params, p)
 	}
 	return params
 }
@@ -240,13 +251,34 @@ func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
 // argumentOf returns the argument of the user's that is written to a column; there is
 // one of each name.
 func (b *builder) argumentOf(c *schema.Column, name string) *Param {
-	p, f := b.arguments[name], b.fields[c]
-	if p == nil {
-		p = &Param{Name: argument(name), GoType: f.GoType, Field: f, Doc: "what is written to " + plainText(f.Column)}
-		if f.Null && f.GoType != "[]byte" && f.GoType != "json.RawMessage" {
-			p.GoType = "*" + p.GoType
+	if b.arguments[name] == nil {
+		f := b.fields[c]
+		b.arguments[name] = given(name, f, plainText(f.Column))
+	}
+	return b.arguments[name]
+}
+
+// argumentBeside returns that which is written to a column of another table. The column
+// may be called like one of the queue's, so its field has a name that none of these has.
+func (b *builder) argumentBeside(c *queue.Companion, v queue.CompanionValue) *Param {
+	name := v.Value.Name
+	if b.arguments[name] == nil {
+		f := b.field(v.Column)
+		f.Name = exported(name)
+		for slices.ContainsFunc(b.pkg.Fields, func(have *Field) bool { return have.Name == f.Name }) {
+			f.Name += "Value"
 		}
-		b.arguments[name] = p
+		b.foreign[f] = v.Column.Column
+		b.arguments[name] = given(name, f, plainText(c.QualifiedName()+"."+f.Column))
+	}
+	return b.arguments[name]
+}
+
+// given is an argument of the user's for a field.
+func given(name string, f *Field, to string) *Param {
+	p := &Param{Name: argument(name), GoType: f.GoType, Field: f, Doc: "what is written to " + to}
+	if f.Null && f.GoType != "[]byte" && f.GoType != "json.RawMessage" {
+		p.GoType = "*" + p.GoType
 	}
 	return p
 }
@@ -799,7 +831,7 @@ func (b *builder) readyFields() []*Field {
 		if b.isSide(f) {
 			continue
 		}
-		if c := b.spec.Table.Column(f.Column); f.RowID || c == nil || c.NotNull || f.Null || !b.writes(queue.Claim, c) {
+		if c := b.columnOf(f); f.RowID || c == nil || c.NotNull || f.Null || !b.writes(queue.Claim, c) {
 			fields = append(fields, f)
 		}
 	}

@@ -136,7 +136,7 @@ type batch struct {
 type settleScope struct {
 	// carried are the batch's columns that hold what each job is given besides: its
 	// result, and arguments of the user's.
-	carried map[string]carried
+	carried map[*schema.Column]carried
 	named   bool // arguments of the caller are written by their names, for people
 	delay   bool // the caller may give a delay, 0 leaves the due time alone
 	joined  bool // the batch is joined as a table even where a list would do
@@ -150,11 +150,11 @@ type carried struct {
 }
 
 // carry notes where the batch holds what a job is given for a column.
-func (s *settleScope) carry(f *Field, name string) {
+func (s *settleScope) carry(c *schema.Column, f *Field, name string) {
 	if s.carried == nil {
-		s.carried = map[string]carried{}
+		s.carried = map[*schema.Column]carried{}
 	}
-	s.carried[f.Column] = carried{f, name}
+	s.carried[c] = carried{f, name}
 }
 
 // newScope starts a statement.
@@ -385,7 +385,7 @@ func (s *scope) assigned(w queue.Write) string {
 		return "{" + v.Name + "}"
 	case v.IsArg(queue.ArgResult):
 		return s.resultOf(w.Column)
-	case s.settle.carried[w.Column.Name].field != nil:
+	case s.settle.carried[w.Column].field != nil:
 		value := s.brought(w.Column)
 		if c := s.spec.Cycle; c.Asks(v) && c.Never != nil {
 			return "coalesce(" + value + ", " + s.value(w.Column, *c.Never) + ")"
@@ -400,7 +400,7 @@ func (s *scope) assigned(w queue.Write) string {
 
 // brought is what each job of the batch is given for a column.
 func (s *scope) brought(c *schema.Column) string {
-	it := s.settle.carried[c.Name]
+	it := s.settle.carried[c]
 	if s.travel() == "lists" {
 		return it.name // written out with the values in it
 	}
@@ -507,7 +507,7 @@ func (b *builder) listable(c *schema.Column) bool {
 
 // isArray reports whether a field's column holds arrays.
 func (b *builder) isArray(f *Field) bool {
-	return !f.RowID && b.spec.Table.Column(f.Column).Type.Array
+	return !f.RowID && b.columnOf(f).Type.Array
 }
 
 // batchOf lays out how rows of the given columns travel, as the arguments of
@@ -535,7 +535,7 @@ func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix str
 		b.Column = s.own(keys[0])
 	}
 	for i, f := range extra {
-		s.settle.carry(f, b.Names[len(keys)+len(held)+i])
+		s.settle.carry(s.columnOf(f), f, b.Names[len(keys)+len(held)+i])
 	}
 	b.Only = len(fields) == 1 && len(keys) == 1 && !s.settle.joined && !s.isArray(fields[0])
 	switch s.travel() {
@@ -638,9 +638,9 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 	default:
 		for i, f := range extra {
 			// The text of a list is found by what it begins with, so no two are alike.
-			value := strings.Repeat("(", i) + s.write(s.spec.Table.Column(f.Column), s.slot()) + strings.Repeat(")", i)
+			value := strings.Repeat("(", i) + s.write(s.columnOf(f), s.slot()) + strings.Repeat(")", i)
 			when := " WHEN " + all(b.Match) + " THEN " + value
-			s.settle.carry(f, "CASE"+s.list(Arg{Kind: ArgList, Batch: append(slices.Clone(keys), f), First: when, More: when})+" END")
+			s.settle.carry(s.columnOf(f), f, "CASE"+s.list(Arg{Kind: ArgList, Batch: append(slices.Clone(keys), f), First: when, More: when})+" END")
 		}
 		if fields := slices.Concat(keys, held); s.can(dialect.RowLists) && !slices.ContainsFunc(fields, s.convertsInRows) {
 			own, row := strings.Join(b.Own, ", "), strings.Join(b.Values, ", ")
@@ -671,7 +671,7 @@ func (s *scope) convertsInRows(f *Field) bool {
 	if f.RowID || f.Element {
 		return true
 	}
-	switch s.spec.Table.Column(f.Column).Type.Class {
+	switch s.columnOf(f).Type.Class {
 	case schema.Int, schema.Text, schema.Bytes:
 		return s.fieldWrite(f) != ""
 	case schema.Timestamp:
@@ -705,7 +705,7 @@ func (b *builder) batchable(fields []*Field) bool {
 
 // holdsBytes reports whether a field's column is binary.
 func (b *builder) holdsBytes(f *Field) bool {
-	return !f.RowID && b.spec.Table.Column(f.Column).Type.Class == schema.Bytes
+	return !f.RowID && b.columnOf(f).Type.Class == schema.Bytes
 }
 
 // fromJSON reads element i of an array in JSON as a value of a field.
@@ -713,7 +713,7 @@ func (s *scope) fromJSON(f *Field, i int) string {
 	expr := dialect.Fill(s.d.Fragments["json_element"].At(s.version), "i", strconv.Itoa(i))
 	if s.holdsBytes(f) {
 		if !s.can(dialect.Unhex) {
-			s.complain(s.spec.Table.Column(f.Column), s.sinceMend(dialect.Unhex),
+			s.complain(s.columnOf(f), s.sinceMend(dialect.Unhex),
 				"column %q holds bytes, and %s %s cannot take several of them at once", f.Column, s.d.Title, s.version)
 		}
 		return dialect.Fill(s.d.Fragments["unhex"].At(s.version), "value", expr)
@@ -729,7 +729,7 @@ func (s *scope) sentType(f *Field) string {
 	if f.Fraction {
 		return cmp.Or(s.d.Classes[string(schema.Decimal)].Sent, f.Cast)
 	}
-	if sent := s.rule(s.spec.Table.Column(f.Column)).Sent; sent != "" {
+	if sent := s.rule(s.columnOf(f)).Sent; sent != "" {
 		return sent
 	}
 	return f.Cast
@@ -739,7 +739,7 @@ func (s *scope) fieldWrite(f *Field) string {
 	if f.RowID || f.Element {
 		return ""
 	}
-	return s.rule(s.spec.Table.Column(f.Column)).Write
+	return s.rule(s.columnOf(f)).Write
 }
 
 // batchValue returns a column of the batch as a value for the table's column.
@@ -756,7 +756,7 @@ func (s *scope) batchValue(f *Field, name string) string {
 	if form := s.d.Fragments["sent_bytes"].At(s.version); form != "" && s.batches("json") && s.holdsBytes(f) {
 		return dialect.Fill(form, "arg", name)
 	}
-	c := s.spec.Table.Column(f.Column)
+	c := s.columnOf(f)
 	value := s.write(c, name)
 	if form := s.d.Fragments["collated"].At(s.version); form != "" && c.Collation != "" && s.travel() == "json" {
 		if value == name {

@@ -151,17 +151,3 @@ func (b *binding) checkBatch(c *Companion, from config.Companion) {
 // atLeast reports whether a column of so many bits or digits holds what another does; 0 is
 // unknown.
 func atLeast(have, need int) bool { return have == 0 || need != 0 && have >= need }
-
-// workerOfBatch is who claims, as a value of the row that stands for the claim.
-func (b *binding) workerOfBatch(c *Companion, column *Column, s config.String) (Value, bool) {
-	if b.spec.Worker != nil {
-		if _, ok := b.taken(c, column, s, b.spec.Worker); !ok {
-			return Value{}, false
-		}
-	} else if !holdsWorker(column.Column) {
-		b.errorf(s.Pos, "column %q of %s is %s, which holds no worker", column.Name, c.QualifiedName(), orWord(column.Type.Raw, "without type")).
-			WithHint("A worker is a text, a number or a uuid.")
-		return Value{}, false
-	}
-	return Value{Kind: WorkerID, Pos: s.Pos}, true
-}

@@ -45,7 +45,7 @@ type binding struct {
 	narrow []Test // what a ready row must satisfy besides
 	dueAt  int    // which of narrow tells that the time of a row has come, -1 for none
 	drafts map[TransitionName][]*draft
-	givens map[string]*role // what arguments are for, by their names
+	givens map[string]receiver // what arguments are for, by their names
 
 	waiting bool // the expression that is read tells a wait after a failure
 
@@ -79,7 +79,7 @@ func newBinding(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func
 		core:    map[StateName][]condition{},
 		drafts:  map[TransitionName][]*draft{},
 		dueAt:   -1,
-		givens:  map[string]*role{},
+		givens:  map[string]receiver{},
 	}
 }
 

@@ -46,6 +46,11 @@ func (c *Companion) Takes(arg string) bool {
 	return slices.ContainsFunc(slices.Concat(c.Set, c.Where), func(v CompanionValue) bool { return v.Value.IsArg(arg) })
 }
 
+// Givens are the values that the caller of the step says.
+func (c *Companion) Givens() []CompanionValue {
+	return slices.DeleteFunc(slices.Concat(c.Set, c.Where), func(v CompanionValue) bool { return v.Value.Kind != Given })
+}
+
 // CompanionValue is a column of another table and what it gets or must have.
 type CompanionValue struct {
 	Column *Column
@@ -142,6 +147,53 @@ func (b *binding) readCompanions() {
 		b.accompany(o)
 	}
 	b.noteEngines()
+	b.oneWorker()
+}
+
+// oneWorker complains where columns that name the worker cannot hold the same name: a
+// number, a text and a uuid are three things, and a queue has one worker.
+func (b *binding) oneWorker() {
+	kind := func(c *schema.Column) string {
+		switch c.Type.Class {
+		case schema.Text:
+			return "a text"
+		case schema.UUID:
+			return "a uuid"
+		case schema.Int, schema.Decimal:
+			return "a number"
+		}
+		return ""
+	}
+	var first *schema.Column
+	see := func(c *schema.Column, v Value) {
+		switch {
+		case v.Kind != WorkerID || kind(c) == "":
+		case first == nil:
+			first = c
+		case kind(c) != kind(first):
+			pos := v.Pos
+			if !pos.IsValid() {
+				pos = c.Pos
+			}
+			b.errorf(pos, "the worker is %s for column %q and %s for column %q", kind(c), c.Name, kind(first), first.Name).
+				WithHint("Write an SQL expression in one of the two places.")
+			first = c
+		}
+	}
+	for _, name := range b.spec.Steps() {
+		t := b.spec.Transitions[name]
+		if t == nil {
+			continue
+		}
+		for _, w := range t.Writes {
+			see(w.Column, w.Value)
+		}
+		for _, c := range t.With {
+			for _, v := range slices.Concat(c.Set, c.Where) {
+				see(v.Column.Column, v.Value)
+			}
+		}
+	}
 }
 
 // accompany lets an outcome write to other tables what the step to its state writes.
@@ -153,6 +205,11 @@ func (b *binding) accompany(o *Outcome) {
 					WithHint("Use %s for such jobs, or leave the %s out of what %s gets.", method, arg, c.QualifiedName())
 				return
 			}
+		}
+		if given := c.Givens(); len(given) > 0 {
+			b.errorf(o.Pos, "outcome %q leads to %s, and table %s then takes the argument %q, which it has not", o.Name, o.To, c.QualifiedName(), given[0].Value.Name).
+				WithHint("Use %s for such jobs, or leave the argument out of what %s gets.", map[StateName]string{Done: "Complete", Failed: "Fail", Ready: "Requeue"}[o.To], c.QualifiedName())
+			return
 		}
 		o.Transition.With = append(o.Transition.With, c)
 	}
@@ -223,7 +280,11 @@ func (b *binding) move(t *Transition, m *config.Move) {
 	case m.Same:
 		b.same(t, c)
 	default:
-		c.Set = b.values(t.Name, c, m.Columns, true)
+		set := m.Columns
+		if t.Name == GiveUp {
+			set = b.unasked(c, set)
+		}
+		c.Set = b.values(t.Name, c, set, true)
 	}
 	b.complete(c, m.To)
 	t.With = append([]*Companion{c}, t.With...)
@@ -265,7 +326,13 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 		return
 	}
 	c.Key = key
-	c.Set = b.values(t.Name, c, slices.Concat(from.Values, from.Set), false)
+	set := slices.Concat(from.Values, from.Set)
+	if t.Name == GiveUp {
+		if set = b.unasked(c, set); len(set) == 0 && verb == "update" {
+			return
+		}
+	}
+	c.Set = b.values(t.Name, c, set, false)
 	c.Where = b.values(t.Name, c, from.Where, false)
 	switch {
 	case key != nil:
@@ -274,7 +341,7 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 	case from.When.IsSet():
 		c.When, _ = b.expression(asLiteral(from.When), false)
 	}
-	tied := func(v CompanionValue) bool { return v.Value.Kind != Literal && v.Value.Kind != Null }
+	tied := func(v CompanionValue) bool { return !slices.Contains([]ValueKind{Literal, Null, Given}, v.Value.Kind) }
 	switch {
 	case verb == "insert":
 		b.complete(c, table)
@@ -363,8 +430,6 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 	case c.Key != nil && isOfJob(text):
 		return wrong("Write now, worker, or a constant. What is written for each job goes to a table of its own.",
 			"one row of %s is added for all jobs of a claim, before they have its key for their token, and %s is of one job", c.QualifiedName(), text)
-	case c.Key != nil && text == "worker":
-		return b.workerOfBatch(c, column, s)
 	case text == "now":
 		return Value{Kind: Now, Pos: s.Pos}, b.present(c, column, s)
 	case text == "null" && column.NotNull:
@@ -375,8 +440,8 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		return wrong("Mark the column that holds a fresh value for each claim with qgen:token.", "claims of this queue leave no token")
 	case text == "token":
 		return b.taken(c, column, s, b.spec.Token)
-	case text == "worker" && b.spec.Worker == nil:
-		return wrong("Mark the column that tells who holds a row with qgen:worker.", "claims of this queue do not record who holds a row")
+	case text == "worker" && (c.Key != nil || b.spec.Worker == nil):
+		return b.workerBeside(c, column, s)
 	case text == "worker":
 		return b.taken(c, column, s, b.spec.Worker)
 	case text == ArgError && step != Retry && step != Fail && step != GiveUp:
@@ -397,9 +462,10 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		return wrong("Mark the column that keeps it with qgen:result; its type is that of the argument of Complete.", "Complete takes no result")
 	case text == ArgResult:
 		return Value{Kind: Arg, Name: ArgResult, Pos: s.Pos}, true
-	case strings.HasPrefix(text, "arg:"):
-		refuse(b.errs, s.Pos, "an argument of a step", "Pass one text or number to Complete as its result, with qgen:result, or write the row in the handler's transaction, with WithTx.")
-		return Value{}, false
+	case strings.HasPrefix(text, argMark) && step == GiveUp:
+		return wrong("Write what the row holds in its place, such as row.name. Of what is set, only a column that is NULL or has a default can be left out.", "when Recover gives a job up nobody is there to say %s", text)
+	case strings.HasPrefix(text, argMark):
+		return b.argumentBeside(c, column, s)
 	case text == "true" || text == "false" || numberForm.MatchString(text):
 		return b.constantBeside(c, column, s, text)
 	case textForm.MatchString(text):
@@ -422,6 +488,51 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 	}
 	sql, ok := b.expression(asLiteral(s), false)
 	return Value{Kind: SQLExpr, Text: sql, Pos: s.Pos}, ok
+}
+
+// argMark is what the name of an argument stands behind.
+const argMark = "arg:"
+
+// argumentBeside is what the caller of a step says for a column of another table.
+func (b *binding) argumentBeside(c *Companion, column *Column, s config.String) (Value, bool) {
+	if c.Known == nil {
+		b.errorf(s.Pos, "the DDL has no table %q, so nothing tells of what type %s is", c.QualifiedName(), s.Value).
+			WithHint("Add its CREATE TABLE to the files of schema.")
+		return Value{}, false
+	}
+	return b.giveTo(strings.TrimPrefix(s.Value, argMark), receiver{column.Column, s.Pos}, s.Pos)
+}
+
+// workerBeside is who takes a step, where the row of the job does not tell it: because the
+// queue has no column for that, or because the row that stands for a claim is added before.
+func (b *binding) workerBeside(c *Companion, column *Column, s config.String) (Value, bool) {
+	if b.spec.Worker != nil {
+		if _, ok := b.taken(c, column, s, b.spec.Worker); !ok {
+			return Value{}, false
+		}
+	} else if !holdsWorker(column.Column) {
+		b.errorf(s.Pos, "column %q of %s is %s, which holds no worker", column.Name, c.QualifiedName(), orWord(column.Type.Raw, "without type")).
+			WithHint("A worker is a text, a number or a uuid.")
+		return Value{}, false
+	}
+	return Value{Kind: WorkerID, Pos: s.Pos}, true
+}
+
+// unasked leaves out what a caller would say, of what is written when a claim has run out
+// for good: nobody is there to say it.
+func (b *binding) unasked(c *Companion, from []config.Value) []config.Value {
+	return slices.DeleteFunc(slices.Clone(from), func(v config.Value) bool {
+		if !strings.HasPrefix(v.Value.Value, argMark) {
+			return false
+		}
+		if c.Known != nil && c.Verb == "insert" {
+			if known := columnOf(c.Known, v.Column.Value, b.fold); known != nil && known.NotNull && !known.HasDefault {
+				return false // is complained of where it is read
+			}
+		}
+		b.note("column %q of %s is left out when a job fails because its claim ran out (giveup)", v.Column.Value, c.QualifiedName())
+		return true
+	})
 }
 
 // constantBeside checks a constant against the column of another table.

@@ -65,7 +65,7 @@ func (b *binding) readCycle() {
 		c.Next = Value{Kind: Now}
 	case !counts:
 		c.Next = Value{Kind: Given, Name: ArgNext, Pos: w.pos}
-		b.givens[ArgNext] = due
+		b.givens[ArgNext] = receiver{due.column, due.pos}
 	default:
 		shift := b.period(w, unit)
 		if shift == nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // statusColumn is one column with qgen:status.
@@ -202,7 +203,7 @@ func (b *binding) written(r *role, l literal) (Value, bool) {
 	return b.literal(c, l)
 }
 
-var givenForm = regexp.MustCompile(`^arg:[A-Za-z_][A-Za-z0-9_]*$`)
+var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // given returns the argument that stands for what is written to a column.
 func (b *binding) given(r *role, l literal) (Value, bool) {
@@ -212,17 +213,29 @@ func (b *binding) given(r *role, l literal) (Value, bool) {
 		b.errorf(l.pos, "an argument cannot be a state").
 			WithHint("States are constants. What a caller may say goes to a column of its own: qgen:on fail set %s.", l.text)
 		return Value{}, false
-	case !givenForm.MatchString(l.text):
-		b.errorf(l.pos, "%q is no name of an argument", name).WithHint("Write letters, digits and underscores: arg:code.")
+	}
+	return b.giveTo(name, receiver{r.column, r.pos}, l.pos)
+}
+
+// receiver is the column that takes an argument, and where that is said.
+type receiver struct {
+	column *schema.Column
+	pos    source.Pos
+}
+
+// giveTo returns the argument of that name as a value of the column that takes it.
+func (b *binding) giveTo(name string, to receiver, pos source.Pos) (Value, bool) {
+	if !nameForm.MatchString(name) {
+		b.errorf(pos, "%q is no name of an argument", name).WithHint("Write letters, digits and underscores: arg:code.")
 		return Value{}, false
 	}
-	if first := b.givens[name]; first != nil && first.column != r.column {
-		b.errorf(l.pos, "argument %q is for column %q already, as %s says", name, first.column.Name, first.pos).
+	if first := b.givens[name]; first.column != nil && first.column != to.column {
+		b.errorf(pos, "argument %q is for column %q already, as %s says", name, first.column.Name, first.pos).
 			WithHint("An argument goes to one column. Give the second a name of its own: arg:%s.", name+"2")
 		return Value{}, false
 	}
-	b.givens[name] = r
-	return Value{Kind: Given, Name: name, Pos: l.pos}, true
+	b.givens[name] = to
+	return Value{Kind: Given, Name: name, Pos: pos}, true
 }
 
 func isNumber(t schema.Type) bool {

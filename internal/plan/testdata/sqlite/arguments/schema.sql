@@ -1,0 +1,38 @@
+-- Jobs of which other tables keep who ran them and what they were answered.
+-- qgen:queue
+CREATE TABLE jobs (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    state      INTEGER DEFAULT 0 NOT NULL, -- qgen:status ready=0 running=1 done=2 failed=3
+    lease_till INTEGER, -- qgen:lease as=epoch_ms length=5m expired=recover
+    tries      INTEGER DEFAULT 0 NOT NULL, -- qgen:attempts up on=claim max=3
+    code       INTEGER, -- qgen:on done,fail set arg:code
+    body       TEXT
+);
+
+CREATE TABLE runs (
+    job_id INTEGER NOT NULL,
+    host   varchar(40) NOT NULL,
+    node   varchar(20),
+    why    varchar(20)
+);
+
+CREATE TABLE answers (
+    id          INTEGER NOT NULL PRIMARY KEY,
+    code        varchar(20) NOT NULL,
+    body        BLOB,
+    weight      REAL,
+    answered_at INTEGER
+);
+
+-- The row that stands for a claim takes what the caller says.
+CREATE TABLE steps (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    state    INTEGER DEFAULT 0 NOT NULL, -- qgen:status ready=0 running=1 done=2
+    claim_id INTEGER DEFAULT 0 NOT NULL  -- qgen:token free=0 from=companion
+);
+
+CREATE TABLE claims (
+    id   INTEGER PRIMARY KEY AUTOINCREMENT,
+    host varchar(40) NOT NULL,
+    node varchar(20) NOT NULL
+);
