@@ -754,7 +754,11 @@ func (s *scope) batchValue(f *Field, name string) string {
 		return dialect.Fill(cmp.Or(s.d.RowIdentity.Write, "{arg}"), "arg", name)
 	}
 	if form := s.d.Fragments["sent_bytes"].At(s.version); form != "" && s.batches("json") && s.holdsBytes(f) {
-		return dialect.Fill(form, "arg", name)
+		most := "sent_bytes_short"
+		if f.Most == 0 {
+			most = "sent_bytes_long"
+		}
+		return dialect.Fill(form, "arg", name, "most", s.d.Fragments[most].At(s.version))
 	}
 	c := s.columnOf(f)
 	value := s.write(c, name)

@@ -100,7 +100,7 @@ AND    state = 1;
 -- arguments: 1: batch_all ID Tries Answer BodyValue Weight At
 INSERT /* jobsq.Complete */ INTO answers
        (id, code, body, weight, answered_at)
-SELECT held.id, CONVERT(varchar(8000), code_held), CONVERT(varbinary(8000), body_held, 2),
+SELECT held.id, CONVERT(varchar(8000), code_held), CONVERT(varbinary(max), body_held, 2),
        weight_held, CONVERT(datetimeoffset, answered_at_held, 126)
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',

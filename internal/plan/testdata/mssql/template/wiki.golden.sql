@@ -210,7 +210,7 @@ INSERT INTO [{{.Prefix}}job]
        (job_cmd, job_params, job_attempts)
 OUTPUT inserted.job_id
 INTO   @kept
-SELECT CONVERT(varchar(8000), job_cmd_new), CONVERT(varbinary(8000), job_params_new, 2), 0
+SELECT CONVERT(varchar(8000), job_cmd_new), CONVERT(varbinary(max), job_params_new, 2), 0
 FROM   OPENJSON(@p1) AS list
        CROSS APPLY OPENJSON(list.[value]) WITH (
            job_cmd_new nvarchar(4000) '$[0]',
