@@ -226,7 +226,7 @@ func (b *builder) moveStatement(name, template string, limit int) *Statement {
 	}
 	v.Beside = s.besideOf(s.beside)
 	for _, c := range b.spec.Table.Columns {
-		if slices.ContainsFunc(v.Beside.Values, func(text string) bool { return mentions(text, c.Name) }) {
+		if slices.ContainsFunc(v.Beside.Values, func(text string) bool { return source.Mentions(text, c.Name) }) {
 			v.Taken = append(v.Taken, b.qualified()+b.d.Ident(c.Name))
 		}
 	}

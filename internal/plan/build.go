@@ -486,13 +486,18 @@ func (b *builder) carried(c *queue.Column) bool {
 	}
 	for _, r := range c.Roles {
 		switch r.Verb {
-		case "status", "worker", "finished", "result", "heartbeat", "on":
+		case "status", "worker", "finished", "result", "heartbeat":
 			if !c.Payload {
 				return false
 			}
 		}
 	}
-	return true
+	return !onlyWritten(c)
+}
+
+// onlyWritten reports whether nothing is said of a column but what steps write to it.
+func onlyWritten(c *queue.Column) bool {
+	return len(c.Roles) > 0 && !c.Payload && !slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb != "on" })
 }
 
 // chooseIndex decides whether the order says NULLS FIRST: where the order

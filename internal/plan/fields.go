@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/dialect"
@@ -347,30 +345,11 @@ func (s *scope) taken(v *values) {
 	}
 	text := strings.Join(slices.Concat(v.Set, v.Returning, v.Output), " ")
 	for _, c := range s.spec.Table.Columns {
-		if mentions(text, c.Name) {
+		if source.Mentions(text, c.Name) {
 			v.Taken = append(v.Taken, s.d.Ident(c.Name))
 		}
 	}
 	if len(v.Taken) == 0 {
 		v.Taken = []string{s.d.Ident(s.spec.Table.Columns[0].Name)}
-	}
-}
-
-// mentions reports whether a name stands in a text as a whole word, in any case.
-func mentions(text, name string) bool {
-	text, name = strings.ToLower(text), strings.ToLower(name)
-	part := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
-	for at := 0; ; {
-		i := strings.Index(text[at:], name)
-		if i < 0 {
-			return false
-		}
-		at += i
-		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		after, _ := utf8.DecodeRuneInString(text[at+len(name):])
-		if !part(before) && !part(after) {
-			return true
-		}
-		at += len(name)
 	}
 }

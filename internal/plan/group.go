@@ -361,7 +361,7 @@ func (s *scope) inBlock(v *values) {
 	}
 	quote := s.d.Identifiers.Quote
 	for _, c := range s.spec.Table.Columns {
-		if mentions(g.Lock.On, "{row}."+c.Name) || mentions(g.Lock.On, "{row}."+quote[0]+c.Name+quote[1]) {
+		if source.Mentions(g.Lock.On, "{row}."+c.Name) || source.Mentions(g.Lock.On, "{row}."+quote[0]+c.Name+quote[1]) {
 			v.Group.Reads = append(v.Group.Reads, s.column(c))
 		}
 	}

@@ -504,7 +504,7 @@ func (s *scope) guarded(writes []queue.Write, guard []string) []string {
 	for i, w := range writes {
 		switch {
 		case i == token:
-		case mentions(when, w.Column.Name):
+		case source.Mentions(when, w.Column.Name):
 			last = append(last, add(w, when))
 		default:
 			first = append(first, add(w, when))

@@ -676,11 +676,11 @@ func (b *builder) given(c *queue.Column) bool {
 		case "attempts":
 			return b.spec.Attempts.MustStart()
 		case "status", "lease", "claimed", "heartbeat", "finished", "enqueued",
-			"version", "worker", "token", "result", "error", "seq", "on":
+			"version", "worker", "token", "result", "error", "seq":
 			return false
 		}
 	}
-	return !c.Identity
+	return !c.Identity && !onlyWritten(c)
 }
 
 // buildStats plans Stats.
@@ -750,14 +750,14 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 			}
 		}
 		if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
-			base := append(s.tests(b.steady()), s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
+			base := append(s.tests(slices.Concat(b.steady(), b.spec.Members)), s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
 			add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
 		}
 	}
 	if l := b.spec.Liveness; len(b.spec.Expired) > 0 && b.hasRunning() && (l == nil || !l.Listed) {
 		// The state itself may look at the clock; what its holder leaves does not.
 		if held := s.tests(b.spec.Transitions[queue.Finish].Tests); len(held) > 0 || b.ready != nil {
-			add("Expired", "int64", "rows whose claim ran out", filter("count", "", slices.Concat(held, s.tests(b.spec.Expired))))
+			add("Expired", "int64", "rows whose claim ran out", filter("count", "", slices.Concat(held, s.tests(b.spec.Members), s.tests(b.spec.Expired))))
 		}
 	}
 	oldest := func(name, doc string, c *schema.Column, where []string) {
@@ -773,7 +773,7 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 		oldest("OldestReady", "how long the oldest ready row has waited", since, states[queue.Ready])
 	}
 	if b.hasRunning() {
-		oldest("OldestRunning", "how long ago the oldest claim was made", b.spec.Started, s.tests(b.spec.Held))
+		oldest("OldestRunning", "how long ago the oldest claim was made", b.spec.Started, s.tests(slices.Concat(b.spec.Held, b.spec.Members)))
 	}
 	between := func(name, doc string, from, to *schema.Column, where []string) {
 		if from == nil || to == nil || len(where) == 0 {

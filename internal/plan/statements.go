@@ -14,6 +14,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // values fill the holes of a template. Every text in it is written as the
@@ -263,11 +264,11 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 // not part of the key.
 func (b *builder) looksOutside(condition string) bool {
 	condition = literals.ReplaceAllString(condition, "''")
-	if mentions(condition, "select") {
+	if source.Mentions(condition, "select") {
 		return false // its columns may be those of another table
 	}
 	return slices.ContainsFunc(b.spec.Table.Columns, func(c *schema.Column) bool {
-		return !slices.Contains(b.spec.Key, c) && mentions(condition, c.Name)
+		return !slices.Contains(b.spec.Key, c) && source.Mentions(condition, c.Name)
 	})
 }
 
@@ -370,7 +371,7 @@ var literals = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'`)
 // is none.
 func readBy(list []assignment, c *schema.Column) *schema.Column {
 	for _, a := range list {
-		if a.column != c && mentions(literals.ReplaceAllString(a.value, "''"), c.Name) {
+		if a.column != c && source.Mentions(literals.ReplaceAllString(a.value, "''"), c.Name) {
 			return a.column
 		}
 	}

@@ -122,6 +122,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.buildStates(sound)
 	b.buildTransitions()
 	if there == nil {
+		b.askMembers()
 		b.readCompanions()
 	}
 	if sound && errs.Len() == before {

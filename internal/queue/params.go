@@ -9,6 +9,7 @@ import (
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // readNarrow reads what a ready row must satisfy besides its state.
@@ -39,6 +40,48 @@ func (b *binding) readNarrow() {
 		}
 	}
 	b.readReadyIf()
+}
+
+// askMembers has what qgen:where says of all rows of the queue be asked wherever rows are
+// looked for by their state, so that those of others in the table are left alone.
+func (b *binding) askMembers() {
+	if b.isAway() || b.movesAway() {
+		return
+	}
+	for _, r := range b.roles["where"] {
+		condition := r.words[0].values[0].text
+		if !b.isLasting(condition) {
+			continue
+		}
+		test := Test{Op: Raw, SQL: strings.TrimSpace(condition)}
+		b.spec.Members = append(b.spec.Members, test)
+		for name, state := range b.spec.States {
+			if name != Ready {
+				state.Tests = append(slices.Clip(state.Tests), test)
+			}
+		}
+		for _, name := range []TransitionName{Recover, GiveUp, Redrive, Purge} {
+			if t := b.spec.Transitions[name]; t != nil {
+				t.Tests = append(slices.Clip(t.Tests), test)
+			}
+		}
+	}
+}
+
+// isLasting reports whether a condition tells what a row is, and not how things stand with it
+// at the moment: it knows no clock, no other row and no argument, and no step writes what it
+// reads.
+func (b *binding) isLasting(condition string) bool {
+	if strings.Contains(condition, "{") || source.Mentions(condition, "select") {
+		return false
+	}
+	for _, name := range TransitionNames {
+		t := b.spec.Transitions[name]
+		if t != nil && name != Enqueue && slices.ContainsFunc(t.Writes, func(w Write) bool { return source.Mentions(condition, w.Column.Name) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // isDue returns the tests of a row whose time has come.

@@ -29,7 +29,9 @@ type Spec struct {
 	States map[StateName]*State
 	// Held are the tests of a row that somebody has: of a running one, and of a claimed
 	// one where starting is a step of its own.
-	Held        []Test
+	Held []Test
+	// Members tell rows of the queue from others in its table.
+	Members     []Test
 	Transitions map[TransitionName]*Transition
 	// Expired tells a running row whose worker is gone; nil when nothing in the
 	// table can tell.

@@ -235,9 +235,10 @@ func (b *binding) markCore() {
 
 // addTaken adds the tests of a row whose claim is good.
 func (b *binding) addTaken(r *role) {
-	if free := b.claims.free[r]; endsNow(free) {
+	switch free := b.claims.free[r]; {
+	case endsNow(free):
 		b.add(Running, Test{Column: r.column, Op: Greater, Values: []Value{{Kind: Now}}}, true)
-	} else {
+	case len(free) > 0:
 		b.add(Running, isTaken(r.column, free), false)
 	}
 	for _, t := range b.runOut() {
@@ -258,6 +259,8 @@ func (b *binding) freeOrRunOut(r *role) []Test {
 		return nil
 	}
 	switch {
+	case len(free) == 0: // The time is that of the last claim even in a row that nobody has.
+		list[0].Or = append(list[0].Or, b.toldReady())
 	case !endsNow(free):
 		list[0].Or = append(list[0].Or, isFree(r.column, free))
 	default:
@@ -269,6 +272,17 @@ func (b *binding) freeOrRunOut(r *role) []Test {
 		}
 	}
 	return list
+}
+
+// toldReady returns the test of the status column that tells ready rows from running ones.
+func (b *binding) toldReady() Test {
+	for _, s := range b.status {
+		ready, ok := s.tests[Ready]
+		if running, runs := s.tests[Running]; ok && runs && disjointStates([]Test{ready}, []Test{running}) {
+			return ready
+		}
+	}
+	return Test{}
 }
 
 // readRecoverIf reads the predicate of qgen.yaml that tells a claim that has

@@ -38,6 +38,7 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (err error) {
 			job.RunID,
 			job.MapIndex,
 			job.Duration,
+			job.TryNumber,
 			job.MaxTries,
 			job.Pool,
 			job.PoolSlots,
@@ -78,8 +79,8 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (err error) {
 		n = 0
 		for chunk := range slices.Chunk(news, enqueueChunk) {
 			added, err := exec(ctx, db, enqueueManySQL,
-				list{first: "(?, ?, ?, coalesce(?, -1), ?, 'scheduled', coalesce(?, -1), ?, ?, ?, ?, ?, ?, ?, NOW(6))", more: ",\n       (?, ?, ?, coalesce(?, -1), ?, 'scheduled', coalesce(?, -1), ?, ?, ?, ?, ?, ?, ?, NOW(6))", rows: column(chunk, func(j NewJob) []any {
-					return []any{j.TaskID, j.DagID, j.RunID, j.MapIndex, j.Duration, j.MaxTries, j.Pool, j.PoolSlots, j.Queue, j.PriorityWeight, j.Operator, j.CustomOperatorName, j.ExecutorConfig}
+				list{first: "(?, ?, ?, coalesce(?, -1), ?, 'scheduled', ?, coalesce(?, -1), ?, ?, ?, ?, ?, ?, ?, NOW(6))", more: ",\n       (?, ?, ?, coalesce(?, -1), ?, 'scheduled', ?, coalesce(?, -1), ?, ?, ?, ?, ?, ?, ?, NOW(6))", rows: column(chunk, func(j NewJob) []any {
+					return []any{j.TaskID, j.DagID, j.RunID, j.MapIndex, j.Duration, j.TryNumber, j.MaxTries, j.Pool, j.PoolSlots, j.Queue, j.PriorityWeight, j.Operator, j.CustomOperatorName, j.ExecutorConfig}
 				})},
 			)
 			if err != nil {

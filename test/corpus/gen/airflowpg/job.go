@@ -105,6 +105,7 @@ type NewJob struct {
 	RunID              string   `json:"run_id"`                         // varchar(250)
 	MapIndex           *int32   `json:"map_index,omitempty"`            // integer
 	Duration           *float64 `json:"duration,omitempty"`             // double precision
+	TryNumber          *int32   `json:"try_number,omitempty"`           // integer
 	MaxTries           *int32   `json:"max_tries,omitempty"`            // integer
 	Pool               string   `json:"pool"`                           // varchar(256)
 	PoolSlots          int32    `json:"pool_slots"`                     // integer

@@ -122,8 +122,21 @@ LIMIT  $1;
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
+-- arguments: 1: new Begun
 INSERT /* placedq.Enqueue */ INTO placed
-DEFAULT VALUES
+       (begun)
+VALUES (coalesce($1::bigint, 0))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Begun
+INSERT /* placedq.EnqueueMany */ INTO placed
+       (begun)
+SELECT coalesce(begun_new, 0)
+FROM   unnest($1::bigint[]) WITH ORDINALITY AS job (begun_new, job_order)
+ORDER  BY job_order
 RETURNING id;
 
 -- sql/stats.sql

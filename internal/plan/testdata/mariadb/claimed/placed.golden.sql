@@ -209,9 +209,24 @@ FROM   (
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
+-- arguments: 1: new Begun
 INSERT /* placedq.Enqueue */ INTO placed
-       ()
-VALUES ();
+       (begun)
+VALUES (coalesce(?, 0));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Begun
+INSERT /* placedq.EnqueueMany */ INTO placed
+       (begun)
+VALUES (coalesce(?, 0));
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* placedq.EnqueueMany */
+       @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state

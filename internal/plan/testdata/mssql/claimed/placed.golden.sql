@@ -151,9 +151,33 @@ OUTPUT deleted.id;
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
+-- arguments: 1: new Begun
 INSERT /* placedq.Enqueue */ INTO placed
+       (begun)
 OUTPUT inserted.id
-DEFAULT VALUES;
+VALUES (coalesce(@p1, 0));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Begun
+SET /* placedq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO placed
+       (begun)
+OUTPUT inserted.id
+INTO   @kept
+SELECT coalesce(begun_new, 0)
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           begun_new int '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -64,7 +64,7 @@ WHERE  (id IN (?));
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* pollsq.Claim */
-       id, wait_s
+       id, asked_at, wait_s
 FROM   polls FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
@@ -145,18 +145,18 @@ AND    state = 'A';
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new WaitS
+-- arguments: 1: new AskedAt, 2: new WaitS
 INSERT /* pollsq.Enqueue */ INTO polls
-       (wait_s)
-VALUES (coalesce(?, 60));
+       (asked_at, wait_s)
+VALUES (?, coalesce(?, 60));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_list WaitS
+-- arguments: 1: new_list AskedAt WaitS
 INSERT /* pollsq.EnqueueMany */ INTO polls
-       (wait_s)
-VALUES (coalesce(?, 60));
+       (asked_at, wait_s)
+VALUES (?, coalesce(?, 60));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -65,7 +65,7 @@ WHERE  (id IN (?));
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* backupsq.Claim */
-       id
+       id, kind
 FROM   backups FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
@@ -192,9 +192,24 @@ FROM   (
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
+-- arguments: 1: new Kind
 INSERT /* backupsq.Enqueue */ INTO backups
-       ()
-VALUES ();
+       (kind)
+VALUES (coalesce(?, 'F'));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Kind
+INSERT /* backupsq.EnqueueMany */ INTO backups
+       (kind)
+VALUES (coalesce(?, 'F'));
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* backupsq.EnqueueMany */
+       @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state
@@ -214,7 +229,7 @@ FROM   backups;
 -- isolation: read committed
 -- arguments: 1: param kind []byte, 2: limit
 SELECT /* backupsq.Peek */
-       id
+       id, kind
 FROM   backups IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = x'43'
 AND    kind = ?

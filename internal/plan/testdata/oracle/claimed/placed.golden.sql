@@ -185,11 +185,11 @@ AND    STATE = 'D';
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new_key
+-- arguments: 1: new Begun, 2: new_key
 INSERT /* placedq.Enqueue */ INTO PLACED
-       (ID)
-VALUES (DEFAULT)
-/* the new key */ RETURNING ID INTO :1;
+       (BEGUN)
+VALUES (coalesce(:1, 0))
+/* the new key */ RETURNING ID INTO :2;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -49,7 +49,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  $2
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, wait_s;
+RETURNING id, asked_at, wait_s;
 
 -- sql/claim_1.sql
 -- claim: ready to running
@@ -69,7 +69,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, wait_s;
+RETURNING id, asked_at, wait_s;
 
 -- sql/claim_100.sql
 -- claim: ready to running
@@ -89,7 +89,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, wait_s;
+RETURNING id, asked_at, wait_s;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -131,20 +131,20 @@ RETURNING id;
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new WaitS
+-- arguments: 1: new AskedAt, 2: new WaitS
 INSERT /* pollsq.Enqueue */ INTO polls
-       (wait_s)
-VALUES (coalesce($1::integer, 60))
+       (asked_at, wait_s)
+VALUES ($1, coalesce($2::integer, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_batch WaitS
+-- arguments: 1: new_batch AskedAt, 2: new_batch WaitS
 INSERT /* pollsq.EnqueueMany */ INTO polls
-       (wait_s)
-SELECT coalesce(wait_s_new, 60)
-FROM   unnest($1::integer[]) WITH ORDINALITY AS job (wait_s_new, job_order)
+       (asked_at, wait_s)
+SELECT asked_at_new, coalesce(wait_s_new, 60)
+FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (asked_at_new, wait_s_new, job_order)
 ORDER  BY job_order
 RETURNING id;
 

@@ -51,7 +51,7 @@ WHERE  id IN (
            WHERE  state = 0
            ORDER  BY id
            LIMIT  ?1)
-RETURNING id, at_ms;
+RETURNING id, tries, at_ms;
 
 -- sql/claim_1.sql
 -- claim: ready to running
@@ -67,7 +67,7 @@ WHERE  id = (
            WHERE  state = 0
            ORDER  BY id
            LIMIT  1)
-RETURNING id, at_ms;
+RETURNING id, tries, at_ms;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -245,7 +245,7 @@ FROM   fresh;
 -- index: (id) WHERE state = 0
 -- arguments: 1: limit
 SELECT /* freshq.Peek */
-       id, at_ms
+       id, tries, at_ms
 FROM   fresh
 WHERE  state = 0
 ORDER  BY id

@@ -158,8 +158,26 @@ WHERE  id IN (
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: the database for writing, while the statement runs
+-- arguments: 1: new Begun
 INSERT /* placedq.Enqueue */ INTO placed
-DEFAULT VALUES
+       (begun)
+VALUES (coalesce(?1, 0))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Begun
+INSERT /* placedq.EnqueueMany */ INTO placed
+       (begun)
+SELECT coalesce(begun_new, 0)
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS begun_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
 RETURNING id;
 
 -- sql/stats.sql

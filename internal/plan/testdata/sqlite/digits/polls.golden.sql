@@ -46,7 +46,7 @@ WHERE  id IN (
            AND    (asked_at <= CAST(unixepoch() - wait_s AS INTEGER) OR asked_at IS NULL)
            ORDER  BY id
            LIMIT  ?1)
-RETURNING id, wait_s;
+RETURNING id, asked_at, wait_s;
 
 -- sql/claim_1.sql
 -- claim: ready to running
@@ -62,7 +62,7 @@ WHERE  id = (
            AND    (asked_at <= CAST(unixepoch() - wait_s AS INTEGER) OR asked_at IS NULL)
            ORDER  BY id
            LIMIT  1)
-RETURNING id, wait_s;
+RETURNING id, asked_at, wait_s;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -101,22 +101,23 @@ RETURNING id;
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: the database for writing, while the statement runs
--- arguments: 1: new WaitS
+-- arguments: 1: new AskedAt, 2: new WaitS
 INSERT /* pollsq.Enqueue */ INTO polls
-       (wait_s)
-VALUES (coalesce(?1, 60))
+       (asked_at, wait_s)
+VALUES (?1, coalesce(?2, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: the database for writing, while the statement runs
--- arguments: 1: new_all WaitS
+-- arguments: 1: new_all AskedAt WaitS
 INSERT /* pollsq.EnqueueMany */ INTO polls
-       (wait_s)
-SELECT coalesce(wait_s_new, 60)
+       (asked_at, wait_s)
+SELECT asked_at_new, coalesce(wait_s_new, 60)
 FROM   (
            SELECT key AS job_order,
-                  json_extract(value, '$[0]') AS wait_s_new
+                  json_extract(value, '$[0]') AS asked_at_new,
+                  json_extract(value, '$[1]') AS wait_s_new
            FROM   json_each(?1)
        ) AS job
 WHERE  true

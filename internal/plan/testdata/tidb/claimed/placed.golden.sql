@@ -216,9 +216,10 @@ LIMIT  ?;
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
+-- arguments: 1: new Begun
 INSERT /* placedq.Enqueue */ INTO placed
-       ()
-VALUES ();
+       (begun)
+VALUES (coalesce(?, 0));
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -2,8 +2,8 @@
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
 INSERT /* airflowmy.Enqueue */ INTO task_instance
-       (task_id, dag_id, run_id, map_index, duration, state, max_tries, pool, pool_slots,
-        queue, priority_weight, operator, custom_operator_name, executor_config,
-        updated_at)
-VALUES (?, ?, ?, coalesce(?, -1), ?, 'scheduled', coalesce(?, -1), ?, ?,
-        ?, ?, ?, ?, ?, NOW(6))
+       (task_id, dag_id, run_id, map_index, duration, state, try_number, max_tries, pool,
+        pool_slots, queue, priority_weight, operator, custom_operator_name,
+        executor_config, updated_at)
+VALUES (?, ?, ?, coalesce(?, -1), ?, 'scheduled', ?, coalesce(?, -1), ?,
+        ?, ?, ?, ?, ?, ?, NOW(6))

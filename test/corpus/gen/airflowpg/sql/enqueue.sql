@@ -2,9 +2,9 @@
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
 INSERT /* airflowpg.Enqueue */ INTO task_instance
-       (task_id, dag_id, run_id, map_index, duration, state, max_tries, pool, pool_slots,
-        queue, priority_weight, operator, custom_operator_name, executor_config,
-        updated_at)
-VALUES ($1, $2, $3, coalesce($4::integer, -1), $5, 'scheduled',
-        coalesce($6::integer, -1), $7, $8, $9, $10, $11, $12, $13, now())
+       (task_id, dag_id, run_id, map_index, duration, state, try_number, max_tries, pool,
+        pool_slots, queue, priority_weight, operator, custom_operator_name,
+        executor_config, updated_at)
+VALUES ($1, $2, $3, coalesce($4::integer, -1), $5, 'scheduled', $6,
+        coalesce($7::integer, -1), $8, $9, $10, $11, $12, $13, $14, now())
 RETURNING dag_id, task_id, run_id, map_index

@@ -2,16 +2,16 @@
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
 INSERT /* airflowpg.EnqueueMany */ INTO task_instance
-       (task_id, dag_id, run_id, map_index, duration, state, max_tries, pool, pool_slots,
-        queue, priority_weight, operator, custom_operator_name, executor_config,
-        updated_at)
+       (task_id, dag_id, run_id, map_index, duration, state, try_number, max_tries, pool,
+        pool_slots, queue, priority_weight, operator, custom_operator_name,
+        executor_config, updated_at)
 SELECT task_id_new, dag_id_new, run_id_new, coalesce(map_index_new, -1), duration_new,
-       'scheduled', coalesce(max_tries_new, -1), pool_new, pool_slots_new, queue_new,
-       priority_weight_new, operator_new, custom_operator_name_new, executor_config_new,
-       now()
+       'scheduled', try_number_new, coalesce(max_tries_new, -1), pool_new, pool_slots_new,
+       queue_new, priority_weight_new, operator_new, custom_operator_name_new,
+       executor_config_new, now()
 FROM   unnest($1::varchar[], $2::varchar[], $3::varchar[], $4::integer[],
-              $5::double precision[], $6::integer[], $7::varchar[], $8::integer[],
-              $9::varchar[], $10::integer[], $11::varchar[], $12::varchar[],
-              $13::bytea[]) WITH ORDINALITY AS job (task_id_new, dag_id_new, run_id_new, map_index_new, duration_new, max_tries_new, pool_new, pool_slots_new, queue_new, priority_weight_new, operator_new, custom_operator_name_new, executor_config_new, job_order)
+              $5::double precision[], $6::integer[], $7::integer[], $8::varchar[],
+              $9::integer[], $10::varchar[], $11::integer[], $12::varchar[],
+              $13::varchar[], $14::bytea[]) WITH ORDINALITY AS job (task_id_new, dag_id_new, run_id_new, map_index_new, duration_new, try_number_new, max_tries_new, pool_new, pool_slots_new, queue_new, priority_weight_new, operator_new, custom_operator_name_new, executor_config_new, job_order)
 ORDER  BY job_order
 RETURNING dag_id, task_id, run_id, map_index

@@ -8,6 +8,7 @@ UPDATE /* camundamy.Redrive */ (
            FROM   ACT_RU_JOB
            WHERE  (LOCK_EXP_TIME_ <= NOW(6) OR LOCK_EXP_TIME_ IS NULL)
            AND    (RETRIES_ <= 0 OR RETRIES_ IS NULL)
+           AND    (SUSPENSION_STATE_ = 1)
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

@@ -13,5 +13,6 @@ WHERE  id_ = ANY (ARRAY(
            FROM   act_ru_job
            WHERE  (lock_exp_time_ <= localtimestamp OR lock_exp_time_ IS NULL)
            AND    (retries_ <= 0 OR retries_ IS NULL)
+           AND    (SUSPENSION_STATE_ = 1)
            LIMIT  $1
            FOR    NO KEY UPDATE SKIP LOCKED))

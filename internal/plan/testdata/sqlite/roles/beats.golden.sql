@@ -1,0 +1,228 @@
+-- Package beatsq uses the table beats as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates beats_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "beat", which counts whole seconds: two claims within one second look alike
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE status IN ('queued', 'picked')
+-- arguments: 1: limit
+UPDATE /* beatsq.Claim */ beats
+SET    status = 'picked',
+       beat = unixepoch()
+WHERE  id IN (
+           SELECT id
+           FROM   beats
+           WHERE  status IN ('queued', 'picked')
+           AND    (beat <= unixepoch() - 30 OR status = 'queued')
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, beat;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE status IN ('queued', 'picked')
+UPDATE /* beatsq.Claim */ beats
+SET    status = 'picked',
+       beat = unixepoch()
+WHERE  id = (
+           SELECT id
+           FROM   beats
+           WHERE  status IN ('queued', 'picked')
+           AND    (beat <= unixepoch() - 30 OR status = 'queued')
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, beat;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: beat as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Beat
+UPDATE /* beatsq.Complete */ beats
+SET    status = 'gone'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS beat_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(beat = beat_held
+      AND    status = 'picked')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: beat as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Beat
+UPDATE /* beatsq.Fail */ beats
+SET    status = 'queued'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS beat_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(beat = beat_held
+      AND    status = 'picked')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: beat as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Beat
+UPDATE /* beatsq.Requeue */ beats
+SET    status = 'queued'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS beat_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(beat = beat_held
+      AND    status = 'picked')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: beat as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Beat
+UPDATE /* beatsq.Extend */ beats
+SET    beat = unixepoch()
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS beat_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(beat = beat_held
+      AND    status = 'picked')
+RETURNING id, beat;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* beatsq.Purge */ FROM beats
+WHERE  id IN (
+           SELECT id
+           FROM   beats
+           WHERE  status = 'gone'
+           AND    beat <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* beatsq.Enqueue */ INTO beats
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* beatsq.Stats */
+       count(*) FILTER (WHERE status IN ('queued', 'picked') AND (beat <= unixepoch() - 30 OR status = 'queued')) AS ready,
+       count(*) FILTER (WHERE status = 'picked' AND beat > unixepoch() - 30) AS running,
+       count(*) FILTER (WHERE status = 'gone') AS done,
+       count(*) FILTER (WHERE status = 'picked' AND beat <= unixepoch() - 30) AS expired,
+       (unixepoch() - min(beat) FILTER (WHERE status = 'picked' AND beat > unixepoch() - 30)) AS oldest_running
+FROM   beats;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE status IN ('queued', 'picked')
+-- arguments: 1: limit
+SELECT /* beatsq.Peek */
+       id, beat
+FROM   beats
+WHERE  status IN ('queued', 'picked')
+AND    (beat <= unixepoch() - 30 OR status = 'queued')
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* beatsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* beatsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('status', 'TEXT'),
+           ('beat', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('beats') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* beatsq.Verify */ want (name) AS (
+    VALUES ('beats_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('beats'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX beats_ready ON beats (id)
+WHERE  status IN ('queued', 'picked');

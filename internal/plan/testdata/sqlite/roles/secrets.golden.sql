@@ -1,0 +1,254 @@
+-- Package secretsq uses the table secrets as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates secrets_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE status = 'N'
+-- arguments: 1: limit
+UPDATE /* secretsq.Claim */ secrets
+SET    status = 'R'
+WHERE  id IN (
+           SELECT id
+           FROM   secrets
+           WHERE  status = 'N'
+           AND    (due <= unixepoch() OR due IS NULL)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, tries, most, due, secret;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE status = 'N'
+UPDATE /* secretsq.Claim */ secrets
+SET    status = 'R'
+WHERE  id = (
+           SELECT id
+           FROM   secrets
+           WHERE  status = 'N'
+           AND    (due <= unixepoch() OR due IS NULL)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, tries, most, due, secret;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* secretsq.Complete */ secrets
+SET    status = 'D',
+       due = NULL,
+       secret = NULL
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(status = 'R')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch_all ID
+UPDATE /* secretsq.Fail */ secrets
+SET    status = 'N',
+       tries = tries + 1,
+       due = CAST(unixepoch() + ?1 AS INTEGER)
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
+AND    +(status = 'R')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* secretsq.Fail */ secrets
+SET    status = 'F',
+       tries = tries + 1
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(status = 'R')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch_all ID
+UPDATE /* secretsq.Requeue */ secrets
+SET    status = 'N',
+       due = CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE due END
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
+AND    +(status = 'R')
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* secretsq.Redrive */ secrets
+SET    status = 'N',
+       tries = 0,
+       most = 5
+WHERE  id IN (
+           SELECT id
+           FROM   secrets
+           WHERE  status = 'F'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* secretsq.Purge */ FROM secrets
+WHERE  id IN (
+           SELECT id
+           FROM   secrets
+           WHERE  status = 'D'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* secretsq.Purge */ FROM secrets
+WHERE  id IN (
+           SELECT id
+           FROM   secrets
+           WHERE  status = 'F'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Most, 2: new Due, 3: new Secret
+INSERT /* secretsq.Enqueue */ INTO secrets
+       (most, due, secret)
+VALUES (coalesce(?1, 2), ?2, ?3)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Most Due Secret
+INSERT /* secretsq.EnqueueMany */ INTO secrets
+       (most, due, secret)
+SELECT coalesce(most_new, 2), due_new, secret_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS most_new,
+                  json_extract(value, '$[1]') AS due_new,
+                  json_extract(value, '$[2]') AS secret_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* secretsq.Stats */
+       count(*) FILTER (WHERE status = 'N' AND (due <= unixepoch() OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE status = 'R') AS running,
+       count(*) FILTER (WHERE status = 'D') AS done,
+       count(*) FILTER (WHERE status = 'F') AS failed,
+       count(*) FILTER (WHERE status = 'N' AND due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE status = 'N' AND (due <= unixepoch() OR due IS NULL))) AS oldest_ready
+FROM   secrets;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE status = 'N'
+-- arguments: 1: limit
+SELECT /* secretsq.Peek */
+       id, tries, most, due, secret
+FROM   secrets
+WHERE  status = 'N'
+AND    (due <= unixepoch() OR due IS NULL)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* secretsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* secretsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('status', 'TEXT'),
+           ('tries', 'INTEGER'),
+           ('most', 'INTEGER'),
+           ('due', 'INTEGER'),
+           ('secret', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('secrets') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* secretsq.Verify */ want (name) AS (
+    VALUES ('secrets_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('secrets'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX secrets_ready ON secrets (id)
+WHERE  status = 'N';
