@@ -869,7 +869,14 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 func (b *builder) leaving(t *queue.Transition) []queue.Test {
 	tests := t.Tests
 	if len(tests) == 0 && !b.hasRunning() {
-		tests = withoutArguments(b.stateTests(queue.Ready)) // nothing marks a job that runs: it is still as it was claimed
+		// Nothing marks a job that runs: it is still as it was claimed, but for what changes by
+		// itself or elsewhere.
+		tests = slices.DeleteFunc(slices.Clone(b.stateTests(queue.Ready)), func(t queue.Test) bool {
+			if t.Column == nil {
+				return !slices.ContainsFunc(b.spec.Members, func(m queue.Test) bool { return m.SQL == t.SQL })
+			}
+			return t.Column == b.spec.Expires
+		})
 	}
 	if b.rows != nil {
 		tests = append(slices.Clip(tests), b.stands(true))

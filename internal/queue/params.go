@@ -34,6 +34,17 @@ func (b *binding) readNarrow() {
 	if a := b.spec.Attempts; a.Limited() && a.LimitClaim && !b.failedByLimit {
 		b.narrow = append(b.narrow, b.left(0)...)
 	}
+	if d := k.length; k.lease != nil && d != nil && d.column != nil && !d.column.NotNull {
+		// The time of such a claim would be null, and the row looked free.
+		b.narrow = append(b.narrow, Test{Column: d.column, Op: NotNull})
+		b.note("warning: a row whose %s is null is not claimed: nothing would say when its claim ends", d.column.Name)
+	}
+	if d := k.timeout; d != nil && d.column != nil && !d.column.NotNull {
+		b.note("warning: a claim of a row whose %s is null never runs out", d.column.Name)
+	}
+	if d := k.wait; d != nil && d.column != nil && !d.column.NotNull {
+		b.note("warning: a row whose %s is null is never due once it has been run or put back", d.column.Name)
+	}
 	for _, r := range b.roles["where"] {
 		if text, ok := b.expression(r.words[0].values[0], true); ok {
 			b.narrow = append(b.narrow, Test{Op: Raw, SQL: text})

@@ -135,9 +135,10 @@ func (b *binding) statusCore() {
 			}
 			b.add(name, t, false)
 		}
-		// A column that a claim does not touch is, in a running row, what it
-		// was when the row was ready; unless others may change it meanwhile.
-		if t, ok := s.tests[Ready]; ok && !s.touches() && s.bound[Ready] && k.mark != nil {
+		// A column that a claim does not touch is, in a running row, what it was when the
+		// row was ready; unless others may change it meanwhile. One that tells nothing but
+		// what is ready says nothing of rows that somebody has.
+		if t, ok := s.tests[Ready]; ok && !s.touches() && s.bound[Ready] && k.mark != nil && len(s.tests) > 1 {
 			b.add(Running, t, false)
 		}
 	}

@@ -480,7 +480,14 @@ func (b *binding) judgeWrites() {
 			if w == nil || said[w] || slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == s.column }) {
 				continue
 			}
-			left := func(u Test) bool { return u.Column == s.column && excludesAll(u, test) }
+			left := func(u Test) bool {
+				// What SQL tests is not what another step has written, as far as can be known.
+				unknown := test.Op == Raw && slices.ContainsFunc(TransitionNames, func(other TransitionName) bool {
+					step := b.spec.Transitions[other]
+					return other != Enqueue && step != nil && slices.ContainsFunc(step.Writes, func(w Write) bool { return w.Column == s.column })
+				})
+				return u.Column == s.column && (unknown || excludesAll(u, test))
+			}
 			overwrites := name == Claim && b.claims.byClaim && s.phases != nil && left(s.phases[Running])
 			if overwrites || slices.ContainsFunc(t.Tests, left) {
 				said[w] = true

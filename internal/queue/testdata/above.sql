@@ -13,6 +13,6 @@ CREATE TABLE above_column (
      qgen:queue  -- the queue
      of all */
   n int PRIMARY KEY,
-  x text, -- qgen:status ready~"length(x) = 1" done~done running:=busy running~"length(x) > 4"
+  x text, -- qgen:status ready~"length(x) = 1" ready:=a done~done running:=busy running~"length(x) > 4"
   y text
 );

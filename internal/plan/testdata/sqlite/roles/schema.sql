@@ -30,3 +30,12 @@ CREATE TABLE mails (
     tries  INTEGER NOT NULL DEFAULT 0,     -- qgen:attempts up on=claim max=3
     ended  INTEGER                         -- qgen:finished as=epoch also_failed
 );
+
+-- What is only asked of ready rows may change while somebody has one.
+-- qgen:queue notices
+CREATE TABLE notices (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    sent   INTEGER NOT NULL DEFAULT 0, -- qgen:status ready=0 running=0 done=1
+    paused INTEGER NOT NULL DEFAULT 0, -- qgen:status ready=0
+    mark   TEXT                        -- qgen:token
+);

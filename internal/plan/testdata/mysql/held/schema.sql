@@ -1,0 +1,9 @@
+-- A row lock is the claim. What changes by itself, or in other tables, does not take the job
+-- from its holder.
+CREATE TABLE items (
+    id         bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    kind       varchar(10) NOT NULL,
+    due_at     bigint NULL,                   -- qgen:due as=epoch
+    expires_at bigint NULL,                   -- qgen:expires as=epoch
+    body       varchar(200) NOT NULL
+) ENGINE=InnoDB;
