@@ -127,7 +127,7 @@ func (w *writer) queueType(f *code.File) {
 			if w.Worker {
 				g.Id("worker").Add(w.workerType())
 			}
-			if w.mostWorker() > 0 {
+			if w.judgesWorker() {
 				g.Id("wrong").Error().Comment("why it does nothing, nil for most")
 			}
 			if w.Offset != nil {
@@ -264,7 +264,7 @@ func (w *writer) options(f *code.File) {
 	}
 	if w.Worker {
 		decl(f, []string{w.workerOption()},
-			option("WithWorker", "worker", w.workerType(), w.tooLong()...))
+			option("WithWorker", "worker", w.workerType(), w.wrongWorker()...))
 	}
 	if w.Offset != nil {
 		decl(f, []string{"WithLease says how long a claim is good, unless it is extended. Without it, that is " + durationText(w.Offset.Lease) + "."},
@@ -273,25 +273,41 @@ func (w *writer) options(f *code.File) {
 	decl(f, []string{"WithHook has hook watch every operation."}, option("WithHook", "hook", code.Id("Hook")))
 }
 
-// tooLong emits, where names of workers are limited,
+// wrongWorker emits, where names of workers are limited, or there are some that say that
+// nobody has a row,
 //
 //	q.wrong = nil
 //	if n := utf8.RuneCountInString(worker); n > 40 {
 //		q.wrong = fmt.Errorf("the worker %q has %d characters, and there is room for 40", worker, n)
 //	}
-func (w *writer) tooLong() []*code.Statement {
-	most := w.mostWorker()
-	if most == 0 {
+//	if worker == "" {
+//		q.wrong = errors.New(`the worker is "", which a row holds that nobody has`)
+//	}
+func (w *writer) wrongWorker() []*code.Statement {
+	if !w.judgesWorker() {
 		return nil
 	}
 	wrong := code.Id("q").Dot("wrong")
-	return []*code.Statement{
-		wrong.Clone().Op("=").Nil(),
-		code.If(code.Id("n").Op(":=").Qual("unicode/utf8", "RuneCountInString").Call(code.Id("worker")), code.Id("n").Op(">").Lit(most)).Block(
+	list := []*code.Statement{wrong.Clone().Op("=").Nil()}
+	if most := w.mostWorker(); most > 0 {
+		list = append(list, code.If(code.Id("n").Op(":=").Qual("unicode/utf8", "RuneCountInString").Call(code.Id("worker")), code.Id("n").Op(">").Lit(most)).Block(
 			wrong.Clone().Op("=").Qual("fmt", "Errorf").Call(code.Lit(fmt.Sprintf("the worker %%q has %%d characters, and there is room for %d", most)), code.Id("worker"), code.Id("n")),
-		),
+		))
 	}
+	for _, free := range w.FreeWorkers {
+		value := code.Lit(free)
+		if f := w.workerArg().Field; f != nil && f.GoType != "string" {
+			value = code.Op(free)
+		}
+		list = append(list, code.If(code.Id("worker").Op("==").Add(value)).Block(
+			wrong.Clone().Op("=").Qual("errors", "New").Call(code.Lit(fmt.Sprintf("the worker is %q, which a row holds that nobody has", free))),
+		))
+	}
+	return list
 }
+
+// judgesWorker reports whether there are workers that a queue refuses.
+func (w *writer) judgesWorker() bool { return w.mostWorker() > 0 || w.Worker && len(w.FreeWorkers) > 0 }
 
 // workerArg is the argument that carries the worker, with the least Max of all that do.
 func (w *writer) workerArg() plan.Arg {
@@ -345,6 +361,8 @@ func (w *writer) workerOption() string {
 	switch kind := w.workerKind(); {
 	case kind == "uuid":
 		return text + "It is a UUID; without it each queue has a random one."
+	case kind == "number" && most > 0 && slices.Contains(w.FreeWorkers, "0"):
+		return text + fmt.Sprintf("Without it they record one more than the process id modulo %d, which two workers may have in common: give each a number of its own.", most)
 	case kind == "number" && most > 0:
 		return text + fmt.Sprintf("Without it they record the process id modulo %d, which two workers may have in common: give each a number of its own.", most+1)
 	case kind == "number":
@@ -377,7 +395,11 @@ func (w *writer) defaultWorkerFunc(f *code.File) {
 		return
 	case "number":
 		doc := "defaultWorker is the process id."
-		if most > 0 {
+		switch {
+		case most > 0 && slices.Contains(w.FreeWorkers, "0"):
+			doc = fmt.Sprintf("defaultWorker is one more than the process id modulo %d: 0 says that nobody has a row.", most)
+			pid = code.Lit(1).Op("+").Add(pid).Op("%").Lit(most)
+		case most > 0:
 			doc = fmt.Sprintf("defaultWorker is the process id modulo %d.", most+1)
 			pid.Op("%").Lit(most + 1)
 		}
@@ -618,7 +640,7 @@ func (w *writer) retryMethod(f *code.File) {
 	decl(f, []string{"retry runs fn, and again while its error surely left nothing behind, " + often + " times at most. In the caller's transaction it runs it once."},
 		code.Func().Add(queueReceiver()).Id("retry").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().BlockFunc(func(g *code.Group) {
 			wrapped := code.Return(w.errorf("%s: %w", code.Id("op"), code.Err()))
-			if w.mostWorker() > 0 {
+			if w.judgesWorker() {
 				g.If(code.Id("q").Dot("wrong").Op("!=").Nil()).Block(code.Return(w.errorf("%s: %w", code.Id("op"), code.Id("q").Dot("wrong"))))
 			}
 			if w.required() != nil {

@@ -469,6 +469,9 @@ func (b *builder) readFields() {
 			p.Worker = p.Worker || slices.ContainsFunc(slices.Concat(c.Set, c.Where), func(v queue.CompanionValue) bool { return v.Value.Kind == queue.WorkerID })
 		}
 	}
+	if p.Worker {
+		p.FreeWorkers = b.spec.FreeWorker
+	}
 	// A column that every claim writes is not null in a claimed job.
 	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {
 		for _, w := range t.Writes {

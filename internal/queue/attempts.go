@@ -216,3 +216,34 @@ func (b *binding) limit(more int) Value {
 
 // number returns a constant.
 func number(n int) Value { return Value{Kind: Literal, Text: strconv.Itoa(n)} }
+
+// checkCounters looks where counters end: a claim that would count further fails, and with it
+// every other that meets the row.
+func (b *binding) checkCounters() {
+	ends := func(c *schema.Column) string {
+		if c.Type.Class != schema.Int || c.Type.Bits == 0 || c.Type.Bits > 16 {
+			return "" // so often nobody tries
+		}
+		most := uint64(1)<<c.Type.Bits - 1
+		if !c.Type.Unsigned {
+			most >>= 1
+		}
+		return strconv.FormatUint(most, 10)
+	}
+	if a := b.spec.Attempts; a != nil && !a.Down {
+		switch end := ends(a.Column); {
+		case a.Max > 0:
+			if _, wrong := fit(a.Column, strconv.Itoa(a.Max)); wrong != "" {
+				b.errorf(b.one("attempts").word("max").pos, "column %q is %s, which does not count to %d", a.Column.Name, a.Column.Type.Raw, a.Max).
+					WithHint("Write a limit that the column reaches, or count in a wider one.")
+			}
+		case end != "" && a.MaxOf == nil:
+			b.note("warning: column %q ends at %s, and a row that was tried so often makes every claim fail that meets it: say max=", a.Column.Name, end)
+		}
+	}
+	if v := b.one("version"); v != nil {
+		if end := ends(v.column); end != "" {
+			b.note("warning: column %q ends at %s, and a row that was written so often makes every claim fail that meets it", v.column.Name, end)
+		}
+	}
+}

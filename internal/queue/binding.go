@@ -107,6 +107,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readLog()
 	b.readStatus()
 	b.readAttempts()
+	b.checkCounters()
 	b.readClaims()
 	b.countFailures()
 	b.readCycle()

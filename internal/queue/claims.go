@@ -371,6 +371,13 @@ func (b *binding) readFree(r *role) {
 // setClaims fills the fields of the Spec.
 func (b *binding) setClaims() {
 	k, s := &b.claims, b.spec
+	if k.worker != nil {
+		for _, v := range k.free[k.worker] {
+			if v.Kind == Literal {
+				s.FreeWorker = append(s.FreeWorker, v.Text)
+			}
+		}
+	}
 	if k.due != nil {
 		s.Due = k.due.column
 	}

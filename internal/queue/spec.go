@@ -30,6 +30,8 @@ type Spec struct {
 	// Held are the tests of a row that somebody has: of a running one, and of a claimed
 	// one where starting is a step of its own.
 	Held []Test
+	// FreeWorker are the values of the worker's column that say that nobody has the row.
+	FreeWorker []string
 	// Members tell rows of the queue from others in its table.
 	Members     []Test
 	Transitions map[TransitionName]*Transition

@@ -50,6 +50,7 @@ type Queue struct {
 	db     DBTX
 	begin  beginner // nil in the caller's transaction
 	worker int32
+	wrong  error // why it does nothing, nil for most
 	hook   Hook
 }
 
@@ -83,6 +84,10 @@ type Option func(*Queue)
 func WithWorker(worker int32) Option {
 	return func(q *Queue) {
 		q.worker = worker
+		q.wrong = nil
+		if worker == 0 {
+			q.wrong = errors.New("the worker is \"0\", which a row holds that nobody has")
+		}
 	}
 }
 
@@ -127,6 +132,9 @@ type row interface {
 // retry runs fn, and again while its error surely left nothing behind, five times at most. In
 // the caller's transaction it runs it once.
 func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) error {
+	if q.wrong != nil {
+		return fmt.Errorf("wolverinepg: %s: %w", op, q.wrong)
+	}
 	err := fn(q.db)
 	for try := 1; try < 5 && q.begin != nil && rolledBack(err); try++ {
 		if pause(ctx, try) != nil {

@@ -7,3 +7,10 @@ CREATE TABLE items (
     expires_at bigint NULL,                   -- qgen:expires as=epoch
     body       varchar(200) NOT NULL
 ) ENGINE=InnoDB;
+
+-- A number for the worker, of which 0 says that nobody has the row.
+CREATE TABLE pids (
+    id   bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    pid  tinyint unsigned NOT NULL DEFAULT 0, -- qgen:worker free=0
+    done int NOT NULL DEFAULT 0               -- qgen:status ready=0 running=0 done=1
+) ENGINE=InnoDB;

@@ -39,3 +39,11 @@ CREATE TABLE notices (
     paused INTEGER NOT NULL DEFAULT 0, -- qgen:status ready=0
     mark   TEXT                        -- qgen:token
 );
+
+-- The empty name says that nobody has the row.
+-- qgen:queue holders
+CREATE TABLE holders (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    holder TEXT NOT NULL DEFAULT '',  -- qgen:worker free=''
+    done   INTEGER NOT NULL DEFAULT 0 -- qgen:status ready=0 running=0 done=1
+);

@@ -1,0 +1,8 @@
+-- Counters that a row can reach the end of.
+-- qgen:queue
+CREATE TABLE jobs (
+    id    bigserial PRIMARY KEY,
+    state int NOT NULL DEFAULT 0,      -- qgen:status ready=0 running=1 done=2
+    tries smallint NOT NULL DEFAULT 0, -- qgen:attempts up on=claim
+    ver   smallint NOT NULL DEFAULT 0  -- qgen:version
+);
