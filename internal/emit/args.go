@@ -19,6 +19,7 @@ type source struct {
 	many  *code.Statement // the slice whose elements are taken together
 	item  *code.Statement // the type of an element of many
 	done  bool            // the elements are Done, jobs with a result
+	keys  bool            // the elements are of type Key
 	delay *code.Statement // the expression for a delay
 	limit *code.Statement // the expression for what is left to take; limit when nil
 	named string          // what a batch in JSON is called, "batch" when empty
@@ -236,6 +237,9 @@ func (w *writer) sentType(f *plan.Field) *code.Statement { return w.goType(w.sen
 
 // field is the field of an element of a batch.
 func (w *writer) field(f *plan.Field, from source) *code.Statement {
+	if from.keys {
+		return w.keyField(f)
+	}
 	if !from.done {
 		return code.Id("j").Dot(f.Name)
 	}
@@ -254,7 +258,10 @@ func (w *writer) field(f *plan.Field, from source) *code.Statement {
 
 // itemParam is the parameter of a function over an element of a batch.
 func itemParam(from source) *code.Statement {
-	if from.done {
+	switch {
+	case from.keys:
+		return code.Id("k").Add(from.item.Clone())
+	case from.done:
 		return code.Id("d").Add(from.item.Clone())
 	}
 	return code.Id("j").Add(from.item.Clone())
@@ -348,8 +355,8 @@ func (w *writer) jsonValue(f *plan.Field, field *code.Statement, optional bool) 
 	return w.value(f, field, optional)
 }
 
-// keyPart is one part of a Key k, as its column keeps it.
-func (w *writer) keyPart(f *plan.Field) *code.Statement {
+// keyField is one part of a Key k, of the type that it has in a Job.
+func (w *writer) keyField(f *plan.Field) *code.Statement {
 	part := code.Id("k")
 	if len(w.Key) > 1 {
 		part = part.Dot(f.Name)
@@ -357,7 +364,15 @@ func (w *writer) keyPart(f *plan.Field) *code.Statement {
 	if isSlice(f) {
 		return code.Index().Byte().Call(part)
 	}
-	return w.convert(f, part)
+	return part
+}
+
+// keyPart is one part of a Key k, as its column keeps it.
+func (w *writer) keyPart(f *plan.Field) *code.Statement {
+	if isSlice(f) {
+		return w.keyField(f)
+	}
+	return w.convert(f, w.keyField(f))
 }
 
 // held is one part of the keys held by a transaction.

@@ -8,15 +8,20 @@ import (
 	"cmp"
 
 	"github.com/qgen-dev/qgen/internal/code"
+
+	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 // enqueueFile writes enqueue.go.
 func (w *writer) enqueueFile() *code.File {
 	e := w.Enqueue
 	f := w.newFile()
-	embed(f, present(e.One, e.Many, e.Step)...)
+	embed(f, present(append([]*plan.Statement{e.One, e.Many, e.Step}, w.addedStatements()...)...)...)
 	w.enqueueMethod(f)
 	w.enqueueManyMethod(f)
+	if len(e.With) > 0 {
+		w.addedWithMethod(f)
+	}
 	return f
 }
 
@@ -69,8 +74,12 @@ func (w *writer) enqueueMethod(f *code.File) {
 	text := w.boundOf(code.Id("q"), e.One, args)
 	results, fail := w.enqueueResults("key", code.Id("Key"), code.Id("key"))
 	notAdded := code.Return(append(fail[:len(fail):len(fail)], w.newError("enqueue: no row was added"))...)
-	decl(f, docOf(e.Doc, e.One),
+	decl(f, docOf(e.Doc, append([]*plan.Statement{e.One}, w.addedStatements()...)...),
 		code.Func().Add(queueReceiver()).Id("Enqueue").Params(ctxParam(), code.Id("job").Id("NewJob")).Params(results...).BlockFunc(func(g *code.Group) {
+			if len(e.With) > 0 {
+				w.enqueueAccompanied(g)
+				return
+			}
 			if w.keysReturned() {
 				g.Var().Id("keys").Index().Id("Key")
 				g.Add(observe(code.Id("q"), code.Lit("enqueue"), code.Len(code.Id("keys"))))
@@ -128,6 +137,82 @@ func (w *writer) enqueueNumbered(g *code.Group, text []*code.Statement) {
 	g.Return(code.Id("key"), code.Err())
 }
 
+// enqueueAccompanied emits an Enqueue that writes other tables as well:
+//
+//	var keys []Key
+//	…
+//	err = q.transact(ctx, "enqueue", func(db DBTX) error {
+//		keys = nil
+//		<see addOne>
+//		return q.addedWith(ctx, db, keys)
+//	})
+//	if err != nil {
+//		return key, err
+//	}
+//	return keys[0], nil
+func (w *writer) enqueueAccompanied(g *code.Group) {
+	first := code.Id("keys").Index(code.Lit(0))
+	g.Var().Id("keys").Index().Id("Key")
+	g.Add(observe(code.Id("q"), code.Lit("enqueue"), code.Len(code.Id("keys"))))
+	g.Err().Op("=").Id("q").Dot("transact").Call(code.Id("ctx"), code.Lit("enqueue"), code.Func().Params(code.Id("db").Id("DBTX")).Error().BlockFunc(func(g *code.Group) {
+		g.Id("keys").Op("=").Nil()
+		w.addOne(g)
+		g.Return(w.addedWithCall())
+	}))
+	g.Add(ifErr(code.Id("key")))
+	if w.Enqueue.KeyGiven && w.hasLow() {
+		g.Id("q").Dot("low").Dot("lower").Call(first.Clone())
+	}
+	g.Return(first, code.Nil())
+}
+
+// addedWithCall is the call that writes other tables for the rows that were added.
+func (w *writer) addedWithCall() *code.Statement {
+	return code.Id("q").Dot("addedWith").Call(code.Id("ctx"), code.Id("db"), code.Id("keys"))
+}
+
+// addedStatements are those that run behind the one that adds rows, for other tables.
+func (w *writer) addedStatements() []*plan.Statement {
+	return append(present(w.Enqueue.Find), w.Enqueue.With...)
+}
+
+// addedWithMethod emits
+//
+//	func (q *Queue) addedWith(ctx context.Context, db DBTX, keys []Key) error {
+//		for chunk := range slices.Chunk(keys, enqueueChunk) {
+//			found, err := query(ctx, db, scanKey, enqueueFindSQL, …) // where nothing returns the keys
+//			if err != nil {
+//				return err
+//			}
+//			if len(found) != len(chunk) {
+//				return fmt.Errorf("%d of %d new rows were found by the keys that they were given", len(found), len(chunk))
+//			}
+//			if _, err := exec(ctx, db, enqueueInsertAuditSQL, …); err != nil {
+//				return err
+//			}
+//		}
+//		return nil
+//	}
+func (w *writer) addedWithMethod(f *code.File) {
+	from := source{many: code.Id("chunk"), item: code.Id("Key"), keys: true, batches: map[string]string{}}
+	var lines []*code.Statement
+	if s := w.Enqueue.Find; s != nil {
+		before, args := w.arguments(s, from, "")
+		found, given := code.Len(code.Id("found")), code.Len(code.Id("chunk"))
+		lines = append(before,
+			code.List(code.Id("found"), code.Err()).Op(":=").Add(readCall(reader(s), "scanKey", w.boundOf(code.Id("q"), s, args)...)),
+			ifErr(),
+			code.If(found.Clone().Op("!=").Add(given.Clone())).Block(
+				code.Return(code.Qual("fmt", "Errorf").Call(code.Lit("%d of %d new rows were found by the keys that they were given"), found, given))))
+	}
+	lines = append(lines, w.inTurn(code.Id("q"), w.Enqueue.With, from)...)
+	decl(f, []string{"addedWith writes to other tables what belongs to the rows of keys, which the transaction has added."},
+		code.Func().Add(queueReceiver()).Id("addedWith").Params(ctxParam(), code.Id("db").Id("DBTX"), code.Id("keys").Index().Id("Key")).Error().Block(
+			code.For(code.Id("chunk").Op(":=").Range().Qual("slices", "Chunk").Call(code.Id("keys"), code.Id("enqueueChunk"))).Block(lines...),
+			code.Return(code.Nil()),
+		))
+}
+
 // insertCall is insert(ctx, db, text, args...).
 func insertCall(text []*code.Statement) *code.Statement {
 	return code.Id("insert").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, text...)...)
@@ -172,12 +257,18 @@ func (w *writer) numbered(number *code.Statement) *code.Statement {
 func (w *writer) enqueueManyMethod(f *code.File) {
 	e := w.Enqueue
 	add := w.addOneByOne
-	doc := docOf(e.ManyDoc, e.One)
+	adds := e.One
 	if e.Many != nil {
-		add = w.addChunks
-		doc = docOf(e.ManyDoc, e.Many)
+		add, adds = w.addChunks, e.Many
+	}
+	doc := docOf(e.ManyDoc, append([]*plan.Statement{adds}, w.addedStatements()...)...)
+	if e.Many != nil || len(e.With) > 0 {
+		does := "adds"
+		if e.Many == nil {
+			does = "writes other tables for"
+		}
 		f.Line()
-		f.Comment("// enqueueChunk is the most jobs that one statement adds.")
+		f.Comment("// enqueueChunk is the most jobs that one statement " + does + ".")
 		f.Const().Id("enqueueChunk").Op("=").Lit(min(1000, cmp.Or(w.Most, 1000)))
 	}
 	results, fail := w.enqueueResults("keys", code.Index().Id("Key"), code.Nil())
@@ -197,7 +288,11 @@ func (w *writer) enqueueManyMethod(f *code.File) {
 					g.Id("n").Op("=").Lit(0)
 				}
 				add(g)
-				g.Return(code.Nil())
+				if len(e.With) > 0 {
+					g.Return(w.addedWithCall())
+				} else {
+					g.Return(code.Nil())
+				}
 			}))
 			if !w.keysKnown() {
 				g.Return(code.Err())
@@ -276,25 +371,28 @@ func (w *writer) scanStepFunc(f *code.File) {
 
 // addOneByOne emits the loop over jobs where no statement adds many.
 func (w *writer) addOneByOne(g *code.Group) {
+	each := code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("news")
+	if len(w.Enqueue.Fields) == 0 {
+		each = code.Range().Id("news")
+	}
+	g.For(each).BlockFunc(w.addOne)
+}
+
+// addOne emits what adds one job and notes its key.
+func (w *writer) addOne(g *code.Group) {
 	e := w.Enqueue
 	_, args := w.arguments(e.One, source{one: code.Id("job")}, "")
 	text := w.boundOf(code.Id("q"), e.One, args)
-	each := code.List(code.Id("_"), code.Id("job")).Op(":=").Range().Id("news")
-	if len(e.Fields) == 0 {
-		each = code.Range().Id("news")
+	if e.AutoKey {
+		g.List(code.Id("number"), code.Err()).Op(":=").Add(insertCall(text))
+		g.Add(ifErr())
+		g.Id("keys").Op("=").Append(code.Id("keys"), w.numbered(code.Id("number")))
+		return
 	}
-	g.For(each).BlockFunc(func(g *code.Group) {
-		if e.AutoKey {
-			g.List(code.Id("number"), code.Err()).Op(":=").Add(insertCall(text))
-			g.Add(ifErr())
-			g.Id("keys").Op("=").Append(code.Id("keys"), w.numbered(code.Id("number")))
-			return
-		}
-		w.addRows(g, text, code.Lit(1))
-		if !w.keysReturned() && w.keysKnown() {
-			g.Id("keys").Op("=").Append(code.Id("keys"), w.keyOf(code.Id("job")))
-		}
-	})
+	w.addRows(g, text, code.Lit(1))
+	if !w.keysReturned() && w.keysKnown() {
+		g.Id("keys").Op("=").Append(code.Id("keys"), w.keyOf(code.Id("job")))
+	}
 }
 
 // addRows emits one run of a statement that adds want rows.

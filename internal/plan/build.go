@@ -92,6 +92,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	}
 	b.checkTries(errs)
 	ready.buildEnqueue()
+	ready.accompanyEnqueue(errs)
 	b.noteCollisions()
 	ready.buildIndexes()
 	if b.ready != nil {

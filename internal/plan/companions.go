@@ -88,6 +88,8 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		switch {
 		case name == queue.Claim:
 			head = "claim: " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that were taken"
+		case name == queue.Enqueue:
+			head = "enqueue: " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that were added"
 		case c.Move:
 			head = file + ": the rows that " + file + "_lock.sql locked go to " + plainText(c.QualifiedName()) + " before " + file + ".sql deletes them"
 		}
@@ -186,6 +188,8 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 		said = true
 		why := "has no statement for " + string(name)
 		switch {
+		case name == queue.Enqueue: // see accompanyEnqueue
+			continue
 		case b.carriesOut(name) && (name != queue.Claim || !pop && p.Strategy != "partition"):
 			continue
 		case pop:
@@ -200,6 +204,35 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 		errs.Errorf(b.conformancePos, "conformance: true is not possible where other tables are written").
 			WithHint("The test makes a copy of the queue's table alone. Leave conformance out.")
 	}
+}
+
+// accompanyEnqueue plans what Enqueue writes to other tables, for the rows that it has
+// added: their keys have to be known.
+func (b *builder) accompanyEnqueue(errs *source.ErrorList) {
+	if !b.hasCompanions(queue.Enqueue) {
+		return
+	}
+	pos := b.spec.Transitions[queue.Enqueue].With[0].Pos
+	const within = "or write the other rows in the transaction that adds the job, with WithTx"
+	e := b.pkg.Enqueue
+	switch {
+	case e == nil:
+		errs.Errorf(pos, "there is no Enqueue that could write other tables: %s", b.noEnqueue).WithHint("Leave enqueue out of also.")
+		return
+	case len(e.One.Rows) > 0 || e.AutoKey:
+	case len(b.spec.Key) == 0:
+		errs.Errorf(pos, "rows of %q have no key by which other tables could be written for a new one", b.spec.Table.QualifiedName()).
+			WithHint("Mark unique columns with qgen:id, %s.", within)
+		return
+	case !e.KeyGiven:
+		i := slices.IndexFunc(b.spec.Key, func(c *schema.Column) bool { return !b.fields[c].New || b.fields[c].Optional })
+		errs.Errorf(pos, "the database fills in column %q of a new row, a part of the key, and %s does not tell what with", b.spec.Key[i].Name, b.pkg.Engine).
+			WithHint("Let the caller give it: leave out its default. Or let the key be one number that the database counts up; %s.", within)
+		return
+	default:
+		e.Find = b.readByKey("enqueue_find", "Enqueue", b.pkg.Key, "enqueue: finds the new rows by the keys that they were given, which a column may round or fill up")
+	}
+	e.With = b.companions(queue.Enqueue, "enqueue", "Enqueue", nil)
 }
 
 // movesTo is where a transition moves the row, nil when it moves none.
@@ -303,6 +336,7 @@ func (b *builder) written() []writtenTable {
 
 // operations are the methods that carry out transitions.
 var operations = map[queue.TransitionName]string{
+	queue.Enqueue: "Enqueue", queue.Purge: "Purge",
 	queue.Claim: "Claim", queue.Start: "Start", queue.Finish: "Complete", queue.Retry: "Fail", queue.Fail: "Fail", queue.Release: "Requeue",
 	queue.Renew: "Extend", queue.Recover: "Recover", queue.GiveUp: "Recover", queue.Redrive: "Redrive",
 }
@@ -312,8 +346,12 @@ var operations = map[queue.TransitionName]string{
 func (b *builder) besideTables() string {
 	var tables []string
 	by := map[string][]string{}
+	claimed := false
 	for _, name := range b.spec.Steps() {
 		t := b.spec.Transitions[name]
+		if b.ready != nil && name == queue.Enqueue {
+			t = b.ready.spec.Transitions[name]
+		}
 		if t == nil {
 			continue
 		}
@@ -321,6 +359,7 @@ func (b *builder) besideTables() string {
 			if b.ready != nil && c.Move && c.Known == b.ready.spec.Table {
 				continue // the queue's own
 			}
+			claimed = claimed || name != queue.Enqueue && name != queue.Purge
 			table := plainText(c.QualifiedName())
 			if by[table] == nil {
 				tables = append(tables, table)
@@ -341,8 +380,11 @@ func (b *builder) besideTables() string {
 	for _, table := range tables {
 		parts = append(parts, table+" ("+strings.Join(by[table], ", ")+")")
 	}
-	text := "Besides the queue's own rows it writes " + strings.Join(parts, "; ") + ", each in the transaction of the operation. A job whose claim was lost writes nothing there."
-	if b.pkg.Purge != nil {
+	text := "Besides the queue's own rows it writes " + strings.Join(parts, "; ") + ", each in the transaction of the operation."
+	if claimed {
+		text += " A job whose claim was lost writes nothing there."
+	}
+	if b.pkg.Purge != nil && !b.hasCompanions(queue.Purge) {
 		text += " Purge removes nothing from other tables."
 	}
 	return text
@@ -391,7 +433,7 @@ func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, 
 		template = "select"
 	}
 	step.Lock = s.statement(file+"_lock", template, v, b.pkg.Key, file+": locks rows, which "+file+".sql then writes",
-		"locks: the rows it returns, until commit; passes over rows that are locked", b.sweepHead(more))
+		"locks: the rows it returns, until commit; passes over rows that are locked", b.sweepHead(t, more))
 	b.reserve()
 	step.With = b.companions(t.Name, file, op, nil)
 	s, v = b.newScope(), b.base(op)

@@ -332,15 +332,15 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	case "Redrive":
 		s.Doc = []string{"Redrive makes up to limit failed jobs ready again, as if they had never been tried, and returns how many." + b.also(queue.Redrive)}
 	case "Purge":
-		s.Doc = []string{"Purge deletes up to limit finished rows and returns how many. Call it in batches of some thousand until it returns less than limit."}
+		s.Doc = []string{"Purge deletes up to limit finished rows and returns how many." + b.also(queue.Purge) + " Call it in batches of some thousand until it returns less than limit."}
 		if s.OlderThan {
-			s.Doc[0] = "Purge deletes up to limit finished rows that are older than olderThan, by the database's clock, and returns how many. Call it in batches of some thousand until it returns less than limit."
+			s.Doc[0] = strings.Replace(s.Doc[0], "finished rows", "finished rows that are older than olderThan, by the database's clock,", 1)
 		}
 	}
 	crash := whole
 	if len(s.Steps) > 1 {
 		crash = "A crash leaves each of its statements done as a whole or not at all."
-		if b.hasCompanions(queue.Recover) || b.hasCompanions(queue.GiveUp) {
+		if b.hasCompanions(queue.Recover) || b.hasCompanions(queue.GiveUp) || b.hasCompanions(queue.Purge) {
 			crash = "A crash leaves each of its two parts done as a whole or not at all."
 		}
 	}
@@ -357,6 +357,8 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		end = b.rollBack(queue.Recover, queue.GiveUp)
 	case "Redrive":
 		end = b.rollBack(queue.Redrive)
+	case "Purge":
+		end = b.rollBack(queue.Purge)
 	}
 	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+end)
 }
@@ -384,10 +386,17 @@ func (b *builder) docEnqueue(e *Enqueue) {
 		e.Doc[0] = "Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job appears when that commits."
 		e.ManyDoc[0] = "EnqueueMany adds jobs. Either all are added or none."
 	}
-	locks := b.locksOfWrite("It locks nothing that others wait for.")
+	locks := "It locks nothing that others wait for."
+	if also := b.also(queue.Enqueue); also != "" {
+		e.Doc[0] += also
+		e.ManyDoc[0] += also
+		locks = "It locks the rows of other tables that it writes, until it commits."
+	}
+	locks = b.locksOfWrite(locks)
 	const unknown = " When the connection breaks before the answer comes, they may have been added all the same."
-	e.Doc = append(e.Doc, locks+" A crash leaves the job added or not."+strings.Replace(unknown, "they", "it", 1))
-	e.ManyDoc = append(e.ManyDoc, locks+" A crash leaves all of the jobs added or none."+unknown)
+	end := b.rollBack(queue.Enqueue)
+	e.Doc = append(e.Doc, locks+" A crash leaves the job added or not."+strings.Replace(unknown, "they", "it", 1)+end)
+	e.ManyDoc = append(e.ManyDoc, locks+" A crash leaves all of the jobs added or none."+unknown+end)
 }
 
 // buildDoc writes the package comment.

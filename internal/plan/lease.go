@@ -55,7 +55,7 @@ func (b *builder) leasable() (bool, string, string) {
 		return false, "the table has a running state, which a claim can write", "Leave out what marks a running row, or leave the side table out."
 	case b.spec.Log != nil:
 		return false, "rows are only added, and nothing is claimed but what stands behind a mark", "Leave out qgen:seq, and say what becomes of a finished row, or leave the side table out."
-	case slices.ContainsFunc(queue.TransitionNames, b.hasCompanions):
+	case slices.ContainsFunc(queue.TransitionNames, func(name queue.TransitionName) bool { return name != queue.Enqueue && b.hasCompanions(name) }):
 		return false, "the steps of a job write other tables, and a claim in a side table does not bring those along", "Leave also: and move: out and write the other tables in the transaction of the handler, with WithTx; or leave the side table out."
 	case len(b.spec.Outcomes) > 0:
 		return false, "claims in a side table end by Complete, Fail and Requeue, and by no outcomes of the user's", "Leave outcomes out and write the columns in the handler's transaction, with WithTx; or leave the side table out."

@@ -504,6 +504,12 @@ type Enqueue struct {
 	// Step, where AutoKey has a Many, asks by how much the keys differ that Many gives
 	// its rows in their order; the driver tells the first.
 	Step *Statement
+	// With is what is written to other tables for the new rows, by their keys, behind
+	// everything else in the same transaction.
+	With []*Statement
+	// Find, of With where the caller gives the keys and nothing returns them, reads the
+	// new rows by them: all have to be found.
+	Find *Statement
 }
 
 // Stats counts rows.

@@ -279,7 +279,16 @@ func TestCompanionsCompareTheFence(t *testing.T) {
 				}
 			}
 		}
-		for _, sweep := range []*Sweep{m.Recover, m.Redrive} {
+		if m.Enqueue != nil {
+			for _, s := range m.Enqueue.With {
+				for _, f := range m.Key {
+					if seen++; !carries(s, f) {
+						t.Errorf("%s does not go by the keys of the rows that were added:\n%s", s.Name, s.SQL)
+					}
+				}
+			}
+		}
+		for _, sweep := range []*Sweep{m.Recover, m.Redrive, m.Purge} {
 			if sweep == nil {
 				continue
 			}
@@ -475,7 +484,7 @@ func TestLockingPickNamesTheStateOnce(t *testing.T) {
 		}
 		if m.Purge != nil {
 			for i, name := range m.purged() {
-				pick(m.Purge.Steps[i].Statement, m.spec.States[name].Tests)
+				pick(m.Purge.finds()[i], m.spec.States[name].Tests)
 			}
 		}
 	})

@@ -443,12 +443,12 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 	s.returns(&v, verb, rows)
 	s.taken(&v)
 	return s.statement(file, verb+"_some"+suffix, v, rows, file+": "+moves,
-		"locks: the rows it writes, until commit; passes over rows that are locked", b.sweepHead(more))
+		"locks: the rows it writes, until commit; passes over rows that are locked", b.sweepHead(t, more))
 }
 
 // sweepHead says in a head comment how a sweep finds its rows.
-func (b *builder) sweepHead(more []queue.Test) string {
-	if w, ok := b.expiredIndex(); ok && len(more) > 0 {
+func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
+	if w, ok := b.expiredIndex(); ok && len(more) > 0 && t.Name != queue.Purge {
 		return "index: " + b.indexText(w)
 	}
 	return "index: " + noIndex
@@ -462,13 +462,13 @@ func (b *builder) buildPurge() {
 		if !b.tells(name) {
 			continue
 		}
-		tests := slices.Clone(b.stateTests(name))
+		t := &queue.Transition{Name: queue.Purge, Tests: b.stateTests(name), Delete: true, With: b.spec.Transitions[queue.Purge].With}
+		var old []queue.Test // once: the clock may be set back before what was found so is deleted
 		if age := b.purgeAge(name); age != nil {
-			tests = append(tests, olderThan(age))
+			old = append(old, olderThan(age))
 			p.Purge.OlderThan = true
 		}
-		file := "purge_" + string(name)
-		b.addSweep(p.Purge, &queue.Transition{Name: queue.Purge, Tests: tests, Delete: true}, nil, file, "Purge", string(name)+" to gone")
+		b.addSweep(p.Purge, t, old, "purge_"+string(name), "Purge", string(name)+" to gone")
 	}
 	if len(p.Purge.Steps) == 0 {
 		p.Purge = nil

@@ -47,7 +47,8 @@ func (p *Package) Statements() []*Statement {
 	}
 	add(p.Reserve)
 	if p.Enqueue != nil {
-		add(p.Enqueue.One, p.Enqueue.Many, p.Enqueue.Step)
+		add(p.Enqueue.One, p.Enqueue.Many, p.Enqueue.Step, p.Enqueue.Find)
+		add(p.Enqueue.With...)
 	}
 	if p.Stats != nil {
 		add(p.Stats.Statement)

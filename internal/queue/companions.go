@@ -15,8 +15,8 @@ import (
 )
 
 // Companion is a change of another table in the transaction of a transition, for
-// each of its rows. It sees a row as the transition finds it; that of a claim, as
-// the claim leaves it.
+// each of its rows. It sees a row as the transition finds it; that of a claim and a
+// new one, as they are left.
 type Companion struct {
 	Pos    source.Pos
 	Verb   string // insert, update or delete
@@ -100,28 +100,29 @@ func (b *binding) readCompanions() {
 	b.wantsBatch()
 	var known []string
 	for _, name := range TransitionNames {
-		if name != Purge {
-			known = append(known, string(name))
-		}
+		known = append(known, string(name))
 	}
 	for _, a := range b.config.Also {
 		name := TransitionName(a.Transition.Value)
-		if !slices.Contains(known, string(name)) {
+		of := b
+		if b.isAway() && name == Enqueue {
+			of = b.ready // to whose table new rows are added
+		}
+		t := of.spec.Transitions[name]
+		switch log := b.spec.Log != nil; {
+		case !slices.Contains(known, string(name)):
 			b.errorf(a.Transition.Pos, "%q is no step of a job that could write other tables", name).
 				WithHint("%s", suggest(string(name), known, "The steps are"))
 			continue
-		}
-		if name == Enqueue {
-			refuse(b.errs, a.Transition.Pos, "a companion of enqueue", "Add the other rows in the transaction that adds the job, with WithTx.")
+		case log && name == Purge:
+			b.errorf(a.Transition.Pos, "rows of this queue are only added, and Purge, which deletes what every group has passed, writes nothing else").
+				WithHint("Delete the rows of the other table by yourself, or with a foreign key: ON DELETE CASCADE.")
 			continue
-		}
-		t := b.spec.Transitions[name]
-		if b.spec.Log != nil {
+		case log && name != Enqueue:
 			b.errorf(a.Transition.Pos, "rows of this queue are only added, so %s writes nothing", name).
 				WithHint("Write other tables in the transaction of the handler, with WithTx.")
 			continue
-		}
-		if t == nil {
+		case t == nil:
 			b.errorf(a.Transition.Pos, "this queue has no %s", name).WithHint("%s", absent[name])
 			continue
 		}
@@ -131,9 +132,9 @@ func (b *binding) readCompanions() {
 		}
 		for i, c := range a.Companions {
 			if i == batch {
-				b.companion(t, c, key)
+				of.companion(t, c, key)
 			} else {
-				b.companion(t, c, nil)
+				of.companion(t, c, nil)
 			}
 		}
 		// A job fails for good by Fail and by Recover alike.
@@ -147,6 +148,9 @@ func (b *binding) readCompanions() {
 		b.accompany(o)
 	}
 	b.noteEngines()
+	if b.isAway() {
+		b.ready.noteEngines()
+	}
 	b.oneWorker()
 }
 
@@ -427,6 +431,8 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		return Value{}, false
 	}
 	switch {
+	case (step == Enqueue || step == Purge) && (text == "token" || text == "worker" || strings.HasPrefix(text, argMark)):
+		return wrong("What a column of the row holds is written row.column.", "%s is no step of a claim, so it has no %s", step, text)
 	case c.Key != nil && isOfJob(text):
 		return wrong("Write now, worker, or a constant. What is written for each job goes to a table of its own.",
 			"one row of %s is added for all jobs of a claim, before they have its key for their token, and %s is of one job", c.QualifiedName(), text)

@@ -68,6 +68,7 @@ var absent = map[TransitionName]string{
 	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease or qgen:claimed with expired=recover.",
 	GiveUp:  "A row is given up where its claim can run out, its attempts are limited, and failed rows are known.",
 	Redrive: "Nothing marks a failed row: say failed=… on qgen:status.",
+	Purge:   "Purge removes rows of jobs that have ended and whose rows stay: say done=… or failed=… on qgen:status.",
 }
 
 // readOn reads "T{,T} set V".

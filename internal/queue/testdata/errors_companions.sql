@@ -17,3 +17,8 @@ CREATE SCHEMA b;
 CREATE TABLE a.twice (id bigint);
 CREATE TABLE b.twice (id bigint);
 CREATE VIEW shown AS SELECT job_id, place FROM parts;
+-- qgen:queue
+CREATE TABLE ended (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL -- qgen:status ready=new running=busy done=done
+);

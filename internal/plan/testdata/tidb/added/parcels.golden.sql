@@ -1,0 +1,330 @@
+-- Package parcelsq uses the table parcels as a queue of jobs on TiDB 7.5 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Besides the queue's own rows it writes journal (Enqueue, Purge), each in the transaction of the operation.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates parcels_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    TiDB 7.5 cannot return the rows of an UPDATE
+--   block        TiDB has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  TiDB 7.5 cannot pass over locked rows
+--   advisory     TiDB has no locks on numbers
+-- * guarded      the old state is compared when a row is taken
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, depot, code
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (state, depot, code)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* parcelsq.Claim */
+       depot, code
+FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+ORDER  BY depot, code
+LIMIT  ?;
+
+-- sql/claim_lock.sql
+-- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+SELECT /* parcelsq.Claim */
+       depot, code
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((depot = ? AND code = ?))
+AND    state = 'new'
+FOR    UPDATE;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+UPDATE /* parcelsq.Claim */ parcels FORCE INDEX (PRIMARY)
+SET    state = 'busy'
+WHERE  ((depot = ? AND code = ?));
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+SELECT /* parcelsq.Claim */
+       depot, code
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((depot = ? AND code = ?));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+SELECT /* parcelsq.Complete */
+       depot, code
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((depot = ? AND code = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+UPDATE /* parcelsq.Complete */ parcels FORCE INDEX (PRIMARY)
+SET    state = 'sent'
+WHERE  ((depot = ? AND code = ?))
+AND    state = 'busy';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+SELECT /* parcelsq.Fail */
+       depot, code
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((depot = ? AND code = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+UPDATE /* parcelsq.Fail */ parcels FORCE INDEX (PRIMARY)
+SET    state = 'new'
+WHERE  ((depot = ? AND code = ?))
+AND    state = 'busy';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+SELECT /* parcelsq.Requeue */
+       depot, code
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((depot = ? AND code = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+UPDATE /* parcelsq.Requeue */ parcels FORCE INDEX (PRIMARY)
+SET    state = 'new'
+WHERE  ((depot = ? AND code = ?))
+AND    state = 'busy';
+
+-- sql/purge_done_lock.sql
+-- purge_done: locks rows, which purge_done.sql then writes
+-- locks: the rows it returns, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* parcelsq.Purge */
+       depot, code
+FROM   parcels
+WHERE  state = 'sent'
+LIMIT  ?
+FOR    UPDATE;
+
+-- sql/purge_done_delete_journal.sql
+-- purge_done: deletes rows from journal for the rows that purge_done_lock.sql locked, before purge_done.sql
+-- locks: the rows it writes, until commit
+-- index: the key; of journal one that begins with what, id
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+DELETE /* parcelsq.Purge */ journal
+FROM   parcels AS held FORCE INDEX (PRIMARY)
+       STRAIGHT_JOIN journal ON journal.what = held.code
+                     AND journal.id = held.depot
+WHERE  ((held.depot = ? AND held.code = ?));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone, of the rows that purge_done_lock.sql locked
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+DELETE /* parcelsq.Purge */ FROM parcels
+WHERE  ((depot = ? AND code = ?))
+AND    state = 'sent';
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Depot, 2: new Code
+INSERT /* parcelsq.Enqueue */ INTO parcels
+       (depot, code)
+VALUES (?, ?);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Depot Code
+INSERT /* parcelsq.EnqueueMany */ INTO parcels
+       (depot, code)
+VALUES (?, ?);
+
+-- sql/enqueue_find.sql
+-- enqueue: finds the new rows by the keys that they were given, which a column may round or fill up
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+SELECT /* parcelsq.Enqueue */
+       depot, code
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((depot = ? AND code = ?));
+
+-- sql/enqueue_insert_journal.sql
+-- enqueue: inserts rows into journal for the rows that were added
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Depot Code
+INSERT /* parcelsq.Enqueue */ INTO journal
+       (what, id, address)
+SELECT held.code, held.depot, held.state
+FROM   parcels AS held FORCE INDEX (PRIMARY)
+WHERE  ((held.depot = ? AND held.code = ?));
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* parcelsq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'sent' THEN 1 END) AS done
+FROM   parcels;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, depot, code)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* parcelsq.Peek */
+       depot, code
+FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+ORDER  BY depot, code
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* parcelsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs TiDB 7.5')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%-TiDB-v%'
+OR     SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 2), '.', -1) < 705;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* parcelsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'depot' AS name, 'int' AS type UNION ALL
+           SELECT 'code', 'varchar' UNION ALL
+           SELECT 'state', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'parcels'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of journal
+-- locks: none
+SELECT /* parcelsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'what' AS name, 'varchar' AS type UNION ALL
+           SELECT 'id', 'bigint' UNION ALL
+           SELECT 'address', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'journal'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* parcelsq.Verify */
+       'tidb_txn_mode is not pessimistic; SET GLOBAL tidb_txn_mode = ''pessimistic'''
+FROM   DUAL
+WHERE  @@tidb_txn_mode <> 'pessimistic';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* parcelsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'parcels_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'parcels'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX parcels_ready ON parcels (state, depot, code);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
