@@ -21,7 +21,7 @@ func fixtures() map[string]*plan.Package {
 		"emailpgx":  emailPostgreSQL("emailpgx", plan.PGX),
 		"emailpq":   emailPostgreSQL("emailpq", plan.DatabaseSQL),
 		"tenant":    tenant("tenant", plan.PGX),
-		"tenantpq":  tenant("tenantpq", plan.DatabaseSQL),
+		"tenantpq":  noted(tenant("tenantpq", plan.DatabaseSQL)),
 		"rowid":     rowIdentity(),
 		"minimal":   minimal("minimal", plan.DatabaseSQL),
 		"minimalpg": minimal("minimalpg", plan.PGX),
@@ -457,6 +457,22 @@ func tenant(name string, driver plan.Driver) *plan.Package {
 		SELECT * FROM unnest($1::text[], $2::int[], $3::bytea[])`, nil, newBatch(tenantID), newBatch(no), newBatch(data)),
 	}
 	p.CompleteAndClaim = true
+	return p
+}
+
+// noted has Enqueue of fixture 3 write another table, for rows that are found by the keys
+// that they were given.
+func noted(p *plan.Package) *plan.Package {
+	jobs := []plan.Arg{batch(p.Key[0]), batch(p.Key[1])}
+	p.Enqueue.Find = stmt("enqueue_find", `
+		SELECT /* `+p.Name+`.Enqueue */ t.tenant, t.no
+		FROM   tenant_jobs AS t
+		       JOIN unnest($1::text[], $2::int[]) AS j (tenant, no) USING (tenant, no)`, p.Key, jobs...)
+	p.Enqueue.With = []*plan.Statement{stmt("enqueue_insert_notes", `
+		INSERT /* `+p.Name+`.Enqueue */ INTO tenant_notes (tenant, no, state)
+		SELECT t.tenant, t.no, t.state
+		FROM   tenant_jobs AS t
+		       JOIN unnest($1::text[], $2::int[]) AS j (tenant, no) USING (tenant, no)`, nil, jobs...)}
 	return p
 }
 

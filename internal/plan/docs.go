@@ -340,7 +340,7 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	crash := whole
 	if len(s.Steps) > 1 {
 		crash = "A crash leaves each of its statements done as a whole or not at all."
-		if b.hasCompanions(queue.Recover) || b.hasCompanions(queue.GiveUp) || b.hasCompanions(queue.Purge) {
+		if b.hasCompanions(queue.Recover) || b.hasCompanions(queue.GiveUp) || op == "Purge" && b.hasCompanions(queue.Purge) {
 			crash = "A crash leaves each of its two parts done as a whole or not at all."
 		}
 	}

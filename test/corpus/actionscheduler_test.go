@@ -3,7 +3,9 @@ package corpus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -175,3 +177,121 @@ func proveClaims[J any](t *testing.T, b base, prefix string, q actions[J], lost 
 	_, claim := of(mine)
 	b.want(t, "SELECT status, claim_id FROM "+prefix+"_actions", "complete "+strconv.FormatUint(claim, 10))
 }
+
+// TestLogsOfActionScheduler is about the lines of its log: one is there with each action that is
+// added, and all go with the action that is purged.
+func TestLogsOfActionScheduler(t *testing.T) {
+	for _, server := range live["postgresql"] {
+		t.Run(server, func(t *testing.T) {
+			driver, dsn := place(t, "postgresql", server)
+			b := base{engine: "postgresql", DB: servers.Open(t, driver, dsn, 8)}
+			create(t, b.DB, "actionscheduler/postgresql.sql")
+			pool, err := pgxpool.New(t.Context(), dsn)
+			good(t, err)
+			defer pool.Close()
+			logged(t, b, "actionscheduler", actionschedulerpg.New(pool), func(hook string) actionschedulerpg.NewJob { return actionschedulerpg.NewJob{Hook: hook} })
+		})
+	}
+	t.Run("guarded", func(t *testing.T) {
+		onServers(t, "postgresql", func(t *testing.T, b base) {
+			logged(t, b, "actionscheduler", actionschedulerguarded.New(b.DB), func(hook string) actionschedulerguarded.NewJob { return actionschedulerguarded.NewJob{Hook: hook} })
+		}, "actionscheduler/postgresql.sql")
+	})
+	for _, server := range live["mysql"] {
+		t.Run(server, func(t *testing.T) {
+			b := wordPress(t, server, true, "actionscheduler/mysql.sql")
+			logged(t, b, "wp_actionscheduler", actionschedulermy.New(b.DB), func(hook string) actionschedulermy.NewJob { return actionschedulermy.NewJob{Hook: hook} })
+		})
+	}
+	for _, server := range live["mariadb"] {
+		t.Run(server, func(t *testing.T) {
+			b := wordPress(t, server, true, "actionscheduler/mysql.sql")
+			logged(t, b, "wp_actionscheduler", actionschedulermaria.New(b.DB), func(hook string) actionschedulermaria.NewJob { return actionschedulermaria.NewJob{Hook: hook} })
+		})
+	}
+}
+
+// added is the queue of Action Scheduler as far as rows come and go.
+type added[N any, K comparable] interface {
+	Enqueue(ctx context.Context, job N) (K, error)
+	EnqueueMany(ctx context.Context, news []N) ([]K, error)
+	Purge(ctx context.Context, olderThan time.Duration, limit int) (int, error)
+}
+
+func logged[N any, K comparable](t *testing.T, b base, prefix string, q added[N, K], named func(hook string) N) {
+	ctx := t.Context()
+	actions, logs := prefix+"_actions", prefix+"_logs"
+	// both wants so many actions, and as many with one line and no other.
+	both := func(want int) {
+		t.Helper()
+		b.want(t, "SELECT count(*) FROM "+actions, strconv.Itoa(want))
+		b.want(t, "SELECT count(*), count(DISTINCT l.action_id) FROM "+logs+" l JOIN "+actions+" a ON a.action_id = l.action_id WHERE l.message = 'action created' AND l.log_date_gmt > '2024-01-01'",
+			strconv.Itoa(want)+" "+strconv.Itoa(want))
+		b.want(t, "SELECT count(*) FROM "+logs, strconv.Itoa(want))
+	}
+	several := func(hook string, n int) (list []N) {
+		for range n {
+			list = append(list, named(hook))
+		}
+		return list
+	}
+
+	key, err := q.Enqueue(ctx, named("one"))
+	good(t, err)
+	b.want(t, "SELECT a.hook FROM "+actions+" a JOIN "+logs+" l ON l.action_id = a.action_id WHERE a.action_id = "+fmt.Sprint(key), "one")
+
+	// Several at once, each more than one statement adds: whose numbers the keys are.
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			keys, err := q.EnqueueMany(ctx, several("many", 1100))
+			if err != nil || len(keys) != 1100 {
+				t.Errorf("%d keys: %v", len(keys), err)
+			}
+		})
+	}
+	group.Wait()
+	both(4401)
+
+	// Where no line can be written, no action comes and none goes.
+	b.run(t, "UPDATE "+actions+" SET status = 'complete', last_attempt_gmt = '2024-01-01 00:00:00' WHERE hook = 'many'",
+		"UPDATE "+actions+" SET status = 'failed', last_attempt_gmt = '2024-01-01 00:00:00' WHERE hook = 'one'",
+		"ALTER TABLE "+logs+" RENAME TO away")
+	if key, err := q.Enqueue(ctx, named("lost")); err == nil {
+		t.Errorf("action %v is added without a line", key)
+	}
+	if keys, err := q.EnqueueMany(ctx, several("lost", 3)); err == nil || keys != nil {
+		t.Errorf("actions %v are added without lines", keys)
+	}
+	if n, err := q.Purge(ctx, time.Hour, 10); err == nil || n != 0 {
+		t.Errorf("%d actions are purged without their lines: %v", n, err)
+	}
+	b.run(t, "ALTER TABLE away RENAME TO "+logs)
+	both(4401)
+
+	// Two that purge at once share what there is.
+	good(t, second(q.Enqueue(ctx, named("young"))))
+	var purged atomic.Int64
+	for range 2 {
+		group.Go(func() {
+			for {
+				n, err := q.Purge(ctx, time.Hour, 500)
+				if purged.Add(int64(n)); err != nil || n == 0 {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	if n := purged.Load(); n != 4401 {
+		t.Errorf("%d actions were purged, not 4401", n)
+	}
+	both(1)
+	b.want(t, "SELECT hook, status FROM "+actions, "young pending")
+}
+
+// second is the error of a call that returns something else first.
+func second[T any](_ T, err error) error { return err }

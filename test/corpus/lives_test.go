@@ -49,6 +49,7 @@ import (
 //	                             keys of 16 bytes                                       TestWatermill/bytes
 //	Action Scheduler             dates that are none, times for always and never        TestActionScheduler
 //	                             a claim is a row, and its id the token of the actions  TestClaimsOfActionScheduler
+//	                             a line of the log comes and goes with its action       TestLogsOfActionScheduler
 //	calls of tenants             a block counts what runs in a group behind its lock    TestCalls
 
 // onServers runs a test on each server of an engine, with tables of its own.

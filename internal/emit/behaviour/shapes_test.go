@@ -392,11 +392,29 @@ func TestCompositeKey(t *testing.T) {
 
 func TestCompositeKeySQL(t *testing.T) {
 	ctx := context.Background()
-	q := tenantpq.New(postgresSQL(t, "tenant_postgresql"))
+	db := postgresSQL(t, "tenant_postgresql")
+	q := tenantpq.New(db)
 	odd := tenantpq.Key{Tenant: `a"{,}\`, No: 1}
 	given, err := q.EnqueueMany(ctx, []tenantpq.NewJob{{Tenant: odd.Tenant, No: 1, Data: []byte{0, 1}}, {Tenant: "b", No: 2}})
 	check(t, err)
 	equal(t, given, []tenantpq.Key{odd, {Tenant: "b", No: 2}})
+	// Other rows are written for those that are found by the keys that they were given: the
+	// database makes another key of one that ends with a blank.
+	noted := func() {
+		t.Helper()
+		var jobs, notes string
+		check(t, db.QueryRowContext(ctx, `SELECT string_agg(tenant || no || state, ',' ORDER BY no), (SELECT string_agg(tenant || no || state, ',' ORDER BY no) FROM tenant_notes) FROM tenant_jobs`).Scan(&jobs, &notes))
+		equal(t, []string{jobs, notes}, []string{`a"{,}\1ready,b2ready`, `a"{,}\1ready,b2ready`})
+	}
+	noted()
+	if keys, err := q.EnqueueMany(ctx, []tenantpq.NewJob{{Tenant: "d", No: 3}, {Tenant: "d ", No: 4}}); keys != nil || err == nil ||
+		err.Error() != "tenantpq: enqueue: 1 of 2 new rows were found by the keys that they were given" {
+		t.Error(keys, err)
+	}
+	if key, err := q.Enqueue(ctx, tenantpq.NewJob{Tenant: "d ", No: 4}); key != (tenantpq.Key{}) || err == nil {
+		t.Error(key, err)
+	}
+	noted()
 	none, err := q.Claim(ctx, nil, 10)
 	check(t, err)
 	equal(t, len(none), 0)

@@ -29,3 +29,15 @@ CREATE TABLE `wp_actionscheduler_claims` (
   PRIMARY KEY  (`claim_id`),
   KEY `date_created_gmt` (`date_created_gmt`)
 ) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4;
+
+-- A line is written when an action is added, and they go with it.
+CREATE TABLE `wp_actionscheduler_logs` (
+  `log_id` bigint unsigned NOT NULL AUTO_INCREMENT,
+  `action_id` bigint unsigned NOT NULL,
+  `message` text NOT NULL,
+  `log_date_gmt` datetime NULL default '0000-00-00 00:00:00',
+  `log_date_local` datetime NULL default '0000-00-00 00:00:00',
+  PRIMARY KEY  (`log_id`),
+  KEY `action_id` (`action_id`),
+  KEY `log_date_gmt` (`log_date_gmt`)
+) ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4;

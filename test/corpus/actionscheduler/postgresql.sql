@@ -14,3 +14,10 @@ CREATE TABLE actionscheduler_claims (
     claim_id         bigserial PRIMARY KEY,
     date_created_gmt timestamptz
 );
+CREATE TABLE actionscheduler_logs (
+    log_id       bigserial PRIMARY KEY,
+    action_id    bigint NOT NULL,
+    message      text NOT NULL,
+    log_date_gmt timestamptz
+);
+CREATE INDEX actionscheduler_logs_action ON actionscheduler_logs (action_id);

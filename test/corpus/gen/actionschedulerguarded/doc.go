@@ -26,9 +26,9 @@
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their
 // claim expires; then Recover makes them ready again.
 //
-// Besides the queue's own rows it writes actionscheduler_claims (Claim), each in the transaction
-// of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from
-// other tables.
+// Besides the queue's own rows it writes actionscheduler_logs (Enqueue, Purge);
+// actionscheduler_claims (Claim), each in the transaction of the operation. A job whose claim
+// was lost writes nothing there.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // actionscheduler_actions_ready and actionscheduler_actions_expired.

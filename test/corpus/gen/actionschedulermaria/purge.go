@@ -9,9 +9,25 @@ import (
 )
 
 var (
+	//go:embed sql/purge_done_lock.sql
+	purgeDoneLockFile string
+	purgeDoneLockSQL  = statement(purgeDoneLockFile)
+
+	//go:embed sql/purge_done_delete_wp_actionscheduler_logs.sql
+	purgeDoneDeleteWpActionschedulerLogsFile string
+	purgeDoneDeleteWpActionschedulerLogsSQL  = statement(purgeDoneDeleteWpActionschedulerLogsFile)
+
 	//go:embed sql/purge_done.sql
 	purgeDoneFile string
 	purgeDoneSQL  = statement(purgeDoneFile)
+
+	//go:embed sql/purge_failed_lock.sql
+	purgeFailedLockFile string
+	purgeFailedLockSQL  = statement(purgeFailedLockFile)
+
+	//go:embed sql/purge_failed_delete_wp_actionscheduler_logs.sql
+	purgeFailedDeleteWpActionschedulerLogsFile string
+	purgeFailedDeleteWpActionschedulerLogsSQL  = statement(purgeFailedDeleteWpActionschedulerLogsFile)
 
 	//go:embed sql/purge_failed.sql
 	purgeFailedFile string
@@ -19,28 +35,64 @@ var (
 )
 
 // Purge deletes up to limit finished rows that are older than olderThan, by the database's
-// clock, and returns how many. Call it in batches of some thousand until it returns less than
-// limit.
+// clock, and returns how many. In the same transaction it deletes rows of
+// wp_actionscheduler_logs. Call it in batches of some thousand until it returns less than limit.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
-// leaves each of its statements done as a whole or not at all.
+// leaves each of its two parts done as a whole or not at all. In the caller's transaction an
+// error may leave a part of it: roll back.
 //
-// Its SQL is sql/purge_done.sql and sql/purge_failed.sql.
+// It touches 4,096 rows at most: the server takes 65,535 values.
+//
+// Its SQL is sql/purge_done_lock.sql, sql/purge_done_delete_wp_actionscheduler_logs.sql,
+// sql/purge_done.sql, sql/purge_failed_lock.sql,
+// sql/purge_failed_delete_wp_actionscheduler_logs.sql and sql/purge_failed.sql.
 func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (n int, err error) {
 	if limit <= 0 {
 		return 0, nil
 	}
+	limit = min(limit, mostJobs)
 	ctx = q.hook.Before(ctx, "purge")
 	defer func() { q.hook.After(ctx, "purge", n, err) }()
-	err = q.retry(ctx, "purge", func(db DBTX) (err error) {
-		n, err = exec(ctx, db, purgeDoneSQL, olderThan.Seconds(), limit)
-		return err
+	err = q.transact(ctx, "purge", func(db DBTX) error {
+		n = 0
+		held, err := query(ctx, db, scanCandidate, purgeDoneLockSQL, olderThan.Seconds(), limit)
+		if err != nil || len(held) == 0 {
+			return err
+		}
+		if _, err := exec(ctx, db, purgeDoneDeleteWpActionschedulerLogsSQL,
+			list{first: "(held.action_id = ?", more: " OR held.action_id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ActionID} })},
+		); err != nil {
+			return err
+		}
+		if _, err := exec(ctx, db, purgeDoneSQL,
+			list{first: "(action_id = ?", more: " OR action_id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ActionID} })},
+		); err != nil {
+			return err
+		}
+		n = len(held)
+		return nil
 	})
 	if err == nil && n < limit {
 		var more int
-		err = q.retry(ctx, "purge", func(db DBTX) (err error) {
-			more, err = exec(ctx, db, purgeFailedSQL, olderThan.Seconds(), limit-n)
-			return err
+		err = q.transact(ctx, "purge", func(db DBTX) error {
+			more = 0
+			held, err := query(ctx, db, scanCandidate, purgeFailedLockSQL, olderThan.Seconds(), limit-n)
+			if err != nil || len(held) == 0 {
+				return err
+			}
+			if _, err := exec(ctx, db, purgeFailedDeleteWpActionschedulerLogsSQL,
+				list{first: "(held.action_id = ?", more: " OR held.action_id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ActionID} })},
+			); err != nil {
+				return err
+			}
+			if _, err := exec(ctx, db, purgeFailedSQL,
+				list{first: "(action_id = ?", more: " OR action_id = ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ActionID} })},
+			); err != nil {
+				return err
+			}
+			more = len(held)
+			return nil
 		})
 		n += more
 	}

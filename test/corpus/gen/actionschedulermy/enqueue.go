@@ -21,38 +21,50 @@ var (
 	//go:embed sql/enqueue_step.sql
 	enqueueStepFile string
 	enqueueStepSQL  = statement(enqueueStepFile)
+
+	//go:embed sql/enqueue_insert_wp_actionscheduler_logs.sql
+	enqueueInsertWpActionschedulerLogsFile string
+	enqueueInsertWpActionschedulerLogsSQL  = statement(enqueueInsertWpActionschedulerLogsFile)
 )
 
 // Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job
-// appears when that commits.
+// appears when that commits. In the same transaction it adds rows to wp_actionscheduler_logs.
 //
-// It locks nothing that others wait for. A crash leaves the job added or not. When the
-// connection breaks before the answer comes, it may have been added all the same.
+// It locks the rows of other tables that it writes, until it commits. A crash leaves the job
+// added or not. When the connection breaks before the answer comes, it may have been added all
+// the same. In the caller's transaction an error may leave a part of it: roll back.
 //
-// Its SQL is sql/enqueue.sql.
+// Its SQL is sql/enqueue.sql and sql/enqueue_insert_wp_actionscheduler_logs.sql.
 func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
-	added := 0
+	var keys []Key
 	ctx = q.hook.Before(ctx, "enqueue")
-	defer func() { q.hook.After(ctx, "enqueue", added, err) }()
-	err = q.retry(ctx, "enqueue", func(db DBTX) error {
+	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
+	err = q.transact(ctx, "enqueue", func(db DBTX) error {
+		keys = nil
 		number, err := insert(ctx, db, enqueueSQL, job.Hook, ifSet(job.ScheduledDateGmt, func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999") }), ifSet(job.ScheduledDateLocal, func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.999999") }), job.Priority, job.Args, job.Schedule, job.GroupID, job.ExtendedArgs)
-		if err == nil {
-			key, added = Key(number), 1
+		if err != nil {
+			return err
 		}
-		return err
+		keys = append(keys, Key(number))
+		return q.addedWith(ctx, db, keys)
 	})
-	return key, err
+	if err != nil {
+		return key, err
+	}
+	return keys[0], nil
 }
 
 // enqueueChunk is the most jobs that one statement adds.
 const enqueueChunk = 1000
 
-// EnqueueMany adds jobs. Either all are added or none.
+// EnqueueMany adds jobs. Either all are added or none. In the same transaction it adds rows to
+// wp_actionscheduler_logs.
 //
-// It locks nothing that others wait for. A crash leaves all of the jobs added or none. When the
-// connection breaks before the answer comes, they may have been added all the same.
+// It locks the rows of other tables that it writes, until it commits. A crash leaves all of the
+// jobs added or none. When the connection breaks before the answer comes, they may have been
+// added all the same. In the caller's transaction an error may leave a part of it: roll back.
 //
-// Its SQL is sql/enqueue_many.sql.
+// Its SQL is sql/enqueue_many.sql and sql/enqueue_insert_wp_actionscheduler_logs.sql.
 func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
 	if len(news) == 0 {
 		return nil, nil
@@ -76,12 +88,25 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 				keys = append(keys, Key(first+int64(i)*step[0]))
 			}
 		}
-		return nil
+		return q.addedWith(ctx, db, keys)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return keys, nil
+}
+
+// addedWith writes to other tables what belongs to the rows of keys, which the transaction has
+// added.
+func (q *Queue) addedWith(ctx context.Context, db DBTX, keys []Key) error {
+	for chunk := range slices.Chunk(keys, enqueueChunk) {
+		if _, err := exec(ctx, db, enqueueInsertWpActionschedulerLogsSQL,
+			list{first: "(held.action_id IN (?", more: ", ?", pad: true, rows: column(chunk, func(k Key) []any { return []any{k} })},
+		); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scanStep reads by how much the numbers of new rows differ.

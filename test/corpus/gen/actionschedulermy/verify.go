@@ -22,6 +22,10 @@ var (
 	verifyColumnsAlsoFile string
 	verifyColumnsAlsoSQL  = statement(verifyColumnsAlsoFile)
 
+	//go:embed sql/verify_columns_also2.sql
+	verifyColumnsAlso2File string
+	verifyColumnsAlso2SQL  = statement(verifyColumnsAlso2File)
+
 	//go:embed sql/verify_settings.sql
 	verifySettingsFile string
 	verifySettingsSQL  = statement(verifySettingsFile)
@@ -58,7 +62,7 @@ func (e *SchemaError) Unwrap() error {
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
 // Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_columns_also.sql,
-// sql/verify_settings.sql and sql/verify_index.sql.
+// sql/verify_columns_also2.sql, sql/verify_settings.sql and sql/verify_index.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {
 	var problems []string
 	ctx = q.hook.Before(ctx, "verify")
@@ -68,7 +72,8 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 	}{
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
-		{verifyColumnsAlsoSQL, "of wp_actionscheduler_claims: generate again from the present schema, or migrate the database"},
+		{verifyColumnsAlsoSQL, "of wp_actionscheduler_logs: generate again from the present schema, or migrate the database"},
+		{verifyColumnsAlso2SQL, "of wp_actionscheduler_claims: generate again from the present schema, or migrate the database"},
 		{verifySettingsSQL, "see the message; claims need it"},
 		{verifyIndexSQL, "create it with schema/indexes.sql; without wp_actionscheduler_actions_ready every claim reads more rows than it takes, without wp_actionscheduler_actions_expired Recover reads the claims that are good as well"},
 	} {

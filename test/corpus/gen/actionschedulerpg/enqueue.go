@@ -5,7 +5,6 @@ package actionschedulerpg
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,28 +18,39 @@ var (
 	//go:embed sql/enqueue_many.sql
 	enqueueManyFile string
 	enqueueManySQL  = statement(enqueueManyFile)
+
+	//go:embed sql/enqueue_insert_actionscheduler_logs.sql
+	enqueueInsertActionschedulerLogsFile string
+	enqueueInsertActionschedulerLogsSQL  = statement(enqueueInsertActionschedulerLogsFile)
 )
 
 // Enqueue adds a job, ready to be claimed, and returns its key. With a Queue on the caller's
-// transaction the job appears when that commits.
+// transaction the job appears when that commits. In the same transaction it adds rows to
+// actionscheduler_logs.
 //
-// It locks nothing that others wait for. A crash leaves the job added or not. When the
-// connection breaks before the answer comes, it may have been added all the same.
+// It locks the rows of other tables that it writes, until it commits. A crash leaves the job
+// added or not. When the connection breaks before the answer comes, it may have been added all
+// the same. In the caller's transaction an error may leave a part of it: roll back.
 //
-// Its SQL is sql/enqueue.sql.
+// Its SQL is sql/enqueue.sql and sql/enqueue_insert_actionscheduler_logs.sql.
 func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 	var keys []Key
 	ctx = q.hook.Before(ctx, "enqueue")
 	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
-	err = q.retry(ctx, "enqueue", func(db DBTX) (err error) {
-		keys, err = query(ctx, db, scanKey, enqueueSQL, job.Hook, job.ScheduledDateGmt, job.Priority)
-		return err
+	err = q.transact(ctx, "enqueue", func(db DBTX) error {
+		keys = nil
+		added, err := query(ctx, db, scanKey, enqueueSQL, job.Hook, job.ScheduledDateGmt, job.Priority)
+		if err != nil {
+			return err
+		}
+		if len(added) != 1 {
+			return fmt.Errorf("%d of %d rows were added", len(added), 1)
+		}
+		keys = append(keys, added...)
+		return q.addedWith(ctx, db, keys)
 	})
 	if err != nil {
 		return key, err
-	}
-	if len(keys) != 1 {
-		return key, errors.New("actionschedulerpg: enqueue: no row was added")
 	}
 	return keys[0], nil
 }
@@ -49,12 +59,13 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 const enqueueChunk = 1000
 
 // EnqueueMany adds jobs and returns their keys in the order of news. Either all are added or
-// none.
+// none. In the same transaction it adds rows to actionscheduler_logs.
 //
-// It locks nothing that others wait for. A crash leaves all of the jobs added or none. When the
-// connection breaks before the answer comes, they may have been added all the same.
+// It locks the rows of other tables that it writes, until it commits. A crash leaves all of the
+// jobs added or none. When the connection breaks before the answer comes, they may have been
+// added all the same. In the caller's transaction an error may leave a part of it: roll back.
 //
-// Its SQL is sql/enqueue_many.sql.
+// Its SQL is sql/enqueue_many.sql and sql/enqueue_insert_actionscheduler_logs.sql.
 func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
 	if len(news) == 0 {
 		return nil, nil
@@ -77,10 +88,23 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 			}
 			keys = append(keys, added...)
 		}
-		return nil
+		return q.addedWith(ctx, db, keys)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return keys, nil
+}
+
+// addedWith writes to other tables what belongs to the rows of keys, which the transaction has
+// added.
+func (q *Queue) addedWith(ctx context.Context, db DBTX, keys []Key) error {
+	for chunk := range slices.Chunk(keys, enqueueChunk) {
+		if _, err := exec(ctx, db, enqueueInsertActionschedulerLogsSQL,
+			column(chunk, func(k Key) int64 { return k }),
+		); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ package tenantpq
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -18,26 +17,39 @@ var (
 	//go:embed sql/enqueue_many.sql
 	enqueueManyFile string
 	enqueueManySQL  = statement(enqueueManyFile)
+
+	//go:embed sql/enqueue_find.sql
+	enqueueFindFile string
+	enqueueFindSQL  = statement(enqueueFindFile)
+
+	//go:embed sql/enqueue_insert_notes.sql
+	enqueueInsertNotesFile string
+	enqueueInsertNotesSQL  = statement(enqueueInsertNotesFile)
 )
 
 // Enqueue adds a job under a key of the caller's.
 //
-// Its SQL is sql/enqueue.sql.
+// Its SQL is sql/enqueue.sql, sql/enqueue_find.sql and sql/enqueue_insert_notes.sql.
 func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
-	var added int
+	var keys []Key
 	ctx = q.hook.Before(ctx, "enqueue")
-	defer func() { q.hook.After(ctx, "enqueue", added, err) }()
-	err = q.retry(ctx, "enqueue", func(db DBTX) (err error) {
-		added, err = exec(ctx, db, enqueueSQL, job.Tenant, job.No, job.Data)
-		return err
+	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
+	err = q.transact(ctx, "enqueue", func(db DBTX) error {
+		keys = nil
+		added, err := exec(ctx, db, enqueueSQL, job.Tenant, job.No, job.Data)
+		if err != nil {
+			return err
+		}
+		if added != 1 {
+			return fmt.Errorf("%d of %d rows were added", added, 1)
+		}
+		keys = append(keys, Key{Tenant: job.Tenant, No: job.No})
+		return q.addedWith(ctx, db, keys)
 	})
 	if err != nil {
 		return key, err
 	}
-	if added != 1 {
-		return key, errors.New("tenantpq: enqueue: no row was added")
-	}
-	return Key{Tenant: job.Tenant, No: job.No}, nil
+	return keys[0], nil
 }
 
 // enqueueChunk is the most jobs that one statement adds.
@@ -45,7 +57,7 @@ const enqueueChunk = 1000
 
 // EnqueueMany adds jobs under keys of the caller's.
 //
-// Its SQL is sql/enqueue_many.sql.
+// Its SQL is sql/enqueue_many.sql, sql/enqueue_find.sql and sql/enqueue_insert_notes.sql.
 func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {
 	if len(news) == 0 {
 		return nil, nil
@@ -70,10 +82,34 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 				keys = append(keys, Key{Tenant: job.Tenant, No: job.No})
 			}
 		}
-		return nil
+		return q.addedWith(ctx, db, keys)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return keys, nil
+}
+
+// addedWith writes to other tables what belongs to the rows of keys, which the transaction has
+// added.
+func (q *Queue) addedWith(ctx context.Context, db DBTX, keys []Key) error {
+	for chunk := range slices.Chunk(keys, enqueueChunk) {
+		found, err := query(ctx, db, scanKey, enqueueFindSQL,
+			textArray(chunk, func(k Key) any { return k.Tenant }),
+			textArray(chunk, func(k Key) any { return k.No }),
+		)
+		if err != nil {
+			return err
+		}
+		if len(found) != len(chunk) {
+			return fmt.Errorf("%d of %d new rows were found by the keys that they were given", len(found), len(chunk))
+		}
+		if _, err := exec(ctx, db, enqueueInsertNotesSQL,
+			textArray(chunk, func(k Key) any { return k.Tenant }),
+			textArray(chunk, func(k Key) any { return k.No }),
+		); err != nil {
+			return err
+		}
+	}
+	return nil
 }
