@@ -40,7 +40,7 @@ func (w *writer) inTurn(queue *code.Statement, statements []*plan.Statement, fro
 	}
 	for _, s := range statements {
 		before, args := w.arguments(s, from, "", results...)
-		lines = append(append(lines, before...), execOrReturn(w.boundOf(queue, s, args), results...))
+		lines = append(append(lines, before...), execOrReturn(w.boundOf(queue.Clone(), s, args), results...))
 	}
 	return lines
 }

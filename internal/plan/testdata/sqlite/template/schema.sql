@@ -25,3 +25,8 @@ CREATE TABLE /*_*/job (
     job_attempts integer NOT NULL
 );
 CREATE INDEX /*i*/job_cmd_id ON /*_*/job (job_cmd, job_id);
+
+CREATE TABLE notes (
+    message_id bigint NOT NULL,
+    sent integer NOT NULL DEFAULT 0
+);
