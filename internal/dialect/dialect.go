@@ -249,6 +249,7 @@ type Clock struct {
 	Now     string  `yaml:"now"`
 	Fixed   string  `yaml:"fixed"`   // now shifted by a constant; Seconds serves when it is empty
 	Seconds string  `yaml:"seconds"` // now shifted by an expression
+	Back    string  `yaml:"back"`    // now less an expression, where that is not Seconds with another sign
 	// Interval is now and the expression {interval}, a value of the server's intervals; ""
 	// where it has none.
 	Interval string    `yaml:"interval"`

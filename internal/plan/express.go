@@ -581,8 +581,12 @@ func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 		return dialect.Fill(clock.Now, "format", format)
 	}
 	sign, minus := "+", ""
+	fixed, form := cmp.Or(clock.Fixed, clock.Seconds), clock.Seconds
 	if shift.Minus {
 		sign, minus = "-", "-"
+		if clock.Back != "" {
+			fixed, form = clock.Back, clock.Back
+		}
 	}
 	if shift.Wait != nil && shift.Wait.Unit == 0 && clock.Interval != "" {
 		return dialect.Fill(clock.Interval, "interval", s.raw(shift.Wait.SQL), "format", format)
@@ -598,9 +602,8 @@ func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 		return dialect.Fill(clock.Interval, "interval", length, "format", format)
 	}
 	if shift.Column == nil && shift.Arg == "" && shift.Wait == nil {
-		form := cmp.Or(clock.Fixed, clock.Seconds)
 		amount, unit := wholes(shift.Fixed)
-		return dialect.Fill(form, "sign", sign, "minus", minus, "seconds", seconds(shift.Fixed), "format", format,
+		return dialect.Fill(fixed, "sign", sign, "minus", minus, "seconds", seconds(shift.Fixed), "format", format,
 			"interval", interval(shift.Fixed), "amount", strconv.FormatInt(amount, 10), "unit", unit)
 	}
 	var amount string
@@ -622,7 +625,7 @@ func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 	default:
 		amount = s.arg(Arg{Kind: ArgDelay})
 	}
-	return dialect.Fill(clock.Seconds, "sign", sign, "minus", minus, "seconds", amount, "format", format)
+	return dialect.Fill(form, "sign", sign, "minus", minus, "seconds", amount, "format", format)
 }
 
 // seconds writes a duration as a number of seconds.

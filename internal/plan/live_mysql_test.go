@@ -8,10 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
 	"github.com/qgen-dev/qgen/test/servers"
 )
 
@@ -195,6 +198,143 @@ func TestListsAreNoScans(t *testing.T) {
 			}
 			if lists < 2 {
 				t.Errorf("%d statements over lists", lists)
+			}
+		})
+	}
+}
+
+// A claim runs out neither before its time nor, but for the hour that comes twice, behind
+// it, whatever jumps the clock of the session's zone makes meanwhile.
+func TestClaimsWhileTheClockJumps(t *testing.T) {
+	const forward, back = 1774746000, 1792890000 // at 01:00 UTC, on 29 March and on 25 October 2026
+	zone := fmt.Sprintf(`
+DELETE FROM mysql.time_zone_name WHERE name = 'qgen/Berlin';
+INSERT INTO mysql.time_zone (use_leap_seconds) VALUES ('N');
+SET @zone = LAST_INSERT_ID();
+INSERT INTO mysql.time_zone_name VALUES ('qgen/Berlin', @zone);
+INSERT INTO mysql.time_zone_transition_type VALUES (@zone, 0, 3600, 0, 'CET'), (@zone, 1, 7200, 1, 'CEST');
+INSERT INTO mysql.time_zone_transition VALUES (@zone, %d, 1), (@zone, %d, 0);
+SET time_zone = 'qgen/Berlin';`, forward, back)
+	c := tableCase{ddl: `
+CREATE TABLE jumps (
+    id      int PRIMARY KEY,
+    state   int NOT NULL, -- qgen:status ready=0 running=1 done=2
+    zoned   timestamp(6) NULL, KEY zoned (zoned),
+    shown   datetime(6), KEY shown (shown),
+    utc     datetime(6), KEY utc (utc),
+    seconds bigint, KEY seconds (seconds),
+    millis  bigint, KEY millis (millis),
+    micros  bigint, KEY micros (micros),
+    nanos   bigint, KEY nanos (nanos),
+    digits  char(11), KEY digits (digits),
+    written char(26), KEY written (written)
+) ENGINE=InnoDB;`}
+	for _, live := range []struct{ name, engine, version string }{
+		{"mysql56", "mysql", "5.6"}, {"mysql97", "mysql", "9.7"},
+		{"mariadb105", "mariadb", "10.5"}, {"mariadb118", "mariadb", "11.8"},
+	} {
+		t.Run(live.name, func(t *testing.T) {
+			db, run := ownMySQL(t, servers.DSN(t, live.name))
+			run(db, zone)
+			run(db, c.ddl)
+			run(db, "INSERT INTO jumps (id, state) VALUES (1, 0)")
+			d, _ := dialect.Lookup(live.engine)
+			server, err := dialect.ParseVersion(live.version)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, version := range versionsOf(d) {
+				if since, err := dialect.ParseVersion(version); err != nil || server.Less(since) {
+					continue
+				}
+				c.engine = live.engine
+				p := c.plans(t, fmt.Sprintf(`
+version: "1"
+queues:
+  - schema: [x]
+    engine: %s
+    server: %q
+    table: jumps
+    times:
+      shown: {clock: local}
+      utc: {clock: utc}
+      seconds: {as: epoch}
+      millis: {as: epoch_ms}
+      micros: {as: epoch_us}
+      nanos: {as: epoch_ns}
+      digits: {as: "text:epoch"}
+      written: {as: "text:2006-01-02 15:04:05.000000", clock: local}
+    gen: {go: {out: x}}
+`, live.engine, version))
+				if len(p) != 1 {
+					t.Fatalf("%d plans for %s %s", len(p), live.engine, version)
+				}
+				s := p[0].scope(t)
+				var columns []*schema.Column
+				for _, column := range s.spec.Table.Columns {
+					if s.clockKind(column) != "" {
+						columns = append(columns, column)
+					}
+				}
+				if len(columns) != 9 {
+					t.Fatalf("%d columns keep time", len(columns))
+				}
+				// at sets the clock, write every column, and past tells which are not behind a time.
+				at := func(seconds float64) { run(db, fmt.Sprintf("SET timestamp = %.2f", seconds)) }
+				write := func(shift *queue.Shift) {
+					var sets []string
+					for _, column := range columns {
+						sets = append(sets, column.Name+" = "+s.clock(column, shift))
+					}
+					run(db, "UPDATE jumps SET "+strings.Join(sets, ", "))
+				}
+				past := func(shift *queue.Shift) map[string]bool {
+					t.Helper()
+					found := map[string]bool{}
+					var looks []string
+					var into []any
+					counts := make([]int, 2*len(columns))
+					for i := range counts {
+						column := columns[i/2]
+						how := []string{"FORCE", "IGNORE"}[i%2]
+						looks = append(looks, fmt.Sprintf("(SELECT COUNT(*) FROM jumps %s INDEX (%s) WHERE %s <= %s)", how, column.Name, column.Name, s.clock(column, shift)))
+						into = append(into, &counts[i])
+					}
+					if err := db.QueryRow("SELECT " + strings.Join(looks, ", ")).Scan(into...); err != nil {
+						t.Fatal(err)
+					}
+					for i, n := range counts {
+						found[columns[i/2].Name+[]string{" by its index", ""}[i%2]] = n > 0
+					}
+					return found
+				}
+				for _, begin := range []float64{
+					forward - 86400, forward - 7200, forward - 1800, forward - 120, forward - 1, forward, forward + 600, forward + 3599,
+					back - 86400, back - 7200, back - 3600, back - 1800, back - 60, back, back + 600, back + 1740, back + 3599, back + 3600,
+				} {
+					begin += 0.25
+					for _, length := range []float64{60, 300, 3600, 3900, 86400} {
+						span := time.Duration(length) * time.Second
+						for _, kind := range []struct {
+							what        string
+							write, read *queue.Shift
+						}{
+							{"a claim until", &queue.Shift{Fixed: span}, nil},
+							{"a claim since", nil, &queue.Shift{Fixed: span, Minus: true}},
+						} {
+							at(begin)
+							write(kind.write)
+							for _, passed := range []float64{0, length / 2, length - 1, length + 3601} {
+								at(begin + passed)
+								for column, over := range past(kind.read) {
+									if over != (passed > length) {
+										t.Errorf("%s: %s %s, of %v from %.2f, after %v s: over is %v", version, kind.what, column, span, begin, passed, over)
+									}
+								}
+							}
+						}
+					}
+				}
 			}
 		})
 	}

@@ -41,6 +41,7 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
 		delay.Seconds(),
 		delay.Seconds(),
+		delay.Seconds(),
 		list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 	)
 }

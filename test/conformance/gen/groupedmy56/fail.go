@@ -45,6 +45,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 3 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			backoff(failures).Seconds(),
+			backoff(failures).Seconds(),
 			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 		)
 	}

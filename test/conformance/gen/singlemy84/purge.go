@@ -33,13 +33,13 @@ func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (
 	ctx = q.hook.Before(ctx, "purge")
 	defer func() { q.hook.After(ctx, "purge", n, err) }()
 	err = q.retry(ctx, "purge", func(db DBTX) (err error) {
-		n, err = exec(ctx, db, purgeDoneSQL, olderThan.Seconds(), limit)
+		n, err = exec(ctx, db, purgeDoneSQL, olderThan.Seconds(), olderThan.Seconds(), limit)
 		return err
 	})
 	if err == nil && n < limit {
 		var more int
 		err = q.retry(ctx, "purge", func(db DBTX) (err error) {
-			more, err = exec(ctx, db, purgeFailedSQL, olderThan.Seconds(), limit-n)
+			more, err = exec(ctx, db, purgeFailedSQL, olderThan.Seconds(), olderThan.Seconds(), limit-n)
 			return err
 		})
 		n += more

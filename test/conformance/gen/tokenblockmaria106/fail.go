@@ -47,6 +47,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 3 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			backoff(failures).Seconds(),
+			backoff(failures).Seconds(),
 			errorText(cause, 16383),
 			list{first: "(id = ? AND token = ?)", more: "\n       OR (id = ? AND token = ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Token} })},
 		)

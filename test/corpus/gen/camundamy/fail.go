@@ -52,6 +52,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			errorText(cause, 2000),
 			backoff(failures).Seconds(),
+			backoff(failures).Seconds(),
 			list{first: "((ID_, REV_) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Rev} })},
 		)
 	}

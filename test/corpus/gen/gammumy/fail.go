@@ -59,6 +59,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 5 {
 		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
 			backoff(failures).Seconds(),
+			backoff(failures).Seconds(),
 			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		)
 	}

@@ -33,7 +33,7 @@ func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (
 	ctx = q.hook.Before(ctx, "purge")
 	defer func() { q.hook.After(ctx, "purge", n, err) }()
 	err = q.retry(ctx, "purge", func(db DBTX) (err error) {
-		n, err = exec(ctx, db, q.texts.purgeDone, olderThan.Seconds(), limit)
+		n, err = exec(ctx, db, q.texts.purgeDone, olderThan.Seconds(), olderThan.Seconds(), limit)
 		return err
 	})
 	if err == nil && n < limit {

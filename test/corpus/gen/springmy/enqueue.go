@@ -64,7 +64,7 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (err error) {
 		n = 0
 		for chunk := range slices.Chunk(news, enqueueChunk) {
 			added, err := exec(ctx, db, enqueueManySQL,
-				list{first: "(?, ?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000), ?, ?, ?)", more: ",\n       (?, ?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000), ?, ?, ?)", rows: column(chunk, func(j NewJob) []any {
+				list{first: "(?, ?, FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000), ?, ?, ?)", more: ",\n       (?, ?, FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000), ?, ?, ?)", rows: column(chunk, func(j NewJob) []any {
 					return []any{j.MessageID, j.GroupKey, j.MessagePriority, j.MessageContent, j.Region}
 				})},
 			)

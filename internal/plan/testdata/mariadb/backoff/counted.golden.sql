@@ -115,7 +115,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* countedq.Fail */ counted FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       run_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + ((counted.wait_m * (3 - tries + 1)) * 60)),
+       run_at = FLOOR(UNIX_TIMESTAMP() + ((counted.wait_m * (3 - tries + 1)) * 60)),
        tries = tries - 1
 WHERE  (id = ?)
 AND    state = 'A';
@@ -166,7 +166,7 @@ FOR    UPDATE;
 -- arguments: 1: delay, 2: delay, 3: list ID
 UPDATE /* countedq.Requeue */ counted FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       run_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) ELSE run_at END
+       run_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP() + ?) ELSE run_at END
 WHERE  (id = ?)
 AND    state = 'A';
 

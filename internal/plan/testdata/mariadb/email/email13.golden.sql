@@ -212,7 +212,7 @@ FROM   (
            SELECT msg_id
            FROM   email_outbox
            WHERE  state = 'C'
-           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           AND    created_at <= FROM_UNIXTIME(UNIX_TIMESTAMP(NOW(6)) - ?)
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -229,7 +229,7 @@ FROM   (
            SELECT msg_id
            FROM   email_outbox
            WHERE  state = 'E'
-           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           AND    created_at <= FROM_UNIXTIME(UNIX_TIMESTAMP(NOW(6)) - ?)
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

@@ -306,13 +306,13 @@ SET    state = 'N',
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* galeraq.Purge */ email_outbox
 FROM   (
            SELECT msg_id
            FROM   email_outbox
            WHERE  state = 'C'
-           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           AND    created_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL ? SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - ?))
            LIMIT  ?
            FOR    UPDATE
        ) AS picked
@@ -323,13 +323,13 @@ FROM   (
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* galeraq.Purge */ email_outbox
 FROM   (
            SELECT msg_id
            FROM   email_outbox
            WHERE  state = 'E'
-           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           AND    created_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL ? SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - ?))
            LIMIT  ?
            FOR    UPDATE
        ) AS picked

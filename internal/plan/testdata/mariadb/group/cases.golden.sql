@@ -105,7 +105,7 @@ AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
 -- isolation: read committed
 -- arguments: 1: worker OwnerName, 2: list ID
 UPDATE /* casesq.Claim */ cases FORCE INDEX (PRIMARY)
-SET    until_at = NOW(6) + INTERVAL 300 SECOND,
+SET    until_at = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 300 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 300)),
        owner_name = ?,
        rev = rev + 1
 WHERE  (id = ?);
@@ -225,7 +225,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Rev
 UPDATE /* casesq.Extend */ cases FORCE INDEX (PRIMARY)
-SET    until_at = NOW(6) + INTERVAL 300 SECOND,
+SET    until_at = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 300 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 300)),
        rev = rev + 1
 WHERE  ((id = ? AND rev = ?))
 AND    until_at IS NOT NULL;

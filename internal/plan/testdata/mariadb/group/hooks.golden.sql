@@ -135,7 +135,7 @@ AND    ((tenant IS NULL OR tenant = '*')
 -- arguments: 1: list ID
 UPDATE /* hooksq.Claim */ hooks FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       until_at = NOW(6) + INTERVAL 300 SECOND
+       until_at = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 300 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 300))
 WHERE  (id = ?);
 
 -- sql/claim_read.sql
@@ -252,7 +252,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt
 UPDATE /* hooksq.Extend */ hooks FORCE INDEX (PRIMARY)
-SET    until_at = NOW(6) + INTERVAL 300 SECOND
+SET    until_at = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 300 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 300))
 WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
 AND    state = 'busy';
 

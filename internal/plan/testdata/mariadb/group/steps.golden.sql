@@ -166,10 +166,10 @@ FOR    UPDATE;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: delay, 2: list ID Tries
+-- arguments: 1: delay, 2: delay, 3: list ID Tries
 UPDATE /* stepsq.Fail */ steps FORCE INDEX (PRIMARY)
 SET    state = 'new',
-       due_at = NOW(6) + INTERVAL ? SECOND,
+       due_at = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL ? SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + ?)),
        taken_at = NULL
 WHERE  ((id = ? AND tries = ?))
 AND    state = 'busy';
@@ -220,10 +220,10 @@ FOR    UPDATE;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: delay, 2: delay, 3: list ID Tries
+-- arguments: 1: delay, 2: delay, 3: delay, 4: list ID Tries
 UPDATE /* stepsq.Requeue */ steps FORCE INDEX (PRIMARY)
 SET    state = 'new',
-       due_at = CASE WHEN ? > 0.0 THEN NOW(6) + INTERVAL ? SECOND ELSE due_at END,
+       due_at = CASE WHEN ? > 0.0 THEN FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL ? SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + ?)) ELSE due_at END,
        tries = tries - 1,
        taken_at = NULL
 WHERE  ((id = ? AND tries = ?))
@@ -266,7 +266,7 @@ UPDATE /* stepsq.Recover */ (
            FROM   steps
            WHERE  state = 'busy'
            AND    tries < 5
-           AND    taken_at <= NOW(6) - INTERVAL 600 SECOND
+           AND    taken_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL 600 SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - 600))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -285,7 +285,7 @@ UPDATE /* stepsq.Recover */ (
            FROM   steps
            WHERE  state = 'busy'
            AND    tries >= 5
-           AND    taken_at <= NOW(6) - INTERVAL 600 SECOND
+           AND    taken_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL 600 SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - 600))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -315,13 +315,13 @@ SET    state = 'new',
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* stepsq.Purge */ steps
 FROM   (
            SELECT id
            FROM   steps
            WHERE  state = 'over'
-           AND    taken_at <= NOW(6) - INTERVAL ? SECOND
+           AND    taken_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL ? SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - ?))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -332,13 +332,13 @@ FROM   (
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* stepsq.Purge */ steps
 FROM   (
            SELECT id
            FROM   steps
            WHERE  state = 'dead'
-           AND    taken_at <= NOW(6) - INTERVAL ? SECOND
+           AND    taken_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL ? SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - ?))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -376,7 +376,7 @@ SELECT /* stepsq.Stats */
        count(CASE WHEN state = 'over' THEN 1 END) AS done,
        count(CASE WHEN state = 'dead' THEN 1 END) AS failed,
        count(CASE WHEN state = 'new' AND due_at > NOW(6) THEN 1 END) AS `delayed`,
-       count(CASE WHEN state = 'busy' AND taken_at <= NOW(6) - INTERVAL 600 SECOND THEN 1 END) AS expired,
+       count(CASE WHEN state = 'busy' AND taken_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL 600 SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - 600)) THEN 1 END) AS expired,
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'new' AND (due_at <= NOW(6) OR due_at IS NULL) THEN due_at END), NOW(6)) / 1000000 AS oldest_ready,
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'busy' THEN taken_at END), NOW(6)) / 1000000 AS oldest_running
 FROM   steps;

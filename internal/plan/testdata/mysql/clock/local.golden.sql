@@ -155,7 +155,7 @@ FROM   (
            SELECT id
            FROM   calls
            WHERE  state = 'D'
-           AND    made <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - ?)
+           AND    made <= FLOOR(UNIX_TIMESTAMP() - ?)
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

@@ -159,7 +159,7 @@ FROM   (
            SELECT id
            FROM   tasks
            WHERE  status = 3
-           AND    made <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - ?)
+           AND    made <= FLOOR(UNIX_TIMESTAMP() - ?)
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

@@ -43,7 +43,7 @@ SELECT /* addedq.Claim */
        id
 FROM   added FORCE INDEX (`PRIMARY`)
 WHERE  (till <= UNIX_TIMESTAMP() OR till IS NULL)
-AND    (ran_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s) OR ran_at IS NULL)
+AND    (ran_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR ran_at IS NULL)
 ORDER  BY id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* addedq.Claim */ added FORCE INDEX (PRIMARY)
-SET    till = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 300)
+SET    till = FLOOR(UNIX_TIMESTAMP() + 300)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -171,7 +171,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Till
 UPDATE /* addedq.Extend */ added FORCE INDEX (PRIMARY)
-SET    till = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 300)
+SET    till = FLOOR(UNIX_TIMESTAMP() + 300)
 WHERE  ((id, till) IN ((?, ?)))
 AND    till IS NOT NULL;
 
@@ -213,11 +213,11 @@ SELECT /* addedq.EnqueueMany */
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* addedq.Stats */
-       count(CASE WHEN (till <= UNIX_TIMESTAMP() OR till IS NULL) AND (ran_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s) OR ran_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN (till <= UNIX_TIMESTAMP() OR till IS NULL) AND (ran_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR ran_at IS NULL) THEN 1 END) AS ready,
        count(CASE WHEN till IS NOT NULL AND till > UNIX_TIMESTAMP() THEN 1 END) AS running,
        count(CASE WHEN ran_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
        count(CASE WHEN till IS NOT NULL AND till <= UNIX_TIMESTAMP() THEN 1 END) AS expired,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (till <= UNIX_TIMESTAMP() OR till IS NULL) AND (ran_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s) OR ran_at IS NULL) THEN ran_at END) AS SIGNED) AS oldest_ready
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (till <= UNIX_TIMESTAMP() OR till IS NULL) AND (ran_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR ran_at IS NULL) THEN ran_at END) AS SIGNED) AS oldest_ready
 FROM   added;
 
 -- sql/peek.sql
@@ -230,7 +230,7 @@ SELECT /* addedq.Peek */
        id, ran_at, wait_s
 FROM   added FORCE INDEX (`PRIMARY`)
 WHERE  (till <= UNIX_TIMESTAMP() OR till IS NULL)
-AND    (ran_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s) OR ran_at IS NULL)
+AND    (ran_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR ran_at IS NULL)
 ORDER  BY id
 LIMIT  ?;
 

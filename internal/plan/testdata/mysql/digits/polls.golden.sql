@@ -41,7 +41,7 @@ SELECT /* pollsq.Claim */
        id
 FROM   polls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
-AND    (asked_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s) OR asked_at IS NULL)
+AND    (asked_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR asked_at IS NULL)
 ORDER  BY id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
@@ -138,7 +138,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 UPDATE /* pollsq.Requeue */ polls FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       asked_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s)
+       asked_at = FLOOR(UNIX_TIMESTAMP() - wait_s)
 WHERE  (id IN (?))
 AND    state = 'A';
 
@@ -169,10 +169,10 @@ SELECT /* pollsq.EnqueueMany */
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* pollsq.Stats */
-       count(CASE WHEN state = 'N' AND (asked_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s) OR asked_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'N' AND (asked_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR asked_at IS NULL) THEN 1 END) AS ready,
        count(CASE WHEN state = 'A' THEN 1 END) AS running,
        count(CASE WHEN state = 'N' AND asked_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND (asked_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s) OR asked_at IS NULL) THEN asked_at END) AS SIGNED) AS oldest_ready
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND (asked_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR asked_at IS NULL) THEN asked_at END) AS SIGNED) AS oldest_ready
 FROM   polls;
 
 -- sql/peek.sql
@@ -185,7 +185,7 @@ SELECT /* pollsq.Peek */
        id, wait_s
 FROM   polls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
-AND    (asked_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - wait_s) OR asked_at IS NULL)
+AND    (asked_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR asked_at IS NULL)
 ORDER  BY id
 LIMIT  ?;
 

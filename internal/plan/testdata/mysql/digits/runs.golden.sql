@@ -58,7 +58,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* runsq.Claim */ runs FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       held_till = LPAD(CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) + 300) * 1000000) AS SIGNED), 17, '0')
+       held_till = LPAD(CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL 300 SECOND) AS SIGNED), 17, '0')
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -96,7 +96,7 @@ FOR    UPDATE;
 UPDATE /* runsq.Complete */ runs FORCE INDEX (PRIMARY)
 SET    state = 'D',
        held_till = NULL,
-       ended = LPAD(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000) AS SIGNED), 14, '0')
+       ended = LPAD(CAST(FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) AS SIGNED), 14, '0')
 WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A';
 
@@ -123,7 +123,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID HeldTill
 UPDATE /* runsq.Fail */ runs FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       run_text = LPAD(GREATEST(0, LEAST(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) + (60 * (tries + 1))) AS SIGNED), 99999999999)), 11, '0'),
+       run_text = LPAD(GREATEST(0, LEAST(CAST(FLOOR(UNIX_TIMESTAMP() + (60 * (tries + 1))) AS SIGNED), 99999999999)), 11, '0'),
        held_till = NULL,
        tries = tries + 1
 WHERE  ((id, held_till) IN ((?, ?)))
@@ -180,7 +180,7 @@ FOR    UPDATE;
 -- arguments: 1: delay, 2: delay, 3: list ID HeldTill
 UPDATE /* runsq.Requeue */ runs FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       run_text = CASE WHEN ? > 0.0 THEN LPAD(GREATEST(0, LEAST(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) AS SIGNED), 99999999999)), 11, '0') ELSE run_text END,
+       run_text = CASE WHEN ? > 0.0 THEN LPAD(GREATEST(0, LEAST(CAST(FLOOR(UNIX_TIMESTAMP() + ?) AS SIGNED), 99999999999)), 11, '0') ELSE run_text END,
        held_till = NULL
 WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A';
@@ -207,7 +207,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID HeldTill
 UPDATE /* runsq.Extend */ runs FORCE INDEX (PRIMARY)
-SET    held_till = LPAD(CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) + 300) * 1000000) AS SIGNED), 17, '0')
+SET    held_till = LPAD(CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL 300 SECOND) AS SIGNED), 17, '0')
 WHERE  ((id, held_till) IN ((?, ?)))
 AND    state = 'A';
 
@@ -233,7 +233,7 @@ UPDATE /* runsq.Recover */ (
            FROM   runs
            WHERE  state = 'A'
            AND    tries < 2
-           AND    held_till <= LPAD(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) AS SIGNED), 17, '0')
+           AND    held_till <= LPAD(CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) AS SIGNED), 17, '0')
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -253,7 +253,7 @@ UPDATE /* runsq.Recover */ (
            FROM   runs
            WHERE  state = 'A'
            AND    tries >= 2
-           AND    held_till <= LPAD(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) AS SIGNED), 17, '0')
+           AND    held_till <= LPAD(CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) AS SIGNED), 17, '0')
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -291,7 +291,7 @@ FROM   (
            SELECT id
            FROM   runs
            WHERE  state = 'D'
-           AND    ended <= LPAD(GREATEST(0, LEAST(CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) - ?) * 1000) AS SIGNED), 99999999999999)), 14, '0')
+           AND    ended <= LPAD(GREATEST(0, LEAST(CAST(FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL ? SECOND) / 1000) AS SIGNED), 99999999999999)), 14, '0')
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -308,7 +308,7 @@ FROM   (
            SELECT id
            FROM   runs
            WHERE  state = 'F'
-           AND    made <= LPAD(GREATEST(0, LEAST(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) - ?) AS SIGNED), 9999999999)), 10, '0')
+           AND    made <= LPAD(GREATEST(0, LEAST(CAST(FLOOR(UNIX_TIMESTAMP() - ?) AS SIGNED), 9999999999)), 10, '0')
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -346,7 +346,7 @@ SELECT /* runsq.Stats */
        count(CASE WHEN state = 'D' THEN 1 END) AS done,
        count(CASE WHEN state = 'F' THEN 1 END) AS failed,
        count(CASE WHEN state = 'N' AND run_text > LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 11, '0') THEN 1 END) AS `delayed`,
-       count(CASE WHEN state = 'A' AND held_till <= LPAD(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) AS SIGNED), 17, '0') THEN 1 END) AS expired,
+       count(CASE WHEN state = 'A' AND held_till <= LPAD(CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) AS SIGNED), 17, '0') THEN 1 END) AS expired,
        CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND run_text <= LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 11, '0') THEN made END) AS SIGNED) AS oldest_ready
 FROM   runs;
 

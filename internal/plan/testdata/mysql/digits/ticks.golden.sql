@@ -45,7 +45,7 @@ SELECT /* ticksq.Claim */
        id
 FROM   ticks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
-AND    due_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000
+AND    due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000
 ORDER  BY id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
@@ -58,7 +58,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* ticksq.Claim */ ticks FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       since = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000
+       since = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -95,7 +95,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since
 UPDATE /* ticksq.Complete */ ticks FORCE INDEX (PRIMARY)
 SET    state = 'D',
-       ended = LPAD(CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000 AS SIGNED), 19, '0')
+       ended = LPAD(CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 AS SIGNED), 19, '0')
 WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A';
 
@@ -122,7 +122,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Since
 UPDATE /* ticksq.Fail */ ticks FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       due_at = CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) + (60)) * 1000000) AS SIGNED) * 1000,
+       due_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL (60) SECOND) * 1000,
        since = NULL,
        tries = tries + 1
 WHERE  ((id, since) IN ((?, ?)))
@@ -178,7 +178,7 @@ FOR    UPDATE;
 -- arguments: 1: delay, 2: delay, 3: list ID Since
 UPDATE /* ticksq.Requeue */ ticks FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       due_at = CASE WHEN ? > 0.0 THEN CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) + ?) * 1000000) AS SIGNED) * 1000 ELSE due_at END,
+       due_at = CASE WHEN ? > 0.0 THEN TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL ? SECOND) * 1000 ELSE due_at END,
        since = NULL
 WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A';
@@ -205,7 +205,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Since
 UPDATE /* ticksq.Extend */ ticks FORCE INDEX (PRIMARY)
-SET    since = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000
+SET    since = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000
 WHERE  ((id, since) IN ((?, ?)))
 AND    state = 'A';
 
@@ -231,7 +231,7 @@ UPDATE /* ticksq.Recover */ (
            FROM   ticks
            WHERE  state = 'A'
            AND    tries < 2
-           AND    since <= CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) - wait_s) * 1000000) AS SIGNED) * 1000
+           AND    since <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL wait_s SECOND) * 1000
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -251,7 +251,7 @@ UPDATE /* ticksq.Recover */ (
            FROM   ticks
            WHERE  state = 'A'
            AND    tries >= 2
-           AND    since <= CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) - wait_s) * 1000000) AS SIGNED) * 1000
+           AND    since <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL wait_s SECOND) * 1000
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -288,7 +288,7 @@ FROM   (
            SELECT id
            FROM   ticks
            WHERE  state = 'D'
-           AND    ended <= LPAD(GREATEST(0, LEAST(CAST(CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) - ?) * 1000000) AS SIGNED) * 1000 AS SIGNED), 9223372036854775807)), 19, '0')
+           AND    ended <= LPAD(GREATEST(0, LEAST(CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL ? SECOND) * 1000 AS SIGNED), 9223372036854775807)), 19, '0')
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -305,7 +305,7 @@ FROM   (
            SELECT id
            FROM   ticks
            WHERE  state = 'F'
-           AND    since <= CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) - ?) * 1000000) AS SIGNED) * 1000
+           AND    since <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL ? SECOND) * 1000
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -338,14 +338,14 @@ SELECT /* ticksq.EnqueueMany */
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* ticksq.Stats */
-       count(CASE WHEN state = 'N' AND due_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000 THEN 1 END) AS ready,
+       count(CASE WHEN state = 'N' AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 THEN 1 END) AS ready,
        count(CASE WHEN state = 'A' THEN 1 END) AS running,
        count(CASE WHEN state = 'D' THEN 1 END) AS done,
        count(CASE WHEN state = 'F' THEN 1 END) AS failed,
-       count(CASE WHEN state = 'N' AND due_at > FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000 THEN 1 END) AS `delayed`,
-       count(CASE WHEN state = 'A' AND since <= CAST(FLOOR((UNIX_TIMESTAMP(NOW(6)) - wait_s) * 1000000) AS SIGNED) * 1000 THEN 1 END) AS expired,
-       CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000 AS SIGNED) / 1000000000 - CAST(min(CASE WHEN state = 'N' AND due_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000 THEN due_at END) AS SIGNED) / 1000000000 AS oldest_ready,
-       CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000 AS SIGNED) / 1000000000 - CAST(min(CASE WHEN state = 'A' THEN since END) AS SIGNED) / 1000000000 AS oldest_running,
+       count(CASE WHEN state = 'N' AND due_at > TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 THEN 1 END) AS `delayed`,
+       count(CASE WHEN state = 'A' AND since <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL wait_s SECOND) * 1000 THEN 1 END) AS expired,
+       CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 AS SIGNED) / 1000000000 - CAST(min(CASE WHEN state = 'N' AND due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 THEN due_at END) AS SIGNED) / 1000000000 AS oldest_ready,
+       CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000 AS SIGNED) / 1000000000 - CAST(min(CASE WHEN state = 'A' THEN since END) AS SIGNED) / 1000000000 AS oldest_running,
        avg(CASE WHEN state = 'D' THEN CAST(ended AS SIGNED) / 1000000000 - CAST(since AS SIGNED) / 1000000000 END) AS mean_run
 FROM   ticks;
 
@@ -359,7 +359,7 @@ SELECT /* ticksq.Peek */
        id, due_at, tries, wait_s
 FROM   ticks IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
-AND    due_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000
+AND    due_at <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000
 ORDER  BY id
 LIMIT  ?;
 

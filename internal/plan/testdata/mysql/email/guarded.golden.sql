@@ -306,13 +306,13 @@ SET    state = 'N',
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* guardedq.Purge */ email_outbox
 FROM   (
            SELECT msg_id
            FROM   email_outbox
            WHERE  state = 'C'
-           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           AND    created_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -323,13 +323,13 @@ FROM   (
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* guardedq.Purge */ email_outbox
 FROM   (
            SELECT msg_id
            FROM   email_outbox
            WHERE  state = 'E'
-           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           AND    created_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

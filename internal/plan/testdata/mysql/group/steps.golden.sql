@@ -166,10 +166,10 @@ FOR    UPDATE;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: delay, 2: list ID Tries
+-- arguments: 1: delay, 2: delay, 3: list ID Tries
 UPDATE /* stepsq.Fail */ steps FORCE INDEX (PRIMARY)
 SET    state = 'new',
-       due_at = NOW(6) + INTERVAL ? SECOND,
+       due_at = GREATEST(NOW(6) + INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL ? SECOND, '+00:00', @@time_zone)),
        taken_at = NULL
 WHERE  ((id, tries) IN ((?, ?)))
 AND    state = 'busy';
@@ -220,10 +220,10 @@ FOR    UPDATE;
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed
--- arguments: 1: delay, 2: delay, 3: list ID Tries
+-- arguments: 1: delay, 2: delay, 3: delay, 4: list ID Tries
 UPDATE /* stepsq.Requeue */ steps FORCE INDEX (PRIMARY)
 SET    state = 'new',
-       due_at = CASE WHEN ? > 0.0 THEN NOW(6) + INTERVAL ? SECOND ELSE due_at END,
+       due_at = CASE WHEN ? > 0.0 THEN GREATEST(NOW(6) + INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL ? SECOND, '+00:00', @@time_zone)) ELSE due_at END,
        tries = tries - 1,
        taken_at = NULL
 WHERE  ((id, tries) IN ((?, ?)))
@@ -266,7 +266,7 @@ UPDATE /* stepsq.Recover */ (
            FROM   steps
            WHERE  state = 'busy'
            AND    tries < 5
-           AND    taken_at <= NOW(6) - INTERVAL 600 SECOND
+           AND    taken_at <= LEAST(NOW(6) - INTERVAL 600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 600 SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -285,7 +285,7 @@ UPDATE /* stepsq.Recover */ (
            FROM   steps
            WHERE  state = 'busy'
            AND    tries >= 5
-           AND    taken_at <= NOW(6) - INTERVAL 600 SECOND
+           AND    taken_at <= LEAST(NOW(6) - INTERVAL 600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 600 SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -315,13 +315,13 @@ SET    state = 'new',
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* stepsq.Purge */ steps
 FROM   (
            SELECT id
            FROM   steps
            WHERE  state = 'over'
-           AND    taken_at <= NOW(6) - INTERVAL ? SECOND
+           AND    taken_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -332,13 +332,13 @@ FROM   (
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* stepsq.Purge */ steps
 FROM   (
            SELECT id
            FROM   steps
            WHERE  state = 'dead'
-           AND    taken_at <= NOW(6) - INTERVAL ? SECOND
+           AND    taken_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -376,7 +376,7 @@ SELECT /* stepsq.Stats */
        count(CASE WHEN state = 'over' THEN 1 END) AS done,
        count(CASE WHEN state = 'dead' THEN 1 END) AS failed,
        count(CASE WHEN state = 'new' AND due_at > NOW(6) THEN 1 END) AS `delayed`,
-       count(CASE WHEN state = 'busy' AND taken_at <= NOW(6) - INTERVAL 600 SECOND THEN 1 END) AS expired,
+       count(CASE WHEN state = 'busy' AND taken_at <= LEAST(NOW(6) - INTERVAL 600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 600 SECOND, '+00:00', @@time_zone)) THEN 1 END) AS expired,
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'new' AND (due_at <= NOW(6) OR due_at IS NULL) THEN due_at END), NOW(6)) / 1000000 AS oldest_ready,
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'busy' THEN taken_at END), NOW(6)) / 1000000 AS oldest_running
 FROM   steps;

@@ -53,7 +53,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* roundsq.Claim */ rounds FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       last_ms = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000),
+       last_ms = FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000),
        tries = tries + 1
 WHERE  (id IN (?));
 

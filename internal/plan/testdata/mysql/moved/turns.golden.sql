@@ -55,7 +55,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* turnsq.Claim */ turns FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       held_ms = FLOOR((UNIX_TIMESTAMP(NOW(6)) + 300) * 1000)
+       held_ms = FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL 300 SECOND) / 1000)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -119,7 +119,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID HeldMs
 UPDATE /* turnsq.Fail */ turns FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       queued = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000),
+       queued = FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000),
        held_ms = NULL
 WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A';
@@ -147,7 +147,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID HeldMs
 UPDATE /* turnsq.Requeue */ turns FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       queued = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000),
+       queued = FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000),
        held_ms = NULL
 WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A';
@@ -174,7 +174,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID HeldMs
 UPDATE /* turnsq.Extend */ turns FORCE INDEX (PRIMARY)
-SET    held_ms = FLOOR((UNIX_TIMESTAMP(NOW(6)) + 300) * 1000)
+SET    held_ms = FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL 300 SECOND) / 1000)
 WHERE  ((id, held_ms) IN ((?, ?)))
 AND    state = 'A';
 
@@ -199,7 +199,7 @@ UPDATE /* turnsq.Recover */ (
            SELECT id
            FROM   turns
            WHERE  state = 'A'
-           AND    held_ms <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000)
+           AND    held_ms <= FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000)
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -229,7 +229,7 @@ FROM   (
 -- arguments: 1: new ID
 INSERT /* turnsq.Enqueue */ INTO turns
        (id, queued)
-VALUES (?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000));
+VALUES (?, FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -237,7 +237,7 @@ VALUES (?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000));
 -- arguments: 1: new_list ID
 INSERT /* turnsq.EnqueueMany */ INTO turns
        (id, queued)
-VALUES (?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000));
+VALUES (?, FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000));
 
 -- sql/stats.sql
 -- stats: counts rows by state
@@ -247,7 +247,7 @@ SELECT /* turnsq.Stats */
        count(CASE WHEN state = 'N' THEN 1 END) AS ready,
        count(CASE WHEN state = 'A' THEN 1 END) AS running,
        count(CASE WHEN state = 'D' THEN 1 END) AS done,
-       count(CASE WHEN state = 'A' AND held_ms <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000) THEN 1 END) AS expired
+       count(CASE WHEN state = 'A' AND held_ms <= FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) THEN 1 END) AS expired
 FROM   turns;
 
 -- sql/peek.sql

@@ -58,7 +58,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 UPDATE /* runsq.Claim */ runs FORCE INDEX (PRIMARY)
 SET    state = 'A',
-       held_till = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 120)
+       held_till = FLOOR(UNIX_TIMESTAMP() + 120)
 WHERE  (id IN (?));
 
 -- sql/claim_read.sql
@@ -96,7 +96,7 @@ FOR    UPDATE;
 UPDATE /* runsq.Complete */ runs FORCE INDEX (PRIMARY)
 SET    state = 'D',
        held_till = NULL,
-       ended = FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000)
+       ended = FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000)
 WHERE  ((id = ? AND held_till = ?))
 AND    state = 'A';
 
@@ -150,7 +150,7 @@ FOR    UPDATE;
 -- arguments: 1: delay, 2: delay, 3: list ID HeldTill
 UPDATE /* runsq.Requeue */ runs FORCE INDEX (PRIMARY)
 SET    state = 'N',
-       due_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) ELSE due_at END,
+       due_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP() + ?) ELSE due_at END,
        held_till = NULL
 WHERE  ((id = ? AND held_till = ?))
 AND    state = 'A';
@@ -177,7 +177,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID HeldTill
 UPDATE /* runsq.Extend */ runs FORCE INDEX (PRIMARY)
-SET    held_till = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 120)
+SET    held_till = FLOOR(UNIX_TIMESTAMP() + 120)
 WHERE  ((id = ? AND held_till = ?))
 AND    state = 'A';
 
@@ -238,7 +238,7 @@ FROM   (
            SELECT id
            FROM   runs
            WHERE  state = 'D'
-           AND    ended <= FLOOR((UNIX_TIMESTAMP(NOW(6)) - ?) * 1000)
+           AND    ended <= FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) - INTERVAL ? SECOND) / 1000)
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -255,7 +255,7 @@ FROM   (
            SELECT id
            FROM   runs
            WHERE  state = 'F'
-           AND    made <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - ?)
+           AND    made <= FLOOR(UNIX_TIMESTAMP() - ?)
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

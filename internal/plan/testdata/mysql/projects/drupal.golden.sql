@@ -52,7 +52,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: list ItemID
 UPDATE /* drupalq.Claim */ queue FORCE INDEX (PRIMARY)
-SET    expire = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 3600)
+SET    expire = FLOOR(UNIX_TIMESTAMP() + 3600)
 WHERE  (item_id IN (?));
 
 -- sql/claim_read.sql
@@ -166,7 +166,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ItemID Expire
 UPDATE /* drupalq.Extend */ queue FORCE INDEX (PRIMARY)
-SET    expire = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 3600)
+SET    expire = FLOOR(UNIX_TIMESTAMP() + 3600)
 WHERE  ((item_id, expire) IN ((?, ?)))
 AND    expire <> 0;
 

@@ -41,7 +41,7 @@
 SELECT /* laravelq.Claim */
        id
 FROM   jobs FORCE INDEX (jobs_queue_index)
-WHERE  (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL)
+WHERE  (reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) OR reserved_at IS NULL)
 AND    available_at <= UNIX_TIMESTAMP()
 AND    queue = ?
 ORDER  BY id
@@ -119,7 +119,7 @@ FOR    UPDATE;
 -- arguments: 1: delay, 2: list ID Attempts
 UPDATE /* laravelq.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    reserved_at = NULL,
-       available_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?)
+       available_at = FLOOR(UNIX_TIMESTAMP() + ?)
 WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL;
 
@@ -147,7 +147,7 @@ FOR    UPDATE;
 UPDATE /* laravelq.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    attempts = attempts - 1,
        reserved_at = NULL,
-       available_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) ELSE available_at END
+       available_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP() + ?) ELSE available_at END
 WHERE  ((id, attempts) IN ((?, ?)))
 AND    reserved_at IS NOT NULL;
 
@@ -204,12 +204,12 @@ SELECT /* laravelq.EnqueueMany */
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* laravelq.Stats */
-       count(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN 1 END) AS ready,
-       count(CASE WHEN reserved_at IS NOT NULL AND reserved_at > FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) THEN 1 END) AS running,
+       count(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN 1 END) AS ready,
+       count(CASE WHEN reserved_at IS NOT NULL AND reserved_at > FLOOR(UNIX_TIMESTAMP() - 90) THEN 1 END) AS running,
        count(CASE WHEN available_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
-       count(CASE WHEN reserved_at IS NOT NULL AND reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) THEN 1 END) AS expired,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN created_at END) AS SIGNED) AS oldest_ready,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN reserved_at IS NOT NULL AND reserved_at > FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) THEN reserved_at END) AS SIGNED) AS oldest_running
+       count(CASE WHEN reserved_at IS NOT NULL AND reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) THEN 1 END) AS expired,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) OR reserved_at IS NULL) AND available_at <= UNIX_TIMESTAMP() THEN created_at END) AS SIGNED) AS oldest_ready,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN reserved_at IS NOT NULL AND reserved_at > FLOOR(UNIX_TIMESTAMP() - 90) THEN reserved_at END) AS SIGNED) AS oldest_running
 FROM   jobs;
 
 -- sql/peek.sql
@@ -221,7 +221,7 @@ FROM   jobs;
 SELECT /* laravelq.Peek */
        id, queue, payload, attempts, available_at, created_at
 FROM   jobs FORCE INDEX (jobs_queue_index)
-WHERE  (reserved_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 90) OR reserved_at IS NULL)
+WHERE  (reserved_at <= FLOOR(UNIX_TIMESTAMP() - 90) OR reserved_at IS NULL)
 AND    available_at <= UNIX_TIMESTAMP()
 AND    queue = ?
 ORDER  BY id

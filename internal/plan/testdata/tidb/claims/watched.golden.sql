@@ -199,7 +199,7 @@ AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = bui
 -- arguments: 1: limit
 DELETE /* watchedq.Recover */ FROM buildrequest_claims
 WHERE  ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
-AND    (masterid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM masters worker_row WHERE worker_row.id = buildrequest_claims.masterid AND worker_row.last_active > FLOOR(UNIX_TIMESTAMP(NOW(6)) - 600) AND (active = 1)))
+AND    (masterid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM masters worker_row WHERE worker_row.id = buildrequest_claims.masterid AND worker_row.last_active > FLOOR(UNIX_TIMESTAMP() - 600) AND (active = 1)))
 LIMIT  ?;
 
 -- sql/enqueue.sql

@@ -65,7 +65,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* reckonedq.Complete */ reckoned FORCE INDEX (PRIMARY)
-SET    run_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + (reckoned.wait_s * 2))
+SET    run_at = FLOOR(UNIX_TIMESTAMP() + (reckoned.wait_s * 2))
 WHERE  (id = ?)
 AND    run_at <= UNIX_TIMESTAMP();
 
@@ -89,7 +89,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: delay, 2: list ID
 UPDATE /* reckonedq.Fail */ reckoned FORCE INDEX (PRIMARY)
-SET    run_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?)
+SET    run_at = FLOOR(UNIX_TIMESTAMP() + ?)
 WHERE  (id = ?)
 AND    run_at <= UNIX_TIMESTAMP();
 
@@ -113,7 +113,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: delay, 2: delay, 3: list ID
 UPDATE /* reckonedq.Requeue */ reckoned FORCE INDEX (PRIMARY)
-SET    run_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) ELSE run_at END
+SET    run_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP() + ?) ELSE run_at END
 WHERE  (id = ?)
 AND    run_at <= UNIX_TIMESTAMP();
 

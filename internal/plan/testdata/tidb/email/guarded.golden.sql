@@ -290,10 +290,10 @@ LIMIT  ?;
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* guardedq.Purge */ FROM email_outbox
 WHERE  state = 'C'
-AND    created_at <= NOW(6) - INTERVAL ? SECOND
+AND    created_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
 LIMIT  ?;
 
 -- sql/purge_failed.sql
@@ -301,10 +301,10 @@ LIMIT  ?;
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* guardedq.Purge */ FROM email_outbox
 WHERE  state = 'E'
-AND    created_at <= NOW(6) - INTERVAL ? SECOND
+AND    created_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
 LIMIT  ?;
 
 -- sql/enqueue.sql

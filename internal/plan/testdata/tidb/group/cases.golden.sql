@@ -120,7 +120,7 @@ AND    (CASE WHEN (alone = 1) THEN 1 ELSE 0 END = 0
 -- isolation: read committed
 -- arguments: 1: worker OwnerName, 2: list ID
 UPDATE /* casesq.Claim */ cases FORCE INDEX (PRIMARY)
-SET    until_at = NOW(6) + INTERVAL 300 SECOND,
+SET    until_at = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone)),
        owner_name = ?,
        rev = rev + 1
 WHERE  (id = ?);
@@ -239,7 +239,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID Rev
 UPDATE /* casesq.Extend */ cases FORCE INDEX (PRIMARY)
-SET    until_at = NOW(6) + INTERVAL 300 SECOND,
+SET    until_at = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone)),
        rev = rev + 1
 WHERE  ((id = ? AND rev = ?))
 AND    until_at IS NOT NULL;

@@ -136,7 +136,7 @@ AND    ((tenant IS NULL OR tenant = '*')
 -- arguments: 1: list ID
 UPDATE /* hooksq.Claim */ hooks FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       until_at = NOW(6) + INTERVAL 300 SECOND
+       until_at = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))
 WHERE  (id = ?);
 
 -- sql/claim_read.sql
@@ -253,7 +253,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt
 UPDATE /* hooksq.Extend */ hooks FORCE INDEX (PRIMARY)
-SET    until_at = NOW(6) + INTERVAL 300 SECOND
+SET    until_at = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))
 WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
 AND    state = 'busy';
 

@@ -5,6 +5,6 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* binarymaria105.Extend */ jobs FORCE INDEX (PRIMARY)
-SET    lease_till = FLOOR((UNIX_TIMESTAMP(NOW(6)) + 3600) * 1000000)
+SET    lease_till = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND)
 WHERE  ((id = ? AND token = ?))
 AND    status = 'running'

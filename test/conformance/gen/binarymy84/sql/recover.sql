@@ -7,7 +7,7 @@ UPDATE /* binarymy84.Recover */ (
            SELECT id
            FROM   jobs
            WHERE  status = 'running'
-           AND    lease_till <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000)
+           AND    lease_till <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

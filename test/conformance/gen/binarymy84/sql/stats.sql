@@ -7,5 +7,5 @@ SELECT /* binarymy84.Stats */
        count(CASE WHEN status = 'running' THEN 1 END) AS running,
        count(CASE WHEN status = 'done' THEN 1 END) AS done,
        count(CASE WHEN status = 'failed' THEN 1 END) AS failed,
-       count(CASE WHEN status = 'running' AND lease_till <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) THEN 1 END) AS expired
+       count(CASE WHEN status = 'running' AND lease_till <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) THEN 1 END) AS expired
 FROM   jobs

@@ -21,7 +21,7 @@ BEGIN /* compositeblockmaria106.Claim */ NOT ATOMIC
         UPDATE jobs
         SET    status = 'running',
                token = ?,
-               lease_till = NOW(6) + INTERVAL 3600 SECOND
+               lease_till = GREATEST(NOW(6) + INTERVAL 3600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND, '+00:00', @@time_zone))
         WHERE  region = picked_region
         AND    seq = picked_seq;
         FETCH candidate INTO picked_region, picked_seq;

@@ -6,5 +6,5 @@
 UPDATE /* compositelockmaria106.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
        token = ?,
-       lease_till = NOW(6) + INTERVAL 3600 SECOND
+       lease_till = GREATEST(NOW(6) + INTERVAL 3600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND, '+00:00', @@time_zone))
 WHERE  ((region = ? AND seq = ?))

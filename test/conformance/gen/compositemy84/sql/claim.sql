@@ -15,4 +15,4 @@ UPDATE /* compositemy84.Claim */ (
                                AND    jobs.seq = picked.seq
 SET    status = 'running',
        token = ?,
-       lease_till = NOW(6) + INTERVAL 3600 SECOND
+       lease_till = GREATEST(NOW(6) + INTERVAL 3600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND, '+00:00', @@time_zone))

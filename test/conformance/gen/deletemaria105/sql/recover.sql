@@ -8,7 +8,7 @@ UPDATE /* deletemaria105.Recover */ (
            FROM   jobs
            WHERE  status = 'running'
            AND    tries > 1
-           AND    lease_till <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000)
+           AND    lease_till <= FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000)
            LIMIT  ?
            FOR    UPDATE
        ) AS picked

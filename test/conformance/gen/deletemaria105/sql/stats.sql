@@ -6,5 +6,5 @@ SELECT /* deletemaria105.Stats */
        count(CASE WHEN status = 'ready' AND tries > 0 THEN 1 END) AS ready,
        count(CASE WHEN status = 'running' THEN 1 END) AS running,
        count(CASE WHEN status = 'failed' THEN 1 END) AS failed,
-       count(CASE WHEN status = 'running' AND lease_till <= FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000) THEN 1 END) AS expired
+       count(CASE WHEN status = 'running' AND lease_till <= FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) THEN 1 END) AS expired
 FROM   jobs

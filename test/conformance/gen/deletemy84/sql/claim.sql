@@ -15,4 +15,4 @@ UPDATE /* deletemy84.Claim */ (
        STRAIGHT_JOIN jobs ON jobs.id = picked.id
 SET    status = 'running',
        token = ?,
-       lease_till = FLOOR((UNIX_TIMESTAMP(NOW(6)) + 3600) * 1000)
+       lease_till = FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND) / 1000)

@@ -6,7 +6,7 @@
 -- isolation: read committed
 UPDATE /* duegalera.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
-       due_at = NOW(6) + INTERVAL ? SECOND,
+       due_at = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL ? SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + ?)),
        tries = tries + 1,
        token = NULL,
        lease_till = NULL,

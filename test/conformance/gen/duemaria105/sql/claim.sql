@@ -15,4 +15,4 @@ UPDATE /* duemaria105.Claim */ (
        STRAIGHT_JOIN jobs ON jobs.id = picked.id
 SET    status = 'running',
        token = ?,
-       lease_till = NOW(6) + INTERVAL 3600 SECOND
+       lease_till = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 3600 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 3600))

@@ -5,6 +5,6 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* duemaria106.Extend */ jobs FORCE INDEX (PRIMARY)
-SET    lease_till = NOW(6) + INTERVAL 3600 SECOND
+SET    lease_till = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 3600 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 3600))
 WHERE  ((id = ? AND token = ?))
 AND    status = 'running'

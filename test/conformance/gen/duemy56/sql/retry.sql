@@ -6,7 +6,7 @@
 -- isolation: read committed
 UPDATE /* duemy56.Fail */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
-       due_at = NOW(6) + INTERVAL ? SECOND,
+       due_at = GREATEST(NOW(6) + INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL ? SECOND, '+00:00', @@time_zone)),
        tries = tries + 1,
        token = NULL,
        lease_till = NULL,

@@ -15,4 +15,4 @@ UPDATE /* duemy84.Claim */ (
        STRAIGHT_JOIN jobs ON jobs.id = picked.id
 SET    status = 'running',
        token = ?,
-       lease_till = NOW(6) + INTERVAL 3600 SECOND
+       lease_till = GREATEST(NOW(6) + INTERVAL 3600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND, '+00:00', @@time_zone))

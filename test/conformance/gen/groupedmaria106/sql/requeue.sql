@@ -6,7 +6,7 @@
 -- isolation: read committed
 UPDATE /* groupedmaria106.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
-       due_at = CASE WHEN ? > 0.0 THEN NOW(6) + INTERVAL ? SECOND ELSE due_at END,
+       due_at = CASE WHEN ? > 0.0 THEN FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL ? SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + ?)) ELSE due_at END,
        token = NULL,
        lease_till = NULL
 WHERE  ((id = ? AND token = ?))

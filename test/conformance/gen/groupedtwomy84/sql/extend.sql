@@ -5,6 +5,6 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* groupedtwomy84.Extend */ jobs FORCE INDEX (PRIMARY)
-SET    lease_till = NOW(6) + INTERVAL 3600 SECOND
+SET    lease_till = GREATEST(NOW(6) + INTERVAL 3600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND, '+00:00', @@time_zone))
 WHERE  ((id, token) IN ((?, ?)))
 AND    status = 'running'

@@ -6,5 +6,5 @@
 UPDATE /* headoflinemaria105.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
        token = ?,
-       lease_till = NOW(6) + INTERVAL 3600 SECOND
+       lease_till = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 3600 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 3600))
 WHERE  (id = ?)

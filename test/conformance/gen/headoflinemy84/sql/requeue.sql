@@ -6,7 +6,7 @@
 -- isolation: read committed
 UPDATE /* headoflinemy84.Requeue */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'ready',
-       due_at = CASE WHEN ? > 0.0 THEN NOW(6) + INTERVAL ? SECOND ELSE due_at END,
+       due_at = CASE WHEN ? > 0.0 THEN GREATEST(NOW(6) + INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL ? SECOND, '+00:00', @@time_zone)) ELSE due_at END,
        token = NULL,
        lease_till = NULL
 WHERE  ((id, token) IN ((?, ?)))

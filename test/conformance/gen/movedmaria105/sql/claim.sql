@@ -15,4 +15,4 @@ UPDATE /* movedmaria105.Claim */ (
 SET    status = 'running',
        tries = jobs.tries + 1,
        token = ?,
-       lease_till = NOW(6) + INTERVAL 3600 SECOND
+       lease_till = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 3600 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 3600))

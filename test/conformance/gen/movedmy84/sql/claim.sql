@@ -15,4 +15,4 @@ UPDATE /* movedmy84.Claim */ (
 SET    status = 'running',
        tries = jobs.tries + 1,
        token = ?,
-       lease_till = NOW(6) + INTERVAL 3600 SECOND
+       lease_till = GREATEST(NOW(6) + INTERVAL 3600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND, '+00:00', @@time_zone))

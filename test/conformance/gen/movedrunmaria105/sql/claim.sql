@@ -6,6 +6,6 @@
 INSERT /* movedrunmaria105.Claim */ INTO jobs_running
        (id, n, tries, last_error, worker, token, lease_till)
 SELECT held.id, held.n, held.tries + 1, held.last_error, ?, ?,
-       NOW(6) + INTERVAL 3600 SECOND
+       FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 3600 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 3600))
 FROM   jobs AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id = ?)

@@ -6,6 +6,6 @@
 INSERT /* movedrunmy84.Claim */ INTO jobs_running
        (id, n, tries, last_error, worker, token, lease_till)
 SELECT held.id, held.n, held.tries + 1, held.last_error, ?, ?,
-       NOW(6) + INTERVAL 3600 SECOND
+       GREATEST(NOW(6) + INTERVAL 3600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 3600 SECOND, '+00:00', @@time_zone))
 FROM   jobs AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id IN (?))

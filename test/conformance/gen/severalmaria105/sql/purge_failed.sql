@@ -9,7 +9,7 @@ FROM   (
            FROM   jobs
            WHERE  state = 'E'
            AND    locked = FALSE
-           AND    claimed_at <= NOW(6) - INTERVAL ? SECOND
+           AND    claimed_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL ? SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - ?))
            LIMIT  ?
            FOR    UPDATE
        ) AS picked

@@ -9,7 +9,7 @@ UPDATE /* severalmaria105.Recover */ (
            WHERE  state = 'N'
            AND    locked = TRUE
            AND    tries >= 2
-           AND    claimed_at <= NOW(6) - INTERVAL 3600 SECOND
+           AND    claimed_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL 3600 SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - 3600))
            LIMIT  ?
            FOR    UPDATE
        ) AS picked

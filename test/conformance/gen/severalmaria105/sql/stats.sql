@@ -7,6 +7,6 @@ SELECT /* severalmaria105.Stats */
        count(CASE WHEN state = 'N' AND locked = TRUE THEN 1 END) AS running,
        count(CASE WHEN state = 'C' AND locked = FALSE THEN 1 END) AS done,
        count(CASE WHEN state = 'E' AND locked = FALSE THEN 1 END) AS failed,
-       count(CASE WHEN state = 'N' AND locked = TRUE AND claimed_at <= NOW(6) - INTERVAL 3600 SECOND THEN 1 END) AS expired,
+       count(CASE WHEN state = 'N' AND locked = TRUE AND claimed_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL 3600 SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - 3600)) THEN 1 END) AS expired,
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND locked = TRUE THEN claimed_at END), NOW(6)) / 1000000 AS oldest_running
 FROM   jobs

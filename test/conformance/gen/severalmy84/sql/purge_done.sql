@@ -9,7 +9,7 @@ FROM   (
            FROM   jobs
            WHERE  state = 'C'
            AND    locked = FALSE
-           AND    claimed_at <= NOW(6) - INTERVAL ? SECOND
+           AND    claimed_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

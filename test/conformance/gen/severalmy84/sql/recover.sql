@@ -9,7 +9,7 @@ UPDATE /* severalmy84.Recover */ (
            WHERE  state = 'N'
            AND    locked = TRUE
            AND    tries < 2
-           AND    claimed_at <= NOW(6) - INTERVAL 3600 SECOND
+           AND    claimed_at <= LEAST(NOW(6) - INTERVAL 3600 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 3600 SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

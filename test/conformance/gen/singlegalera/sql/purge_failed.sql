@@ -8,7 +8,7 @@ FROM   (
            SELECT id
            FROM   jobs
            WHERE  status = 'failed'
-           AND    enqueued_at <= NOW(6) - INTERVAL ? SECOND
+           AND    enqueued_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL ? SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - ?))
            LIMIT  ?
            FOR    UPDATE
        ) AS picked

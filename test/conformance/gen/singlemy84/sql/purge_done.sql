@@ -8,7 +8,7 @@ FROM   (
            SELECT id
            FROM   jobs
            WHERE  status = 'done'
-           AND    finished_at <= NOW(6) - INTERVAL ? SECOND
+           AND    finished_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

@@ -21,7 +21,7 @@ BEGIN /* tokenblockmaria106.Claim */ NOT ATOMIC
         UPDATE jobs
         SET    status = 'running',
                token = ?,
-               lease_till = NOW(6) + INTERVAL 3600 SECOND
+               lease_till = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 3600 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 3600))
         WHERE  id = picked_id;
         FETCH candidate INTO picked_id;
     END WHILE;

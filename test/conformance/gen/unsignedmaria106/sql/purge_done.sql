@@ -8,7 +8,7 @@ FROM   (
            SELECT id
            FROM   jobs
            WHERE  status = 'done'
-           AND    finished_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - ?)
+           AND    finished_at <= FLOOR(UNIX_TIMESTAMP() - ?)
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

@@ -6,5 +6,5 @@
 UPDATE /* unsignedmy56.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    status = 'running',
        tries = tries + 1,
-       lease_till = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 3600)
+       lease_till = FLOOR(UNIX_TIMESTAMP() + 3600)
 WHERE  (id = ?)

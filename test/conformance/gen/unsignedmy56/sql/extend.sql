@@ -5,6 +5,6 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* unsignedmy56.Extend */ jobs FORCE INDEX (PRIMARY)
-SET    lease_till = FLOOR(UNIX_TIMESTAMP(NOW(6)) + 3600)
+SET    lease_till = FLOOR(UNIX_TIMESTAMP() + 3600)
 WHERE  ((id = ? AND tries = ?))
 AND    status = 'running'

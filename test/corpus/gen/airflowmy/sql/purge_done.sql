@@ -8,7 +8,7 @@ FROM   (
            SELECT dag_id, task_id, run_id, map_index
            FROM   task_instance
            WHERE  state IN ('success', 'skipped')
-           AND    end_date <= NOW(6) - INTERVAL ? SECOND
+           AND    end_date <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

@@ -7,7 +7,7 @@ UPDATE /* airflowmy.Recover */ (
            SELECT dag_id, task_id, run_id, map_index
            FROM   task_instance
            WHERE  state IN ('queued', 'running', 'restarting')
-           AND    (queued_by_job_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM job worker_row WHERE worker_row.id = task_instance.queued_by_job_id AND worker_row.latest_heartbeat > NOW(6) - INTERVAL 300 SECOND AND (state = 'running')))
+           AND    (queued_by_job_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM job worker_row WHERE worker_row.id = task_instance.queued_by_job_id AND worker_row.latest_heartbeat > LEAST(NOW(6) - INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 300 SECOND, '+00:00', @@time_zone)) AND (state = 'running')))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

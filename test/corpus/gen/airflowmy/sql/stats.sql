@@ -8,7 +8,7 @@ SELECT /* airflowmy.Stats */
        count(CASE WHEN state IN ('running', 'restarting') THEN 1 END) AS running,
        count(CASE WHEN state IN ('success', 'skipped') THEN 1 END) AS done,
        count(CASE WHEN state IN ('failed', 'upstream_failed') THEN 1 END) AS failed,
-       count(CASE WHEN state IN ('queued', 'running', 'restarting') AND (queued_by_job_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM job worker_row WHERE worker_row.id = task_instance.queued_by_job_id AND worker_row.latest_heartbeat > NOW(6) - INTERVAL 300 SECOND AND (state = 'running'))) THEN 1 END) AS expired,
+       count(CASE WHEN state IN ('queued', 'running', 'restarting') AND (queued_by_job_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM job worker_row WHERE worker_row.id = task_instance.queued_by_job_id AND worker_row.latest_heartbeat > LEAST(NOW(6) - INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 300 SECOND, '+00:00', @@time_zone)) AND (state = 'running'))) THEN 1 END) AS expired,
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state IN ('queued', 'running', 'restarting') THEN queued_dttm END), NOW(6)) / 1000000 AS oldest_running,
        avg(CASE WHEN state IN ('success', 'skipped') THEN TIMESTAMPDIFF(MICROSECOND, queued_dttm, end_date) / 1000000 END) AS mean_run
 FROM   task_instance

@@ -7,5 +7,5 @@ SELECT /* buildbotmy56.Claim */
        brid
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)
 WHERE  (brid = ?)
-AND    claimed_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 3600)
+AND    claimed_at <= FLOOR(UNIX_TIMESTAMP() - 3600)
 FOR    UPDATE

@@ -9,5 +9,5 @@ FROM   buildrequests FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
 AND    complete = 0
 AND    builderid = ?
-AND    (SELECT COUNT(*) FROM buildrequest_claims WHERE buildrequest_claims.brid = buildrequests.id AND NOT (buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 3600))) = 0
+AND    (SELECT COUNT(*) FROM buildrequest_claims WHERE buildrequest_claims.brid = buildrequests.id AND NOT (buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP() - 3600))) = 0
 FOR    UPDATE

@@ -8,6 +8,6 @@ SELECT /* buildbotmy56.Peek */
 FROM   buildrequests
 WHERE  complete = 0
 AND    builderid = ?
-AND    (SELECT COUNT(*) FROM buildrequest_claims WHERE buildrequest_claims.brid = buildrequests.id AND NOT (buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 3600))) = 0
+AND    (SELECT COUNT(*) FROM buildrequest_claims WHERE buildrequest_claims.brid = buildrequests.id AND NOT (buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP() - 3600))) = 0
 ORDER  BY priority DESC, submitted_at, id
 LIMIT  ?

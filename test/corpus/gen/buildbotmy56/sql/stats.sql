@@ -3,9 +3,9 @@
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* buildbotmy56.Stats */
-       count(CASE WHEN buildrequests.complete = 0 AND (buildrequest_claims.brid IS NULL OR buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 3600)) THEN 1 END) AS ready,
-       count(CASE WHEN buildrequests.complete = 0 AND buildrequest_claims.claimed_at > FLOOR(UNIX_TIMESTAMP(NOW(6)) - 3600) THEN 1 END) AS running,
-       count(CASE WHEN buildrequests.complete = 0 AND buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 3600) THEN 1 END) AS expired,
+       count(CASE WHEN buildrequests.complete = 0 AND (buildrequest_claims.brid IS NULL OR buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP() - 3600)) THEN 1 END) AS ready,
+       count(CASE WHEN buildrequests.complete = 0 AND buildrequest_claims.claimed_at > FLOOR(UNIX_TIMESTAMP() - 3600) THEN 1 END) AS running,
+       count(CASE WHEN buildrequests.complete = 0 AND buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP() - 3600) THEN 1 END) AS expired,
        count(CASE WHEN buildrequests.complete = 1 THEN 1 END) AS done,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN buildrequests.complete = 0 AND (buildrequest_claims.brid IS NULL OR buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP(NOW(6)) - 3600)) THEN buildrequests.submitted_at END) AS SIGNED) AS oldest_ready
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN buildrequests.complete = 0 AND (buildrequest_claims.brid IS NULL OR buildrequest_claims.claimed_at <= FLOOR(UNIX_TIMESTAMP() - 3600)) THEN buildrequests.submitted_at END) AS SIGNED) AS oldest_ready
 FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid = buildrequests.id

@@ -5,6 +5,6 @@
 -- isolation: read committed
 UPDATE /* camundamy.Claim */ ACT_RU_JOB FORCE INDEX (PRIMARY)
 SET    REV_ = coalesce(REV_, 0) + 1,
-       LOCK_EXP_TIME_ = NOW(6) + INTERVAL 300 SECOND,
+       LOCK_EXP_TIME_ = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone)),
        LOCK_OWNER_ = ?
 WHERE  (ID_ IN (?))

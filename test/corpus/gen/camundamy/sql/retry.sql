@@ -10,6 +10,6 @@ SET    REV_ = coalesce(REV_, 0) + 1,
        LOCK_OWNER_ = NULL,
        RETRIES_ = coalesce(RETRIES_, 0) - 1,
        EXCEPTION_MSG_ = ?,
-       DUEDATE_ = NOW(6) + INTERVAL ? SECOND
+       DUEDATE_ = GREATEST(NOW(6) + INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL ? SECOND, '+00:00', @@time_zone))
 WHERE  ((ID_, REV_) IN ((?, ?)))
 AND    LOCK_EXP_TIME_ IS NOT NULL

@@ -4,7 +4,7 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* gammumy.Claim */ outbox FORCE INDEX (PRIMARY)
-SET    SendingTimeOut = NOW(6) + INTERVAL 60 SECOND
+SET    SendingTimeOut = GREATEST(NOW(6) + INTERVAL 60 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 60 SECOND, '+00:00', @@time_zone))
 WHERE  (ID IN (?))
 AND    (SendingTimeOut <= NOW(6) OR SendingTimeOut IS NULL)
 AND    SendingDateTime <= NOW(6)

@@ -5,5 +5,5 @@
 -- index: the key
 -- isolation: read committed
 UPDATE /* gammumy.Extend */ outbox FORCE INDEX (PRIMARY)
-SET    SendingTimeOut = NOW(6) + INTERVAL 60 SECOND
+SET    SendingTimeOut = GREATEST(NOW(6) + INTERVAL 60 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 60 SECOND, '+00:00', @@time_zone))
 WHERE  ((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))

@@ -8,7 +8,7 @@ FROM   (
            SELECT MESSAGE_ID, ID
            FROM   D_MM{{.Channel}}
            WHERE  STATUS = 'S'
-           AND    RESPONSE_DATE <= NOW(6) - INTERVAL ? SECOND
+           AND    RESPONSE_DATE <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

@@ -4,5 +4,5 @@
 -- index: none; it reads the whole table
 SELECT /* springmy.Stats */
        count(*) AS ready,
-       (CAST(FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000) AS SIGNED) - CAST(min(CREATED_DATE) AS SIGNED)) / 1000 AS oldest_ready
+       (CAST(FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000) AS SIGNED) - CAST(min(CREATED_DATE) AS SIGNED)) / 1000 AS oldest_ready
 FROM   INT_CHANNEL_MESSAGE

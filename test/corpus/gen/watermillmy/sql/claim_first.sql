@@ -4,8 +4,9 @@
 -- index: (`offset`)
 -- isolation: read committed
 SELECT /* watermillmy.Claim */
-       CASE WHEN created_at <= NOW(6) - INTERVAL 60 SECOND THEN 1 ELSE 0 END, `offset`,
-       uuid, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED), payload, metadata
+       CASE WHEN created_at <= LEAST(NOW(6) - INTERVAL 60 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 60 SECOND, '+00:00', @@time_zone)) THEN 1 ELSE 0 END,
+       `offset`, uuid, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED), payload,
+       metadata
 FROM   watermill_x FORCE INDEX (`PRIMARY`)
 ORDER  BY `offset`
 LIMIT  ?

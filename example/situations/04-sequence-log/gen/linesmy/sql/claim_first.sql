@@ -4,8 +4,8 @@
 -- index: (seq)
 -- isolation: read committed
 SELECT /* linesmy.Claim */
-       CASE WHEN added <= NOW(6) - INTERVAL 60 SECOND THEN 1 ELSE 0 END, seq, line,
-       CAST(added AS CHAR)
+       CASE WHEN added <= LEAST(NOW(6) - INTERVAL 60 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 60 SECOND, '+00:00', @@time_zone)) THEN 1 ELSE 0 END,
+       seq, line, CAST(added AS CHAR)
 FROM   log_lines FORCE INDEX (seq)
 ORDER  BY seq
 LIMIT  ?
