@@ -200,13 +200,20 @@ type Dialect struct {
 		Engines []string `yaml:"engines"`
 		RowID   bool     `yaml:"rowid"`
 	} `yaml:"key_suffix"`
-	KeyOnly   string               `yaml:"key_only"` // how statements over a batch keep the planner to the key, for their head comments
-	Fragments map[string]Versioned `yaml:"fragments"`
-	Clocks    map[string][]Clock   `yaml:"clocks"`
-	Text      TextFormat           `yaml:"text_format"`
-	Types     map[string]TypeRule  `yaml:"types"`
-	Classes   map[string]TypeRule  `yaml:"classes"`
-	Transient struct {
+	// IndexBytes is how many bytes the columns of an index may have together, by storage engine,
+	// "" being that of a table whose DDL names none. An engine that is not listed has no limit
+	// that tables of queues come near. CharBytes is what a character of a text takes, NotIndexed
+	// are types of which an index holds the beginning of each value at most.
+	IndexBytes map[string]int       `yaml:"index_bytes"`
+	CharBytes  int                  `yaml:"char_bytes"`
+	NotIndexed []string             `yaml:"not_indexed"`
+	KeyOnly    string               `yaml:"key_only"` // how statements over a batch keep the planner to the key, for their head comments
+	Fragments  map[string]Versioned `yaml:"fragments"`
+	Clocks     map[string][]Clock   `yaml:"clocks"`
+	Text       TextFormat           `yaml:"text_format"`
+	Types      map[string]TypeRule  `yaml:"types"`
+	Classes    map[string]TypeRule  `yaml:"classes"`
+	Transient  struct {
 		RolledBack []string `yaml:"rolled_back"`
 		Unknown    []string `yaml:"unknown"`
 		Codes      []int    `yaml:"codes"`

@@ -443,7 +443,11 @@ func (b *builder) groupIndexes() []wanted {
 	w := wanted{name: b.indexName("line"), columns: line, lacking: slowClaim,
 		why: "serves Claim: who is before a row in its group, and which of them run"}
 	if !b.can(dialect.PartialIndex) {
-		return []wanted{w}
+		short, fits := b.fit(w)
+		if !fits {
+			short.why += "; " + b.tooLong(w, short)
+		}
+		return []wanted{short}
 	}
 	w.why = "serves Claim: who is before a row in its group"
 	for _, t := range g.Waiting {

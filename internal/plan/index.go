@@ -4,6 +4,7 @@ package plan
 // exist already.
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -22,7 +23,11 @@ type wanted struct {
 	why     string
 	lacking string // what is slow without it, as a clause
 	then    string // what is left to do once it stands; "" for nothing
+	left    string // why it has not even one column that it wants, "" where it has or wants none
 }
+
+// sortedClaim is what an index of the claim serves that does not give the order.
+const sortedClaim = "serves Claim: ready rows, which are then sorted"
 
 // indexKey is one key of a wanted index.
 type indexKey struct {
@@ -56,7 +61,7 @@ func (b *builder) claimIndex() wanted {
 	sorted := false
 	for i, o := range b.spec.Order {
 		if o.Random || b.against(o) && !b.can(dialect.IndexNulls) {
-			w.why = "serves Claim: ready rows, which are then sorted: no index gives their order"
+			w.why = sortedClaim + ": no index gives their order"
 			sorted = true
 			break
 		}
@@ -77,7 +82,83 @@ func (b *builder) claimIndex() wanted {
 	if !sorted && len(b.spec.Order) > 0 {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
-	return w
+	short, fits := b.fit(w)
+	if !fits {
+		short.why, short.then = sortedClaim+": "+b.tooLong(w, short), ""
+		if len(short.columns) == 0 {
+			short.left = "no index can serve Claim: " + b.tooLong(w, short)
+		}
+	}
+	return short
+}
+
+// fit returns an index less the columns at its end that make it longer than the server
+// takes, and reports whether it serves as well: a server may add the key to it by itself.
+func (b *builder) fit(w wanted) (short wanted, serves bool) {
+	most, limited := b.d.IndexBytes[strings.ToLower(b.spec.Table.Engine)]
+	if !limited {
+		return w, true
+	}
+	fitting := 0
+	for _, k := range w.columns {
+		if most -= b.keyBytes(k); most < 0 {
+			break
+		}
+		fitting++
+	}
+	if short = w; fitting == len(w.columns) {
+		return w, true
+	}
+	for n := 1; n <= fitting; n++ {
+		short.columns = w.columns[:n:n]
+		if b.serves(b.made(short), w) {
+			return short, true
+		}
+	}
+	short.columns = w.columns[:fitting:fitting]
+	short.told, short.fixed = min(w.told, fitting), min(w.fixed, fitting)
+	return short, false
+}
+
+// tooLong says which columns an index lacks that do not fit into it.
+func (b *builder) tooLong(w, short wanted) string {
+	rest := w
+	rest.columns = w.columns[len(short.columns):]
+	return strings.Join(b.keys(rest), ", ") + " would make the index longer than the server takes"
+}
+
+// keyBytes returns how many bytes a key takes in an index at most.
+func (b *builder) keyBytes(k indexKey) int {
+	const wide = 16 // of types whose values are all of one length
+	if k.column == nil {
+		return wide
+	}
+	switch t := k.column.Type; {
+	case t.Enum || t.Name == "set":
+		return wide
+	case slices.Contains(b.d.NotIndexed, t.Name):
+		return math.MaxInt32
+	case t.Class == schema.Text && t.Length > 0:
+		return t.Length * b.d.CharBytes
+	case t.Class == schema.Bytes && t.Length > 0:
+		return t.Length
+	case t.Class == schema.Int && t.Bits > 0:
+		return (t.Bits + 7) / 8
+	}
+	return wide
+}
+
+// made returns a wanted index as the schema would have it if it stood.
+func (b *builder) made(w wanted) *schema.Index {
+	ix := &schema.Index{Name: w.name, Method: "btree", Where: strings.Join(b.newScope().tests(w.where), " AND ")}
+	for _, k := range w.columns {
+		first := b.d.NullsLow != k.desc
+		if k.nulls != "" {
+			first = k.nulls == "first"
+		}
+		ix.Columns = append(ix.Columns, schema.IndexColumn{Column: k.column, Expr: k.sql, Desc: k.desc, NullsFirst: first})
+	}
+	return ix
 }
 
 // indexable reports whether a test may stand in the predicate of an index.
@@ -126,12 +207,14 @@ func (b *builder) expiredIndex() (wanted, bool) {
 		// for the one of ready rows, and these be sorted (tried).
 		w.columns = append(w.columns, leading(b.spec.Held)...)
 	}
-	return w, true
+	w, _ = b.fit(w) // a few rows more are read
+	return w, len(w.columns) > 0
 }
 
 // tokenIndex is the index that finds rows by the token that a claim left in them.
 func (b *builder) tokenIndex(why string) wanted {
-	return wanted{name: b.indexName("token"), why: why, lacking: slowClaim, where: b.constants(b.stateTests(b.takenState())), columns: []indexKey{{column: b.spec.Token}}}
+	w, _ := b.fit(wanted{name: b.indexName("token"), why: why, lacking: slowClaim, where: b.constants(b.stateTests(b.takenState())), columns: []indexKey{{column: b.spec.Token}}})
+	return w
 }
 
 // takenLeads reports whether the index of ready rows finds claimed rows, too:
@@ -183,6 +266,9 @@ func (b *builder) buildIndexes() {
 	}
 	for _, w := range list {
 		if len(w.columns) == 0 {
+			if w.left != "" {
+				b.pkg.Notes = append(b.pkg.Notes, w.left)
+			}
 			continue
 		}
 		ix := Index{Name: w.name, Why: w.why, Lacking: w.lacking}
@@ -265,6 +351,9 @@ func (b *builder) indexDDL(w wanted) string {
 
 // serving returns an index of the table that serves as well, nil when none.
 func (b *builder) serving(w wanted) *schema.Index {
+	if w.left != "" {
+		return nil // what is wanted of it is not known any more
+	}
 	for _, ix := range b.spec.Table.Indexes {
 		if b.serves(ix, w) {
 			return ix

@@ -44,3 +44,45 @@ CREATE TABLE amid (
     KEY parked_rank (grade, state, topic, id),
     KEY state_rank (state, grade, topic, id)
 );
+
+-- All that the index of the groups would hold is longer than an index may be. The server ends
+-- it with the key.
+CREATE TABLE jobs (
+    scheduler varchar(120) NOT NULL,
+    name      varchar(190) NOT NULL,
+    kind      varchar(190) NOT NULL,
+    PRIMARY KEY (scheduler, name, kind)
+) ENGINE=InnoDB;
+CREATE TABLE triggers (
+    scheduler varchar(120) NOT NULL,
+    name      varchar(190) NOT NULL,
+    kind      varchar(190) NOT NULL,
+    job       varchar(190) NOT NULL,
+    job_kind  varchar(190) NOT NULL,
+    state     varchar(16) NOT NULL,         -- qgen:status ready=WAITING running=ACQUIRED done=COMPLETE
+    fire_at   bigint NOT NULL,              -- qgen:due as=epoch_ms; order 1
+    priority  int NOT NULL,                 -- qgen:order 2 desc
+    till      timestamp(6) NULL,            -- qgen:lease length=5m
+    PRIMARY KEY (scheduler, name, kind)
+) ENGINE=InnoDB;
+
+-- Of these orders no index can be made whole: the first is too long, and a text of the second
+-- stands in an index with its beginning only. Of the third not even the topic fits.
+CREATE TABLE paths (
+    id     bigint NOT NULL PRIMARY KEY,
+    bucket varchar(60) NOT NULL,            -- qgen:topic
+    path   varchar(750) NOT NULL,           -- qgen:order 1
+    state  char(1) NOT NULL DEFAULT 'r',    -- qgen:status ready=r running=x done=d
+    till   timestamp(6) NULL                -- qgen:lease length=5m
+);
+CREATE TABLE titles (
+    id    bigint NOT NULL PRIMARY KEY,
+    title tinytext NOT NULL,                -- qgen:order 1
+    state char(1) NOT NULL DEFAULT 'r',     -- qgen:status ready=r running=x done=d
+    till  timestamp(6) NULL                 -- qgen:lease length=5m
+);
+CREATE TABLE topics (
+    id    bigint NOT NULL PRIMARY KEY,
+    topic text NOT NULL,                    -- qgen:topic
+    till  timestamp(6) NULL                 -- qgen:lease length=5m
+);

@@ -2,6 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE task_instance ADD INDEX task_instance_tasks_ready (state, priority_weight DESC, dag_id, task_id, run_id, map_index), ALGORITHM=INPLACE, LOCK=NONE;
+ALTER TABLE task_instance ADD INDEX task_instance_tasks_ready (state, priority_weight DESC), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
