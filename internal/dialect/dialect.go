@@ -178,6 +178,9 @@ type Dialect struct {
 	BareBooleans bool `yaml:"bare_booleans"`
 	// TableLocks are storage engines that know neither row locks nor transactions.
 	TableLocks []string `yaml:"table_locks"`
+	// OnlyRising are storage engines that refuse an index with a column in falling order,
+	// which without desc_index the others take and pass over.
+	OnlyRising []string `yaml:"only_rising"`
 	// Returned are what stands before a column that a statement returns, as it is
 	// after (insert, update) or was before (delete), where the table's name does not.
 	Returned map[string]string `yaml:"returned"`

@@ -4,6 +4,7 @@ package plan
 // exist already.
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -58,8 +59,18 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	w.fixed = len(w.columns)
-	sorted := false
+	sorted, rising := false, b.onlyRising()
+	// An index without directions is read from either end.
+	mixed := slices.ContainsFunc(b.spec.Order, func(o queue.OrderTerm) bool { return o.Desc != b.spec.Order[0].Desc })
 	for i, o := range b.spec.Order {
+		if mixed && rising {
+			const lacks = " has no index with columns in falling order"
+			w.why = sortedClaim + ": the engine " + b.spec.Table.Engine + lacks
+			if sorted = true; len(w.columns) == 0 {
+				w.left = "no index can serve Claim, and what it reads is sorted: the engine " + b.spec.Table.Engine + lacks
+			}
+			break
+		}
 		if o.Random || b.against(o) && !b.can(dialect.IndexNulls) {
 			w.why = sortedClaim + ": no index gives their order"
 			sorted = true
@@ -68,7 +79,7 @@ func (b *builder) claimIndex() wanted {
 		if o.Column != nil && slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == o.Column }) {
 			continue // all rows that are read have one value there
 		}
-		k := indexKey{column: o.Column, sql: o.SQL, desc: o.Desc, nulls: o.Nulls}
+		k := indexKey{column: o.Column, sql: o.SQL, desc: o.Desc && !rising, nulls: o.Nulls}
 		if i == 0 && b.nullsFirst {
 			k.nulls = "first"
 		}
@@ -79,7 +90,16 @@ func (b *builder) claimIndex() wanted {
 			w.columns = append(w.columns, indexKey{column: c}) // any will do
 		}
 	}
-	if !sorted && len(b.spec.Order) > 0 {
+	since, ever := b.d.Since(dialect.DescIndex)
+	switch {
+	case sorted || !mixed || b.can(dialect.DescIndex):
+	case ever:
+		w.why = fmt.Sprintf("serves Claim: ready rows in queue order from %s %s on; before that no index keeps a falling order, and they are sorted", b.d.Title, since)
+	default:
+		w.why = sortedClaim + ": " + b.d.Title + " has no index with columns in falling order"
+		sorted = true
+	}
+	if !sorted && len(b.spec.Order) > 0 && !b.locksTable() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
 	short, fits := b.fit(w)
@@ -90,6 +110,11 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	return short
+}
+
+// onlyRising reports whether the storage engine of the table refuses DESC in an index.
+func (b *builder) onlyRising() bool {
+	return slices.ContainsFunc(b.d.OnlyRising, func(engine string) bool { return strings.EqualFold(engine, b.spec.Table.Engine) })
 }
 
 // fit returns an index less the columns at its end that make it longer than the server

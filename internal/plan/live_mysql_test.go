@@ -203,6 +203,46 @@ func TestListsAreNoScans(t *testing.T) {
 	}
 }
 
+// An engine without row locks takes the advised indexes, too, and where they give the order
+// of the queue nothing is sorted.
+func TestIndexesWithoutRowLocks(t *testing.T) {
+	for _, live := range []struct{ name, engine string }{{"mysql97", "mysql"}, {"mysql56", "mysql"}, {"mariadb105", "mariadb"}, {"mariadb118", "mariadb"}} {
+		t.Run(live.name, func(t *testing.T) {
+			db, run := ownMySQL(t, servers.DSN(t, live.name))
+			c := tableCase{engine: live.engine}
+			for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
+				text, err := os.ReadFile(filepath.Join("testdata/mysql/myisam", what))
+				if err != nil {
+					t.Fatal(err)
+				}
+				*into = strings.ReplaceAll(string(text), "engine: mysql", "engine: "+live.engine)
+			}
+			run(db, c.ddl)
+			for i := range 40 {
+				run(db, fmt.Sprintf("INSERT INTO hopper (campaign, state, priority) VALUES ('a', '%c', %d)", "NNCC"[i%4], i%3))
+				run(db, fmt.Sprintf("INSERT INTO calls (state, priority) VALUES ('%c', %d)", "NNCC"[i%4], i%3))
+			}
+			for name, p := range c.variants(t, nil) {
+				for _, ix := range p.Indexes {
+					if ix.Have == "" {
+						run(db, ix.DDL)
+					}
+				}
+				if name != "calls" {
+					continue
+				}
+				found, err := db.Query("EXPLAIN FORMAT=TRADITIONAL SELECT id FROM calls FORCE INDEX (calls_ready) WHERE state = 'N' ORDER BY priority DESC, id DESC LIMIT 5")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if row := texts(t, found)[0]; row["type"] != "ref" || strings.Contains(row["Extra"], "filesort") {
+					t.Errorf("%v", row)
+				}
+			}
+		})
+	}
+}
+
 // A claim runs out neither before its time nor, but for the hour that comes twice, behind
 // it, whatever jumps the clock of the session's zone makes meanwhile.
 func TestClaimsWhileTheClockJumps(t *testing.T) {

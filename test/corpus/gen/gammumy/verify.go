@@ -29,10 +29,6 @@ var (
 	//go:embed sql/verify_settings.sql
 	verifySettingsFile string
 	verifySettingsSQL  = statement(verifySettingsFile)
-
-	//go:embed sql/verify_index.sql
-	verifyIndexFile string
-	verifyIndexSQL  = statement(verifyIndexFile)
 )
 
 // ErrSchema is what Verify returns for a database that is not as this package expects it.
@@ -62,7 +58,7 @@ func (e *SchemaError) Unwrap() error {
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
 // Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_columns_also.sql,
-// sql/verify_columns_also2.sql, sql/verify_settings.sql and sql/verify_index.sql.
+// sql/verify_columns_also2.sql and sql/verify_settings.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {
 	var problems []string
 	ctx = q.hook.Before(ctx, "verify")
@@ -75,7 +71,6 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyColumnsAlsoSQL, "of sentitems: generate again from the present schema, or migrate the database"},
 		{verifyColumnsAlso2SQL, "of outbox_multipart: generate again from the present schema, or migrate the database"},
 		{verifySettingsSQL, "see the message; claims need it"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

@@ -297,6 +297,4 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE mails ADD INDEX mails_ready (state, id);
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+ALTER TABLE mails ADD INDEX mails_ready USING BTREE (state, id);

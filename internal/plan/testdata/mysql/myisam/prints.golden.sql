@@ -369,6 +369,4 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
-ALTER TABLE prints ADD INDEX prints_ready (kind, id);
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+ALTER TABLE prints ADD INDEX prints_ready USING BTREE (kind, id);

@@ -14,3 +14,17 @@ CREATE TABLE prints (
     tries    int,                   -- qgen:attempts down max=3
     body     text NOT NULL          -- qgen:payload
 ) ENGINE=MyISAM;
+
+-- This one would keep an index as hashes, which give no order. None of them keeps a falling
+-- order, so what falls and rises is sorted; what only falls is read from the end.
+CREATE TABLE hopper (
+    id       bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    campaign varchar(20) NOT NULL,     -- qgen:topic
+    state    char(1) NOT NULL,         -- qgen:status ready=N running=A done=C
+    priority int NOT NULL              -- qgen:order 1 desc
+) ENGINE=MEMORY;
+CREATE TABLE calls (
+    id       bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,  -- qgen:order 2 desc
+    state    char(1) NOT NULL,         -- qgen:status ready=N running=A done=C
+    priority int NOT NULL              -- qgen:order 1 desc
+) ENGINE=MEMORY;

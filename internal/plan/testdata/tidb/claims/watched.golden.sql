@@ -311,7 +311,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'buildrequests'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
 CREATE INDEX buildrequests_watched_ready ON buildrequests (complete, builderid, priority DESC, submitted_at, id);
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.

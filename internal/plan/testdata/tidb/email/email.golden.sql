@@ -407,10 +407,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'email_outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
 CREATE INDEX email_outbox_ready ON email_outbox (state, kind, priority DESC, created_at DESC, msg_id);
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 CREATE INDEX email_outbox_expired ON email_outbox (lease_till, state);

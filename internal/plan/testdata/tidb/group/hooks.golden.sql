@@ -423,10 +423,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'hooks'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
 CREATE INDEX hooks_ready ON hooks (state, kind, weight DESC, id);
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 CREATE INDEX hooks_line ON hooks (tenant, state, weight DESC, id);

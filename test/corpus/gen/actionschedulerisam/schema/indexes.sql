@@ -2,9 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_ready (status, priority, scheduled_date_gmt, action_id);
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_ready USING BTREE (status, priority, scheduled_date_gmt, action_id);
 
 -- serves Recover: claims that ran out
-ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_expired (last_attempt_gmt, status);
+ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_expired USING BTREE (last_attempt_gmt, status);
