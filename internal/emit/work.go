@@ -122,7 +122,11 @@ func (w *writer) workOptionsType(f *code.File) {
 	default:
 		field("Batch is how many jobs one claim takes at most. Zero means as many as Concurrency. The next claim waits until all of them have run.", "Batch", code.Int())
 	}
-	field("PollInterval is the pause after a claim that found nothing, give or take a quarter. Zero means one second.", "PollInterval", duration)
+	poll := "PollInterval is the pause after a claim that found nothing, give or take a quarter. Zero means one second."
+	if w.marks() && w.unblocks() {
+		poll += " It ends sooner when a job that ends here lets another of its group run."
+	}
+	field(poll, "PollInterval", duration)
 	field("Grace is how long handlers may go on after ctx has ended, before their own context ends. Zero means 20 seconds, less than zero none.", "Grace", duration)
 	if w.sweeps() {
 		field("RecoverInterval is the pause between two calls of Recover, give or take a quarter. Zero means one minute, less than zero that Work never calls it.", "RecoverInterval", duration)
@@ -347,15 +351,15 @@ func interruptAfterGrace(claiming *code.Statement, over string) *code.Statement 
 	)
 }
 
-// wakeClaims tells claimJobs that a handler has come free:
+// wake tells claimJobs what happened, freed or unblocked:
 //
 //	select {
 //	case w.freed <- struct{}{}:
 //	default:
 //	}
-func wakeClaims() *code.Statement {
+func wake(by string) *code.Statement {
 	return code.Select().Block(
-		code.Case(loop("freed").Op("<-").Struct().Values()).Block(),
+		code.Case(loop(by).Op("<-").Struct().Values()).Block(),
 		code.Default().Block(),
 	)
 }

@@ -97,7 +97,7 @@ func (w *writer) popHandle(f *code.File) {
 				code.If(code.Err().Op("!=").Nil()).Block(w.reportJob(code.Err())),
 				afterWork(),
 				loop("active", "Add").Call(code.Lit(-1)),
-				wakeClaims(),
+				wake("freed"),
 				loop("handlers", "Done").Call(),
 			).Call(),
 			w.callHandler(""),

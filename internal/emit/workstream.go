@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/qgen-dev/qgen/internal/code"
+	"github.com/qgen-dev/qgen/internal/plan"
 )
 
 func (w *writer) workStream(f *code.File) {
@@ -39,6 +40,9 @@ func (w *writer) workStream(f *code.File) {
 	w.streamFree(f)
 	w.streamConclude(f)
 	w.streamComplete(f)
+	if w.unblocks() {
+		w.streamUnblock(f)
+	}
 	if w.fails() {
 		w.streamFailJob(f)
 	}
@@ -102,8 +106,11 @@ func (w *writer) streamWork(f *code.File) {
 		}
 		fields = append(fields, code.Id("lease").Op(":").Add(lease))
 	}
+	fields = append(fields, code.Id("freed").Op(":").Make(code.Chan().Struct(), code.Lit(1)))
+	if w.unblocks() {
+		fields = append(fields, code.Id("unblocked").Op(":").Make(code.Chan().Struct(), code.Lit(1)))
+	}
 	fields = append(fields,
-		code.Id("freed").Op(":").Make(code.Chan().Struct(), code.Lit(1)),
 		code.Id("finished").Op(":").Make(code.Chan().Op("*").Id("heldJob"), code.Id("opts").Dot("Batch")),
 		code.Id("held").Op(":").Make(code.Map(code.Id("Key")).Op("*").Id("heldJob")),
 	)
@@ -132,6 +139,11 @@ func (w *writer) streamTypes(f *code.File) {
 		code.Id("settling").Add(contextType()).Comment("of what follows a handler: outlives them all"),
 		code.Line(),
 		code.Id("freed").Chan().Struct().Comment("a handler has come free"),
+	)
+	if w.unblocks() {
+		fields = append(fields, code.Id("unblocked").Chan().Struct().Comment("a job has ended, and others of its group may be claimed"))
+	}
+	fields = append(fields,
 		code.Id("finished").Chan().Op("*").Id("heldJob").Comment("to be completed"),
 		code.Id("handlers").Qual("sync", "WaitGroup"),
 		code.Id("settlers").Qual("sync", "WaitGroup"),
@@ -259,6 +271,12 @@ func (w *writer) streamClaimJobs(f *code.File) {
 					}
 					g.Continue()
 				})
+				if w.unblocks() {
+					g.Add(code.Select().Block(
+						code.Case(code.Op("<-").Add(loop("unblocked"))).Block().Comment("this claim finds what may run by that"),
+						code.Default().Block(),
+					))
+				}
 				g.Var().Id("jobs").Index().Id("Job")
 				var began []*code.Statement
 				if w.keepsLease() {
@@ -281,9 +299,11 @@ func (w *writer) streamClaimJobs(f *code.File) {
 				} else {
 					g.Add(loop("take").Call(code.Id("jobs")))
 				}
-				g.If(empty("jobs")).Block(
-					w.sleep(loop("claiming"), around("PollInterval")),
-				)
+				pause := w.sleep(loop("claiming"), around("PollInterval"))
+				if w.unblocks() {
+					pause = code.Id("sleep").Call(loop("claiming"), around("PollInterval"), loop("unblocked"))
+				}
+				g.If(empty("jobs")).Block(pause)
 			}),
 		))
 }
@@ -507,7 +527,7 @@ func (w *writer) streamFree(f *code.File) {
 				loop("mu", "Lock").Call(),
 				loop("active").Op("--"),
 				loop("mu", "Unlock").Call(),
-				wakeClaims(),
+				wake("freed"),
 			))
 		return
 	}
@@ -521,7 +541,7 @@ func (w *writer) streamFree(f *code.File) {
 			loop("active").Op("--"),
 			loop("begin").Call(),
 			loop("mu", "Unlock").Call(),
-			wakeClaims(),
+			wake("freed"),
 		))
 }
 
@@ -531,7 +551,7 @@ func (w *writer) streamConclude(f *code.File) {
 		loopMethod("conclude").Params(code.Id("h").Op("*").Id("heldJob"), code.Err().Error()).Block(
 			code.Switch().BlockFunc(func(g *code.Group) {
 				g.Case(code.Id("h").Dot("isLost").Call(), code.Qual("errors", "Is").Call(code.Err(), code.Id("ErrSettled"))).Block(
-					loop("forget").Call(code.Id("h")),
+					append([]*code.Statement{loop("forget").Call(code.Id("h"))}, w.unblock(w.Complete)...)...,
 				)
 				if w.Start != nil {
 					g.Case(code.Qual("errors", "Is").Call(code.Err(), code.Id("errNotBegun"))).Block(
@@ -588,6 +608,7 @@ func (w *writer) streamComplete(f *code.File) {
 			),
 			code.Return(code.Id("batch")),
 		))
+	completed := code.Case(code.Err().Op("==").Nil()).Block(w.unblock(w.Complete)...)
 	doc := "complete completes jobs. When the database refuses them, each is tried alone; one that is refused alone fails."
 	refused := loop("failJob").Call(code.Id("batch").Index(code.Lit(0)), code.Err())
 	if !w.fails() {
@@ -600,7 +621,7 @@ func (w *writer) streamComplete(f *code.File) {
 				w.completeMine()...,
 			)),
 			code.Switch().Block(
-				code.Case(code.Err().Op("==").Nil()).Block(),
+				completed,
 				code.Case(code.Id("transient").Call(code.Err()).Op("||").Add(loop("settling", "Err")).Call().Op("!=").Nil()).Block(
 					loop("abort").Call(code.Err()),
 				),
@@ -628,6 +649,26 @@ func (w *writer) completeMine() []*code.Statement {
 	}
 }
 
+// unblocks reports whether a job that ends may let others be claimed.
+func (w *writer) unblocks() bool { return w.Complete.Frees }
+
+// unblock tells claimJobs that jobs have ended by the operations, if that lets others be
+// claimed.
+func (w *writer) unblock(by ...*plan.Settle) []*code.Statement {
+	for _, s := range by {
+		if s != nil && !s.Frees {
+			return nil
+		}
+	}
+	return []*code.Statement{loop("unblock").Call()}
+}
+
+// streamUnblock emits unblock.
+func (w *writer) streamUnblock(f *code.File) {
+	decl(f, []string{"unblock tells claimJobs that a job has ended, so that others of its group may be claimed."},
+		loopMethod("unblock").Params().Block(wake("unblocked")))
+}
+
 // recordAll emits
 //
 //	err := w.record(<jobs>, func(ctx context.Context, mine []*heldJob) error {
@@ -635,14 +676,20 @@ func (w *writer) completeMine() []*code.Statement {
 //	})
 //	if err != nil {
 //		w.abort(err)
+//		return // where more follows
 //	}
-func recordAll(jobs, call *code.Statement) []*code.Statement {
-	return []*code.Statement{
+//	<then>
+func recordAll(jobs, call *code.Statement, then ...*code.Statement) []*code.Statement {
+	failed := []*code.Statement{loop("abort").Call(code.Err())}
+	if len(then) > 0 {
+		failed = append(failed, code.Return())
+	}
+	return append([]*code.Statement{
 		code.Err().Op(":=").Add(loop("record")).Call(jobs, code.Func().Params(ctxParam(), code.Id("mine").Add(heldJobs())).Error().Block(
 			code.Return(call),
 		)),
-		code.If(code.Err().Op("!=").Nil()).Block(loop("abort").Call(code.Err())),
-	}
+		code.If(code.Err().Op("!=").Nil()).Block(failed...),
+	}, then...)
 }
 
 // streamFailJob emits failJob.
@@ -650,7 +697,8 @@ func (w *writer) streamFailJob(f *code.File) {
 	decl(f, []string{"failJob records the failure of a job."},
 		loopMethod("failJob").Params(code.Id("h").Op("*").Id("heldJob"), code.Id("cause").Error()).Block(
 			recordAll(heldJobs().Values(code.Id("h")),
-				loop("q", "Fail").Call(code.Id("ctx"), code.Id("mine").Index(code.Lit(0)).Dot("job"), code.Id("cause")))...,
+				loop("q", "Fail").Call(code.Id("ctx"), code.Id("mine").Index(code.Lit(0)).Dot("job"), code.Id("cause")),
+				w.unblock(w.Retry, w.Fail)...)...,
 		))
 }
 

@@ -91,6 +91,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		ready.buildPeek()
 	}
 	b.checkTries(errs)
+	b.freeGroups()
 	ready.buildEnqueue()
 	ready.accompanyEnqueue(errs)
 	b.noteCollisions()

@@ -457,7 +457,10 @@ type Settle struct {
 	Rows *Statement
 	// Before locks those rows ahead of everything else; nil where nothing can get in each
 	// other's way.
-	Before    *Statement
+	Before *Statement
+	// Frees: when it has ended a job, others of the group of that job may be claimed, which
+	// could not before. Not of a Retry that makes the job itself ready at once.
+	Frees     bool
 	Delay     bool     // takes a delay (Requeue)
 	Result    *Field   // Complete takes a result per job
 	Given     []*Param // arguments of the user's: of Complete one per job, else one for all

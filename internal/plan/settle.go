@@ -87,6 +87,22 @@ func (b *builder) checkTries(errs *source.ErrorList) {
 	}
 }
 
+// freeGroups marks what lets other jobs of a group be claimed. A job that is ready again as
+// soon as it has failed would else be tried again and again without a pause.
+func (b *builder) freeGroups() {
+	p := b.pkg
+	if b.spec.Group == nil || p.Complete == nil {
+		return
+	}
+	p.Complete.Frees = true
+	if p.Fail != nil {
+		p.Fail.Frees = true
+	}
+	if p.Retry != nil {
+		p.Retry.Frees = b.waits()
+	}
+}
+
 // waits reports whether a failed job waits for its next try.
 func (b *builder) waits() bool {
 	if b.spec.Backoff.Expr != nil {
