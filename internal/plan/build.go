@@ -343,7 +343,7 @@ func (b *builder) checkWorkArguments(errs *source.ErrorList) {
 	}
 	for _, name := range []queue.TransitionName{queue.Start, queue.Retry, queue.Release, queue.Fail, queue.Renew, queue.Recover, queue.GiveUp} {
 		t, method := b.spec.Transitions[name], operations[name]
-		if t == nil {
+		if t == nil || !b.carriesOut(name) {
 			continue
 		}
 		var values []queue.Value

@@ -34,7 +34,9 @@ func (b *builder) buildSettles() {
 	}
 	p.Start = b.settle(queue.Start, "start", "Start", "claimed to running")
 	p.Complete = b.settle(queue.Finish, "complete", "Complete", finished)
-	p.Fail = b.settle(queue.Fail, "fail", "Fail", held+" to failed")
+	if b.spec.Attempts.Ends() {
+		p.Fail = b.settle(queue.Fail, "fail", "Fail", held+" to failed")
+	}
 	if b.spec.Attempts != nil {
 		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to ready, one try used")
 	}

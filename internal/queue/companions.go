@@ -63,6 +63,9 @@ type CompanionValue struct {
 // GaveUp is the text of the error of a job that fails because its claim ran out.
 const GaveUp = "the claim ran out"
 
+// noLimit says what lets jobs fail for good that have any number of tries.
+const noLimit = "Their tries have no limit, so that Fail always puts a job back: say max=… or a column of limits at qgen:attempts, or name an outcome to failed."
+
 // moves reports whether rows that enter a state go to another table, and how.
 func (b *binding) moves(name TransitionName) *config.Move {
 	switch name {
@@ -97,6 +100,9 @@ func (b *binding) readCompanions() {
 			b.move(t, m)
 		}
 	}
+	if m := b.config.FailedMove; m != nil && b.endless() && !b.outcomeTo(Failed) {
+		b.errorf(m.Pos, "failed rows are moved, but no job of this queue fails for good").WithHint(noLimit)
+	}
 	b.wantsBatch()
 	var known []string
 	for _, name := range TransitionNames {
@@ -124,6 +130,10 @@ func (b *binding) readCompanions() {
 			continue
 		case t == nil:
 			b.errorf(a.Transition.Pos, "this queue has no %s", name).WithHint("%s", absent[name])
+			continue
+		}
+		if name == Fail && b.endless() && !b.outcomeTo(Failed) {
+			b.errorf(a.Transition.Pos, "no job of this queue fails for good").WithHint(noLimit)
 			continue
 		}
 		batch, key := -1, (*schema.Column)(nil)

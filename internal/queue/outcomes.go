@@ -98,10 +98,22 @@ func (b *binding) readFailed() {
 	case b.spec.Log == nil:
 		b.note(NeverFails)
 	}
+	switch {
+	case !b.endless():
+	case b.outcomeTo(Failed):
+		b.note("tries have no limit, so Fail always puts the job back")
+	default:
+		b.note("tries have no limit, so Fail always puts the job back (max= or a column of limits at qgen:attempts, or an outcome to failed)")
+	}
 	if a.Limited() && b.claims.byClaim && !a.LimitClaim {
 		a.LimitClaim = true
 		b.note("a row whose claim has run out is claimed again without Recover, so a row at the limit of attempts is not (limit=claim)")
 	}
+}
+
+// endless reports whether jobs are tried for ever although something marks a failed row.
+func (b *binding) endless() bool {
+	return !b.spec.Attempts.Ends() && (b.keepsFailed || b.spec.FailedDeletes)
 }
 
 // readResult reads the column that Complete writes.

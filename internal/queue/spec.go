@@ -481,6 +481,10 @@ func (a *Attempts) Limited() bool {
 	return a != nil && (a.Down || a.Max > 0 || a.MaxOf != nil)
 }
 
+// Ends reports whether a job can fail for good: at the limit of its tries, or at the first
+// error where nothing counts them.
+func (a *Attempts) Ends() bool { return a == nil || a.Limited() }
+
 // MustStart reports whether a new row is never ready unless somebody says how many
 // tries it has.
 func (a *Attempts) MustStart() bool {

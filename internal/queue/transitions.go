@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/schema"
 )
 
@@ -120,6 +121,11 @@ func (b *binding) givesUp() bool {
 		return false
 	}
 	return !b.claims.byClaim || a.OnClaim && !b.failedByLimit
+}
+
+// outcomeTo reports whether an outcome of qgen.yaml leads to a state.
+func (b *binding) outcomeTo(state StateName) bool {
+	return slices.ContainsFunc(b.config.Outcomes, func(o config.Outcome) bool { return o.To.Value == string(state) })
 }
 
 // lost is what a crash adds to the counter of attempts.

@@ -15,7 +15,7 @@ import (
 type channel[J any] interface {
 	Claim(ctx context.Context, id int32, serverID string, limit int) ([]J, error)
 	Complete(ctx context.Context, jobs ...J) error
-	Fail(ctx context.Context, job J, cause error, code int32) error
+	Fail(ctx context.Context, job J, cause error) error
 }
 
 func TestMirth(t *testing.T) {
@@ -91,7 +91,7 @@ func mirth[J any](t *testing.T, b base, in func(number int, tx *sql.Tx) channel[
 		tx := begin(t)
 		jobs := claim(t, tx, "1/1", "2/1")
 		good(t, in(7, tx).Complete(ctx, jobs[0]))
-		good(t, in(7, tx).Fail(ctx, jobs[1], errCause, 408))
+		good(t, in(7, tx).Fail(ctx, jobs[1], errCause))
 		// The answer goes to another table in the same transaction.
 		_, err := tx.ExecContext(ctx, "INSERT INTO D_MC7 (METADATA_ID, MESSAGE_ID, CONTENT_TYPE, CONTENT, IS_ENCRYPTED) VALUES (1, 1, 6, 'AA', false)")
 		good(t, err)

@@ -5,8 +5,7 @@
 //	         --Enqueue---------> ready
 //	ready    --Claim-----------> running
 //	running  --Complete--------> done
-//	running  --Fail------------> ready, while tries are left
-//	running  --Fail------------> failed
+//	running  --Fail------------> ready
 //	running  --Requeue---------> ready
 //	failed   --Redrive---------> ready
 //	finished --Purge-----------> (deleted)

@@ -13,10 +13,6 @@ var (
 	//go:embed sql/retry.sql
 	retryFile string
 	retrySQL  = statement(retryFile)
-
-	//go:embed sql/fail.sql
-	failFile string
-	failSQL  = statement(failFile)
 )
 
 // Fail makes a job ready again at once and records the cause in ERRORMESSAGE.
@@ -28,7 +24,7 @@ var (
 // It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.
 //
-// Its SQL is sql/retry.sql and sql/fail.sql.
+// Its SQL is sql/retry.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	return q.settle(ctx, "fail", jobs, retrySQL,

@@ -12,10 +12,6 @@ var (
 	//go:embed sql/retry.sql
 	retryFile string
 	retrySQL  = statement(retryFile)
-
-	//go:embed sql/fail.sql
-	failFile string
-	failSQL  = statement(failFile)
 )
 
 // Fail makes a job ready again at once.
@@ -23,10 +19,8 @@ var (
 // It takes effect when the transaction commits, and needs no locks but those of Claim. A crash
 // before that undoes it and gives the jobs back.
 //
-// The parameter code is what is written to ERROR_CODE.
-//
-// Its SQL is sql/retry.sql and sql/fail.sql.
-func (t *Tx) Fail(ctx context.Context, job Job, cause error, code int32) error {
+// Its SQL is sql/retry.sql.
+func (t *Tx) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	batch, err := jsonRows(jobs, func(j Job) []any { return []any{j.MessageID, j.ID} })
 	if err != nil {

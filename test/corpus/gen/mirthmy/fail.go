@@ -15,14 +15,6 @@ var (
 	//go:embed sql/retry.sql
 	retryFile string
 	retrySQL  = statement(retryFile)
-
-	//go:embed sql/fail_lock.sql
-	failLockFile string
-	failLockSQL  = statement(failLockFile)
-
-	//go:embed sql/fail.sql
-	failFile string
-	failSQL  = statement(failFile)
 )
 
 // Fail makes a job ready again at once.
@@ -30,10 +22,8 @@ var (
 // It takes effect when the transaction commits, and needs no locks but those of Claim. A crash
 // before that undoes it and gives the jobs back.
 //
-// The parameter code is what is written to ERROR_CODE.
-//
-// Its SQL is sql/retry_lock.sql, sql/retry.sql, sql/fail_lock.sql and sql/fail.sql.
-func (t *Tx) Fail(ctx context.Context, job Job, cause error, code int32) error {
+// Its SQL is sql/retry_lock.sql and sql/retry.sql.
+func (t *Tx) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	return t.queue.settle(ctx, "fail", jobs, t.queue.texts.retryLock, t.queue.texts.retry,
 		list{first: "((MESSAGE_ID, ID) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.MessageID, j.ID} })},

@@ -22,8 +22,6 @@ type texts struct {
 	complete             string
 	retryLock            string
 	retry                string
-	failLock             string
-	fail                 string
 	redrive              string
 	purgeDone            string
 	purgeFailed          string
@@ -56,8 +54,6 @@ func (t Tables) texts() (*texts, error) {
 		complete:             names.Replace(completeSQL),
 		retryLock:            names.Replace(retryLockSQL),
 		retry:                names.Replace(retrySQL),
-		failLock:             names.Replace(failLockSQL),
-		fail:                 names.Replace(failSQL),
 		redrive:              names.Replace(redriveSQL),
 		purgeDone:            names.Replace(purgeDoneSQL),
 		purgeFailed:          names.Replace(purgeFailedSQL),

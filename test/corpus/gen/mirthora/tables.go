@@ -20,7 +20,6 @@ type texts struct {
 	payload              string
 	complete             string
 	retry                string
-	fail                 string
 	redrive              string
 	purgeDone            string
 	purgeFailed          string
@@ -49,7 +48,6 @@ func (t Tables) texts() (*texts, error) {
 		payload:              names.Replace(payloadSQL),
 		complete:             names.Replace(completeSQL),
 		retry:                names.Replace(retrySQL),
-		fail:                 names.Replace(failSQL),
 		redrive:              names.Replace(redriveSQL),
 		purgeDone:            names.Replace(purgeDoneSQL),
 		purgeFailed:          names.Replace(purgeFailedSQL),

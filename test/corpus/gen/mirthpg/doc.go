@@ -5,8 +5,7 @@
 //	         --Enqueue---------> ready
 //	ready    --Claim-----------> held
 //	held     --Complete--------> done
-//	held     --Fail------------> ready, while tries are left
-//	held     --Fail------------> failed
+//	held     --Fail------------> ready
 //	failed   --Redrive---------> ready
 //	finished --Purge-----------> (deleted)
 //

@@ -3,8 +3,7 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> held
 -- 	held     --Complete--------> done
--- 	held     --Fail------------> ready, while tries are left
--- 	held     --Fail------------> failed
+-- 	held     --Fail------------> ready
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
@@ -31,6 +30,7 @@
 --   advisory     strategy=hold is asked for
 --   guarded      strategy=hold is asked for
 --   pop          strategy=hold is asked for
+-- note: tries have no limit, so Fail always puts the job back (max= or a column of limits at qgen:attempts, or an outcome to failed)
 -- note: no order is said: rows are taken in the order of the key, message_id, id
 
 -- sql/claim.sql
@@ -95,25 +95,6 @@ WHERE  status = 'Q';
 -- arguments: 1: batch_all MessageID ID
 UPDATE /* mirthq.Fail */ d_mm7
 SET    send_attempts = send_attempts + 1
-OUTPUT inserted.message_id, inserted.id
-FROM   OPENJSON(@p1) WITH (
-           message_id_held bigint '$[0]',
-           id_held int '$[1]'
-       ) AS job
-       INNER LOOP JOIN d_mm7 WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-       ON  message_id = message_id_held
-       AND id = id_held
-WHERE  status = 'Q';
-
--- sql/fail.sql
--- fail: running to failed
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: batch_all MessageID ID
-UPDATE /* mirthq.Fail */ d_mm7
-SET    status = 'E',
-       send_attempts = send_attempts + 1
 OUTPUT inserted.message_id, inserted.id
 FROM   OPENJSON(@p1) WITH (
            message_id_held bigint '$[0]',

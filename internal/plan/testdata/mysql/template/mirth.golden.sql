@@ -3,8 +3,7 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> held
 -- 	held     --Complete--------> done
--- 	held     --Fail------------> ready, while tries are left
--- 	held     --Fail------------> failed
+-- 	held     --Fail------------> ready
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
@@ -31,6 +30,7 @@
 --   advisory     strategy=hold is asked for
 --   guarded      strategy=hold is asked for
 --   pop          strategy=hold is asked for
+-- note: tries have no limit, so Fail always puts the job back (max= or a column of limits at qgen:attempts, or an outcome to failed)
 -- note: no order is said: rows are taken in the order of the key, message_id, id
 
 -- sql/claim.sql
@@ -107,31 +107,6 @@ FOR    UPDATE;
 -- arguments: 1: list MessageID ID
 UPDATE /* mirthq.Fail */ d_mm{{.Channel}} FORCE INDEX (PRIMARY)
 SET    send_attempts = send_attempts + 1
-WHERE  ((message_id, id) IN ((?, ?)))
-AND    status = 'Q';
-
--- sql/fail_lock.sql
--- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
--- locks: the rows it returns, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: list MessageID ID
-SELECT /* mirthq.Fail */
-       message_id, id
-FROM   d_mm{{.Channel}} FORCE INDEX (PRIMARY)
-WHERE  ((message_id, id) IN ((?, ?)))
-AND    status = 'Q'
-FOR    UPDATE;
-
--- sql/fail.sql
--- fail: running to failed
--- locks: the rows it writes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: list MessageID ID
-UPDATE /* mirthq.Fail */ d_mm{{.Channel}} FORCE INDEX (PRIMARY)
-SET    status = 'E',
-       send_attempts = send_attempts + 1
 WHERE  ((message_id, id) IN ((?, ?)))
 AND    status = 'Q';
 

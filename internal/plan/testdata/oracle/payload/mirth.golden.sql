@@ -3,8 +3,7 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> held
 -- 	held     --Complete--------> done
--- 	held     --Fail------------> ready, while tries are left
--- 	held     --Fail------------> failed
+-- 	held     --Fail------------> ready
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
@@ -31,6 +30,7 @@
 --   advisory     strategy=hold is asked for
 --   guarded      strategy=hold is asked for
 --   pop          strategy=hold is asked for
+-- note: tries have no limit, so Fail always puts the job back (max= or a column of limits at qgen:attempts, or an outcome to failed)
 -- note: no order is said: rows are taken in the order of the key, MESSAGE_ID, ID
 
 -- sql/claim.sql
@@ -105,29 +105,6 @@ BEGIN
     FORALL i IN 1 .. MESSAGE_ID_HELD.COUNT
         UPDATE D_MM7
         SET    SEND_ATTEMPTS = SEND_ATTEMPTS + 1
-        WHERE  MESSAGE_ID = MESSAGE_ID_HELD(i)
-        AND    ID = ID_HELD(i)
-        AND    STATUS = 'Q';
-    FOR i IN 1 .. MESSAGE_ID_HELD.COUNT LOOP
-        changed(i) := SQL%BULK_ROWCOUNT(i);
-    END LOOP;
-    :3 := changed;
-END;
-
--- sql/fail.sql
--- fail: running to failed
--- locks: the rows it writes, until commit
--- index: the key
--- arguments: 1: batch MessageID, 2: batch ID, 3: counts
-DECLARE /* mirthq.Fail */
-    MESSAGE_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
-    ID_HELD DBMS_SQL.NUMBER_TABLE := :2;
-    changed DBMS_SQL.NUMBER_TABLE;
-BEGIN
-    FORALL i IN 1 .. MESSAGE_ID_HELD.COUNT
-        UPDATE D_MM7
-        SET    STATUS = 'E',
-               SEND_ATTEMPTS = SEND_ATTEMPTS + 1
         WHERE  MESSAGE_ID = MESSAGE_ID_HELD(i)
         AND    ID = ID_HELD(i)
         AND    STATUS = 'Q';

@@ -3,8 +3,7 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> held
 -- 	held     --Complete--------> done
--- 	held     --Fail------------> ready, while tries are left
--- 	held     --Fail------------> failed
+-- 	held     --Fail------------> ready
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
@@ -31,6 +30,7 @@
 --   advisory     strategy=hold is asked for
 --   guarded      strategy=hold is asked for
 --   pop          strategy=hold is asked for
+-- note: tries have no limit, so Fail always puts the job back (max= or a column of limits at qgen:attempts, or an outcome to failed)
 -- note: no order is said: rows are taken in the order of the key, message_id, id
 
 -- sql/claim.sql
@@ -86,21 +86,6 @@ RETURNING message_id, id;
 -- arguments: 1: batch MessageID, 2: batch ID
 UPDATE /* mirthq.Fail */ d_mm{{.Channel}}
 SET    send_attempts = send_attempts + 1
-FROM   unnest($1::bigint[], $2::integer[]) AS job (message_id_held, id_held)
-WHERE  message_id = message_id_held
-AND    id = id_held
-AND    CASE WHEN status = 'Q' THEN true END
-RETURNING message_id, id;
-
--- sql/fail.sql
--- fail: running to failed
--- locks: the rows it writes, until commit
--- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
--- isolation: read committed
--- arguments: 1: batch MessageID, 2: batch ID
-UPDATE /* mirthq.Fail */ d_mm{{.Channel}}
-SET    status = 'E',
-       send_attempts = send_attempts + 1
 FROM   unnest($1::bigint[], $2::integer[]) AS job (message_id_held, id_held)
 WHERE  message_id = message_id_held
 AND    id = id_held

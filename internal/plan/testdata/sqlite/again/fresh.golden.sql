@@ -3,8 +3,7 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
--- 	running  --Fail------------> ready, while tries are left
--- 	running  --Fail------------> failed
+-- 	running  --Fail------------> ready
 -- 	running  --Requeue---------> ready
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
@@ -33,6 +32,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: tries have no limit, so Fail always puts the job back (max= or a column of limits at qgen:attempts, or an outcome to failed)
 -- note: rows are taken as they came, by column "id"
 -- note: the count in column "tries" is set back by recover, so it is no fence; qgen:token or qgen:version is one
 
@@ -96,24 +96,6 @@ RETURNING id;
 UPDATE /* freshq.Fail */ fresh
 SET    state = 0,
        at_ms = -1
-FROM   (
-           SELECT json_extract(value, '$[0]') AS id_held,
-                  json_extract(value, '$[1]') AS at_ms_held
-           FROM   json_each(?1)
-       ) AS job
-WHERE  id = id_held
-AND    +(at_ms = at_ms_held
-      AND    state = 1)
-RETURNING id;
-
--- sql/fail.sql
--- fail: running to failed
--- fence: at_ms as the claim left it
--- locks: the database for writing, while the statement runs
--- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
--- arguments: 1: batch_all ID AtMs
-UPDATE /* freshq.Fail */ fresh
-SET    state = 3
 FROM   (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS at_ms_held
