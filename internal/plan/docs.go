@@ -486,7 +486,16 @@ func (b *builder) guarantee() string {
 		if b.pkg.Running != "" {
 			held = "in " + plainText(b.pkg.Running)
 		}
-		return level + "a job can only be settled while its row is " + held + ". A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job."
+		after := b.comesBack()
+		switch {
+		case len(b.pkg.Fence) > 0 && after != "":
+			return level + "a job can only be settled while its row is " + held + " and names the worker of its claim. A worker that comes late, after the job was " + after + " and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike."
+		case len(b.pkg.Fence) > 0:
+			return level + "a job can only be settled while its row is " + held + " and names the worker of its claim."
+		case after != "":
+			return level + "a job can only be settled while its row is " + held + ". A worker that comes late, after the job was " + after + " and claimed by another, is not told from that other and can settle its job."
+		}
+		return level + "a job can only be settled while its row is " + held + "."
 	}
 	switch b.pkg.Strategy {
 	case "hold":
@@ -495,6 +504,18 @@ func (b *builder) guarantee() string {
 		return "There is nothing to settle: a job belongs to whoever took it."
 	}
 	return "Nothing in the row tells claims apart: the shard alone keeps workers from doing a job twice, so give every shard to one worker."
+}
+
+// comesBack says how a job that somebody has may come to be claimed by another, "" when it
+// may not before it is settled.
+func (b *builder) comesBack() string {
+	switch p := b.pkg; {
+	case p.Recover != nil:
+		return "recovered"
+	case p.Requeue != nil, p.Retry != nil, slices.ContainsFunc(p.Outcomes, func(o *Outcome) bool { return o.To == queue.Ready }):
+		return "given back"
+	}
+	return ""
 }
 
 // clusterRules says what a cluster asks of those who use the package.

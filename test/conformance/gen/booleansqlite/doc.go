@@ -12,7 +12,7 @@
 // changed.
 //
 // The fence is at level status: a job can only be settled while its row is running. A worker
-// that comes late, after the job was recovered and claimed by another, is not told from that
+// that comes late, after the job was given back and claimed by another, is not told from that
 // other and can settle its job.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs

@@ -15,9 +15,9 @@
 //
 // Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
 //
-// The fence is at level status: a job can only be settled while its row is running. A worker
-// that comes late, after the job was recovered and claimed by another, is not told from that
-// other and can settle its job.
+// The fence is at level status: a job can only be settled while its row is running and names the
+// worker of its claim. A worker that comes late, after the job was recovered and claimed by
+// another, gets ErrLost and changes nothing; two claims of one worker look alike.
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until

@@ -14,7 +14,7 @@
 // and then written by their keys.
 //
 // The fence is at level status: a job can only be settled while its row is running. A worker
-// that comes late, after the job was recovered and claimed by another, is not told from that
+// that comes late, after the job was given back and claimed by another, is not told from that
 // other and can settle its job.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker

@@ -10,7 +10,7 @@
 --
 -- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
 --
--- The fence is at level status: a job can only be settled while its row is claimed or running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+-- The fence is at level status: a job can only be settled while its row is claimed or running and names the worker of its claim. A worker that comes late, after the job was given back and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike.
 --
 -- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.
 --
