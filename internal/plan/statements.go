@@ -314,7 +314,8 @@ func (b *builder) claimPasses() bool {
 func statementVar(name string) string { return unexported(name) + "SQL" }
 
 // sets returns assignments; a column on the right carries the scope's prefix,
-// the assigned one never does.
+// the assigned one never does. Columns that the database would write by itself are
+// given what they hold.
 func (s *scope) sets(writes []queue.Write) []string {
 	var list []assignment
 	for _, w := range writes {
@@ -326,6 +327,11 @@ func (s *scope) sets(writes []queue.Write) []string {
 	var texts []string
 	for _, a := range list {
 		texts = append(texts, s.d.Ident(a.column.Name)+" = "+a.value)
+	}
+	for _, c := range s.spec.Kept {
+		if len(texts) > 0 && !slices.ContainsFunc(writes, func(w queue.Write) bool { return w.Column == c }) {
+			texts = append(texts, s.d.Ident(c.Name)+" = "+s.column(c))
+		}
 	}
 	return texts
 }

@@ -62,6 +62,9 @@ func (s *Spec) String() string {
 	if s.Attempts != nil {
 		line("attempts", "%s", s.Attempts.text())
 	}
+	if len(s.Kept) > 0 {
+		line("kept", "%s", names(s.Kept))
+	}
 	if s.Cycle != nil {
 		line("cycle", "%s", s.Cycle.text())
 	}

@@ -78,7 +78,7 @@ func (b *binding) readOrder() {
 		b.spec.Order = append(b.spec.Order, t.OrderTerm)
 	}
 	for _, t := range b.spec.Order {
-		if t.Column != nil && t.Column.OnUpdate {
+		if t.Column != nil && t.Column.OnUpdate && !slices.Contains(b.spec.Kept, t.Column) {
 			b.note("the order is by column %q, which the database writes at every change of a row: a job that is given back has lost its place", t.Column.Name)
 		}
 	}

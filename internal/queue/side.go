@@ -171,6 +171,9 @@ func (s *Spec) Beside(side *Side) *Spec {
 		Liveness: s.Liveness,
 	}
 	for _, c := range side.Table.Columns {
+		if (c.OnUpdate || c.MayUpdate) && (c == k.Claimed || c == k.Until || c == k.Failed) {
+			t.Kept = append(t.Kept, c)
+		}
 		t.Columns = append(t.Columns, &Column{Column: c, As: side.Times[c].As, Clock: side.Times[c].Clock, Width: side.Times[c].Width})
 	}
 	if k.Error != nil {

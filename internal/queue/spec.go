@@ -35,6 +35,9 @@ type Spec struct {
 	// Members tell rows of the queue from others in its table.
 	Members     []Test
 	Transitions map[TransitionName]*Transition
+	// Kept are columns that mean something to the queue and that the database writes with
+	// every change of a row: a step that does not write one leaves it as it is.
+	Kept []*schema.Column
 	// Expired tells a running row whose worker is gone; nil when nothing in the
 	// table can tell.
 	Expired []Test

@@ -62,6 +62,34 @@ func (b *binding) buildTransitions() {
 			t.Writes = b.resolve(name)
 		}
 	}
+	b.keep()
+}
+
+// moving are the verbs of columns that may change with every change of a row: what they
+// say of the column holds of what it is then.
+var moving = []string{"ignore", "payload", "on", "order", "priority"}
+
+// keep finds the columns that the database must not change by itself.
+func (b *binding) keep() {
+	written := slices.ContainsFunc(TransitionNames[1:], func(name TransitionName) bool {
+		t := b.spec.Transitions[name]
+		return t != nil && len(t.Writes) > 0
+	})
+	if !written {
+		return // rows are added and deleted, and never changed
+	}
+	for _, c := range b.spec.Columns {
+		told := slices.ContainsFunc(c.Roles, func(r Role) bool { return !slices.Contains(moving, r.Verb) })
+		switch {
+		case !told, !c.OnUpdate && !c.MayUpdate:
+			continue
+		case c.OnUpdate:
+			b.note("the database would write column %q at every change of a row; a step that does not write it sets it to what it is", c.Name)
+		default:
+			b.note("whether the database writes column %q at every change of a row is a setting of the server (explicit_defaults_for_timestamp); a step that does not write it sets it to what it is", c.Name)
+		}
+		b.spec.Kept = append(b.spec.Kept, c.Column)
+	}
 }
 
 // deletes reports whether a transition removes the row.

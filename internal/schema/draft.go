@@ -391,6 +391,11 @@ func (d *drafts) finish(files []*source.File) *Catalog {
 				}
 			}
 		}
+		first := true
+		for _, c := range t.Columns {
+			c.MayUpdate = c.MayUpdate && first && !c.Generated
+			first = first && c.Type.Name != "timestamp"
+		}
 		annotated := containsMark(t.Comments)
 		slices.SortStableFunc(t.Comments, byPlace)
 		for _, c := range t.Columns {

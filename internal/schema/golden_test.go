@@ -104,6 +104,7 @@ func (p *printer) column(c *Column) {
 	add(c.Always, "always")
 	add(c.Generated, "generated")
 	add(c.OnUpdate, "on-update")
+	add(c.MayUpdate, "may-update")
 	add(c.Invisible, "invisible")
 	add(c.Values != nil, "values=%q", c.Values)
 	p.line(1, "column %s%s: %s", c.Name, p.at(c.Pos), strings.Join(words, " "))

@@ -103,7 +103,7 @@ func mysqlAttribute(r *tolerant, d *definition) bool {
 		d.keys = append(d.keys, d.key(primaryKey, r.i-1, r.i))
 	case r.accept("on", "update"):
 		r.operand()
-		d.OnUpdate = true
+		d.OnUpdate, d.MayUpdate = true, false
 	case r.accept("comment"):
 		r.storedComment(&d.Comments)
 	case r.accept("character", "set"), r.accept("char", "set"), r.accept("charset"):

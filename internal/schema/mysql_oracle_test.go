@@ -124,15 +124,16 @@ func (o *oracle) oracleColumn(def *ast.ColumnDef) *definition {
 		case ast.ColumnOptionNotNull:
 			d.NotNull = true
 		case ast.ColumnOptionNull:
-			d.NotNull = false
+			d.NotNull, d.MayUpdate = false, false
 		case ast.ColumnOptionAutoIncrement, ast.ColumnOptionAutoRandom:
 			d.Identity, d.HasDefault, d.Default = true, true, ""
 		case ast.ColumnOptionDefaultValue:
+			d.MayUpdate = false
 			d.setOracleDefault(opt.Expr)
 		case ast.ColumnOptionUniqKey:
 			d.keys = append(d.keys, d.key(uniqueKey, 0, 1))
 		case ast.ColumnOptionOnUpdate:
-			d.OnUpdate = true
+			d.OnUpdate, d.MayUpdate = true, false
 		case ast.ColumnOptionComment:
 			d.Comments = o.oracleComment(opt.Expr.(ast.ValueExpr).GetDatumString())
 		case ast.ColumnOptionGenerated:
@@ -192,6 +193,7 @@ func (o *oracle) oracleType(d *definition, tp *types.FieldType) {
 		t.Class = Unknown
 	}
 	t.Name = name
+	d.MayUpdate = name == "timestamp"
 	t.Unsigned = t.Unsigned || mysql.HasUnsignedFlag(tp.GetFlag())
 	size := tp.GetFlen()
 	switch {

@@ -101,6 +101,7 @@ func mysqlType(r *tolerant, d *definition) {
 	case t.Class == Timestamp, t.Class == TimeOfDay:
 		t.Step = stepOf(size)
 	}
+	d.MayUpdate = name == "timestamp" // what follows may say more
 	d.Type = t
 }
 

@@ -146,8 +146,11 @@ type Column struct {
 	Always     bool   // GENERATED ALWAYS AS IDENTITY: must not be written
 	Generated  bool   // computed from other columns: must not be written
 	OnUpdate   bool   // ON UPDATE CURRENT_TIMESTAMP: every change of the row writes it
-	Invisible  bool   // SELECT * leaves it out
-	Collation  string // of its own, as written; read where the servers know it per column
+	// MayUpdate: the DDL leaves that to a setting of the server. Before MySQL 8.0 and
+	// MariaDB 10.10 the first TIMESTAMP of which no more is said is written so.
+	MayUpdate bool
+	Invisible bool   // SELECT * leaves it out
+	Collation string // of its own, as written; read where the servers know it per column
 	// Values are the only values allowed, from an enum type, a domain's or the
 	// column's CHECK (c IN (…)); nil when the DDL names none.
 	Values   []string

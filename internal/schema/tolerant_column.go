@@ -72,9 +72,10 @@ func (r *tolerant) everyAttribute(d *definition) bool {
 		r.expect("null")
 		d.NotNull = true
 	case "null":
-		d.NotNull = false
+		d.NotNull, d.MayUpdate = false, false
 	case "default":
 		r.defaultValue(d)
+		d.MayUpdate = false
 	case "primary":
 		r.expect("key")
 		d.keys = append(d.keys, d.key(primaryKey, r.i-2, r.i))
