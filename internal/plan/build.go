@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -70,6 +71,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.namedPayloads()
 	b.statusType()
 	b.readFields()
+	b.noteTruth()
 	b.readSide()
 	b.checkFence(errs)
 	b.locksAndCrash()
@@ -480,6 +482,23 @@ func (b *builder) readFields() {
 			if f := b.fields[w.Column]; f != nil && w.Value.Kind != queue.Null && w.Value.Kind != queue.SQLExpr && w.Value.Kind != queue.Old && w.Value.Kind != queue.Add && w.Value.Kind != queue.Given {
 				f.Null = false
 			}
+		}
+	}
+}
+
+// noteTruth says which fields are booleans although their columns could hold more.
+func (b *builder) noteTruth() {
+	for _, f := range slices.Concat(b.pkg.Fields, b.payload) {
+		c := b.columnOf(f)
+		if at, ok := b.elsewhere[f]; ok {
+			c = at.column
+		}
+		if c == nil || f.GoType != "bool" || c.Type.SaysBool() {
+			continue
+		}
+		if _, number := c.Type.Number(); number && f.Payload {
+			b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("column %q is %s, read as a boolean: a job with more than 0 and 1 in it is an error of Claim; overrides: in gen.go gives it another type",
+				f.Column, c.Type.Raw))
 		}
 	}
 }

@@ -477,6 +477,9 @@ func (s *scope) literal(c *schema.Column, text string) string {
 		if b, err := strconv.ParseBool(text); err == nil {
 			return s.d.Bool(b)
 		}
+		if _, err := strconv.Atoi(text); err == nil {
+			return text
+		}
 	case schema.Bytes:
 		return s.d.Bytes(c.Type.Bytes(text))
 	}

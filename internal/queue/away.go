@@ -73,7 +73,10 @@ func readAway(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(s
 	errs.Add(a.table.Gaps...)
 	own := *q
 	own.Words, own.Columns = config.String{}, a.Words
-	for _, r := range collect(a.table, &own, fold, errs) {
+	table, collected, notes := numeric(a.table, collect(a.table, &own, fold, errs), a.numberIn(t, fold))
+	a.table = table
+	one.notes = append(one.notes, notes...)
+	for _, r := range collected {
 		switch {
 		case !r.of(one.name):
 		case r.column == nil:
@@ -112,6 +115,21 @@ func refuseBeside(q *config.Queue, errs *source.ErrorList) {
 	refused(q.Running.Pos, len(q.Legacy) > 0, "legacy_claim", "Leave legacy_claim out: whoever moves rows as a claim does keeps off those that others moved.")
 	refused(q.Accept.Pos, q.Accept.Value, "accept", "Leave accept out: a job that is not wanted is given back with Requeue.")
 	refused(q.Running.Pos, len(q.Outcomes) > 0, "outcomes", "A job ends by Complete, Fail and Requeue. Write other columns in the transaction of the handler, with WithTx.")
+}
+
+// numberIn reports of a column of the other table whether its counterpart in the table of
+// the queue is a number.
+func (a *pairing) numberIn(t *schema.Table, fold func(string) string) func(*schema.Column) bool {
+	return func(there *schema.Column) bool {
+		name := there.Name
+		for _, v := range a.Columns {
+			if columnOf(a.table, v.Column.Value, fold) == there {
+				name = strings.TrimPrefix(v.Value.Value, "row.")
+			}
+		}
+		here := columnOf(t, name, fold)
+		return here != nil && here.Type.Class == schema.Int
+	}
 }
 
 // pair pairs the columns of both tables.

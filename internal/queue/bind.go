@@ -23,14 +23,20 @@ func Bind(cat *schema.Catalog, q *config.Queue, fold func(string) string, errs *
 	for _, key := range q.Later {
 		refuse(errs, key.Pos, key.Value, "Leave the key out.")
 	}
-	t := find(cat, q, fold, errs)
-	if t == nil {
+	found := find(cat, q, fold, errs)
+	if found == nil {
 		return nil
 	}
-	errs.Add(t.Gaps...)
+	errs.Add(found.Gaps...)
 	start := errs.Len()
-	roles := collect(t, q, fold, errs)
+	t, roles, notes := numeric(found, collect(found, q, fold, errs), nil)
+	if len(notes) > 0 {
+		cat = cat.With(found, t)
+	}
 	queues := split(t, q, roles, errs)
+	for _, one := range queues {
+		one.notes = append(one.notes, notes...)
+	}
 	damaged := errs.Len() > start
 	var specs []*Spec
 	for _, one := range queues {

@@ -87,6 +87,11 @@ func fit(c *schema.Column, text string) (fitted, wrong string) {
 			}
 			return strconv.FormatBool(text == "1"), ""
 		}
+		if number, ok := c.Type.Number(); ok && isCount(text) {
+			counted := *c
+			counted.Type = number
+			return fit(&counted, text)
+		}
 		if ok = text == "true" || text == "false"; ok && slices.Contains(c.Values, "0") {
 			return text, ""
 		}

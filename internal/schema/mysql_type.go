@@ -105,6 +105,21 @@ func mysqlType(r *tolerant, d *definition) {
 	d.Type = t
 }
 
+// Number returns the type as the number that it is where a Bool is but one of several
+// bits; false for every other.
+func (t Type) Number() (Type, bool) {
+	if t.Class != Bool || t.Bits != mysqlTypes["tinyint"].Bits || t.Array {
+		return t, false
+	}
+	t.Class = Int
+	return t, true
+}
+
+// SaysBool reports whether the DDL calls the type a boolean.
+func (t Type) SaysBool() bool {
+	return t.Class == Bool && strings.HasPrefix(strings.ToLower(t.Raw), "bool")
+}
+
 // mysqlBytes is what types of text are in the character set binary.
 var mysqlBytes = map[string]string{
 	"char": "binary", "varchar": "varbinary",

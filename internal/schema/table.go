@@ -125,6 +125,54 @@ func (t *Table) Column(name string) *Column {
 	return nil
 }
 
+// Retyped returns a copy of the table in which columns have other types. Its columns, keys
+// and indexes are its own and stand in the same order.
+func (t *Table) Retyped(types map[*Column]Type) *Table {
+	copied := *t
+	columns, indexes := map[*Column]*Column{nil: nil}, map[*Index]*Index{nil: nil}
+	copied.Columns = make([]*Column, len(t.Columns))
+	for i, c := range t.Columns {
+		own := *c
+		if other, ok := types[c]; ok {
+			own.Type = other
+		}
+		copied.Columns[i], columns[c] = &own, &own
+	}
+	copied.Indexes = make([]*Index, len(t.Indexes))
+	for i, ix := range t.Indexes {
+		own := *ix
+		own.Columns = slices.Clone(ix.Columns)
+		for j := range own.Columns {
+			own.Columns[j].Column = columns[own.Columns[j].Column]
+		}
+		copied.Indexes[i], indexes[ix] = &own, &own
+	}
+	key := func(k *Key) *Key {
+		own := *k
+		own.index, own.Columns = indexes[k.index], make([]*Column, len(k.Columns))
+		for i, c := range k.Columns {
+			own.Columns[i] = columns[c]
+		}
+		return &own
+	}
+	if t.PrimaryKey != nil {
+		copied.PrimaryKey = key(t.PrimaryKey)
+	}
+	copied.Uniques = make([]*Key, len(t.Uniques))
+	for i, k := range t.Uniques {
+		copied.Uniques[i] = key(k)
+	}
+	return &copied
+}
+
+// With returns the catalog with another table in the place of one that it has.
+func (c *Catalog) With(old, other *Table) *Catalog {
+	copied := *c
+	copied.Tables = slices.Clone(c.Tables)
+	copied.Tables[slices.Index(c.Tables, old)] = other
+	return &copied
+}
+
 // QualifiedName returns schema.name, or name alone.
 func (t *Table) QualifiedName() string {
 	if t.Schema == "" {

@@ -20,3 +20,21 @@ CREATE TABLE counted (
     tries     decimal(20), -- qgen:attempts up on=retry null=0
     max_tries decimal(20) -- qgen:max_attempts
 );
+
+-- What tinyint(1) holds is told by what is said of it: numbers, or truth.
+-- qgen:queue small
+CREATE TABLE small (
+    id       bigint PRIMARY KEY AUTO_INCREMENT,
+    state    tinyint(1) NOT NULL DEFAULT 0, -- qgen:status ready=0 running=1 done=2 failed=-1
+    tries    tinyint(1) NOT NULL DEFAULT 0, -- qgen:attempts up on=retry max=5
+    priority tinyint(1) NOT NULL DEFAULT 0, -- qgen:priority desc
+    kind     tinyint(1) NOT NULL,           -- qgen:topic
+    urgent   boolean NOT NULL DEFAULT 0,
+    silent   tinyint(1) NOT NULL DEFAULT 0,
+    speed    tinyint(1) NOT NULL DEFAULT 0,
+    level    tinyint(1) NOT NULL DEFAULT 3
+);
+CREATE TABLE small_ends (
+    small_id bigint PRIMARY KEY,
+    how      tinyint(1) NOT NULL
+);
