@@ -329,6 +329,54 @@ func longest(check, column string) int {
 	return least
 }
 
+// limit makes the longest text of a column what a check that is about it alone allows.
+func (c *Column) limit(check string) {
+	if n := longest(check, c.Name); n > 0 && (c.Longest == 0 || n < c.Longest) {
+		c.Longest = n
+	}
+}
+
+// conjuncts returns the conditions that all have to hold for an expression to do so: what
+// stands between ANDs, or the expression itself.
+func (t *draft) conjuncts(expr string) []string {
+	st := &statement{script: scan(source.NewFile("", []byte(expr)), t.all.lexis)}
+	st.tokens = st.script.tokens
+	from, to := 0, len(st.tokens)
+	for to-from >= 2 && st.is(from, "(") && st.closing(from) == to-1 {
+		from, to = from+1, to-1
+	}
+	var parts []string
+	start, between := from, false
+	end := func(i int) {
+		if start < i {
+			parts = append(parts, expr[st.tokens[start].off:st.tokens[i-1].end])
+		}
+		start = i + 1
+	}
+	for i := from; i < to; i++ {
+		switch {
+		case st.is(i, "("):
+			i = min(st.closing(i), to-1)
+		case st.is(i, "or", "xor", "case"):
+			return []string{expr}
+		case st.is(i, "between"):
+			between = true
+		case st.is(i, "and") && between:
+			between = false // the AND of BETWEEN
+		case st.is(i, "and"):
+			end(i)
+		}
+	}
+	if end(to); len(parts) < 2 {
+		return []string{expr}
+	}
+	var all []string
+	for _, part := range parts {
+		all = append(all, t.conjuncts(part)...)
+	}
+	return all
+}
+
 // keyText is a statement that runs another, made of texts, which speaks of keys.
 type keyText struct {
 	pos source.Pos // of the text
@@ -379,11 +427,14 @@ func (d *drafts) finish(files []*source.File) *Catalog {
 			if len(k.columns) == 1 {
 				c := k.columns[0]
 				c.Checks = append(c.Checks, k.text)
-				if n := longest(k.text, c.Name); n > 0 && (c.Longest == 0 || n < c.Longest) {
-					c.Longest = n
-				}
+				c.limit(k.text)
 			} else {
 				t.Checks = append(t.Checks, k.text)
+				for _, part := range t.conjuncts(k.text) {
+					if columns := t.columnsIn(part); len(columns) == 1 {
+						columns[0].limit(part)
+					}
+				}
 			}
 			for name, values := range k.values {
 				if c := t.Column(name); c != nil {

@@ -41,3 +41,10 @@ CREATE TABLE lengths (
     CONSTRAINT h_length CHECK (char_length(h) <= 7),
     CHECK (char_length(h) + char_length(i) <= 9)
 );
+CREATE TABLE lengths_of_two (
+    a text, b text, c text, d text, e text, f text, g text,
+    CONSTRAINT error_length CHECK ((char_length(a) <= 500) AND (char_length(b) <= 10000)),
+    CHECK ((length(c) BETWEEN 1 AND 20 AND (d IS NULL OR char_length(d) <= 30)) AND char_length(a) < 400),
+    CHECK (e IS NULL OR char_length(f) <= 5 AND char_length(g) <= 6),
+    CHECK (char_length(e) <= 7 AND char_length(f) + char_length(g) <= 9)
+);
