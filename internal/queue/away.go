@@ -433,6 +433,20 @@ func (b *binding) goes(c *Companion, column *Column, of *schema.Column, written 
 	c.Set = append(c.Set, v)
 }
 
+// bears complains where a row of the queue may not fit into the table in which jobs run:
+// each claim would fail at it again, and none would get past it.
+func (b *binding) bears(there, of *schema.Column) {
+	queue := b.ready.table.QualifiedName()
+	switch {
+	case !holdsAll(of, there):
+		b.errorf(there.Pos, "column %q is %s in %q and %s in %q, and a claim of a row that does not fit fails each time, so that no other is claimed either",
+			there.Name, of.Type.Raw, queue, there.Type.Raw, b.table.QualifiedName()).WithHint("Give both columns one type.")
+	case there.NotNull && !of.NotNull && !slices.Contains(b.ready.spec.Key, of):
+		b.errorf(there.Pos, "column %q may be null in %q and is NOT NULL in %q, and a claim of such a row fails each time, so that no other is claimed either",
+			there.Name, queue, b.table.QualifiedName()).WithHint("Let both be NOT NULL, or neither.")
+	}
+}
+
 // arrival is the companion of a claim that adds the row.
 func (b *binding) arrival() *Companion {
 	a, before := b.away, b.errs.Len()
@@ -447,6 +461,9 @@ func (b *binding) arrival() *Companion {
 			written = &v
 		}
 		b.goes(c, b.columns[column], a.from[column], written, a.from)
+		if of := a.from[column]; of != nil && written == nil {
+			b.bears(column, of)
+		}
 	}
 	if b.errs.Len() == before {
 		b.complete(c, a.Table)

@@ -292,7 +292,7 @@ func (b *binding) move(t *Transition, m *config.Move) {
 		b.errorf(m.To.Pos, "the row is in %s already", m.To.Value).WithHint("Name another table, or say done=keep or failed=keep in queue:.")
 		return
 	case m.Same:
-		b.same(t, c)
+		b.same(t, c, m)
 	default:
 		set := m.Columns
 		if t.Name == GiveUp {
@@ -306,7 +306,8 @@ func (b *binding) move(t *Transition, m *config.Move) {
 
 // same has the other table keep the row as it would be if it stayed: the columns
 // that both tables have.
-func (b *binding) same(t *Transition, c *Companion) {
+func (b *binding) same(t *Transition, c *Companion, m *config.Move) {
+	var narrow []string
 	written := map[*schema.Column]Value{}
 	for _, w := range b.resolve(t.Name) {
 		written[w.Column] = w.Value
@@ -323,7 +324,105 @@ func (b *binding) same(t *Transition, c *Companion) {
 			v = Value{Kind: ColumnOf, Other: from}
 		}
 		c.Set = append(c.Set, CompanionValue{Column: &Column{Column: to}, Value: v, Of: from})
+		if c.Known == nil || !b.fitsThere(c, m, from, to, v) {
+			continue
+		}
+		if e := b.spec.Error; e != nil && e.Column == from && !e.Append && !holdsAll(from, to) {
+			b.cutError(c, to)
+		} else if slices.Contains([]ValueKind{ColumnOf, Old, Add}, v.Kind) {
+			narrow = append(narrow, b.narrower(from, to)...)
+		}
 	}
+	if len(narrow) > 0 {
+		b.note("where a row does not fit into %s, the step that moves it there fails each time: %s", c.QualifiedName(), strings.Join(narrow, "; "))
+	}
+}
+
+// cutError cuts errors at what a column of another table takes to which they go with the
+// row, also one that a try left before the job was done.
+func (b *binding) cutError(c *Companion, to *schema.Column) {
+	if e, most := b.spec.Error, to.Most(); e.Max == 0 || most < e.Max {
+		e.Max = most
+		b.note("an error is cut at %d characters, which column %q of %s takes", most, to.Name, c.QualifiedName())
+	}
+}
+
+// fitsThere complains where a column of another table can never take what the one of the
+// same name gives it.
+func (b *binding) fitsThere(c *Companion, m *config.Move, from, to *schema.Column, v Value) bool {
+	const hint = "Name the columns in the place of same"
+	if !oneKind(from.Type, to.Type) {
+		b.errorf(m.To.Pos, "column %q is %s, and column %q of %s is %s", from.Name, orWord(from.Type.Raw, string(from.Type.Class)),
+			to.Name, c.QualifiedName(), orWord(to.Type.Raw, string(to.Type.Class))).
+			WithHint(hint+", columns: {…}, with an SQL expression that turns one into the other, over {row}.%s. Or give both columns one type.", from.Name)
+		return false
+	}
+	if v.Kind == Null && to.NotNull {
+		b.errorf(m.To.Pos, "column %q becomes null, and in %s it is NOT NULL", from.Name, c.QualifiedName()).
+			WithHint(hint + ", and give it another value, or let it be null there.")
+		return false
+	}
+	if v.Kind == Literal && from.Type.Class == to.Type.Class {
+		if _, wrong := fit(to, v.Text); wrong != "" {
+			b.errorf(m.To.Pos, "column %q becomes %s, which does not fit into %s: %s", from.Name, quote(v, from), c.QualifiedName(), wrong).
+				WithHint(hint + ", and give it a value that fits, or change the column there.")
+			return false
+		}
+	}
+	return true
+}
+
+// narrower says what a column may hold and its counterpart in another table may not.
+func (b *binding) narrower(from, to *schema.Column) []string {
+	var list []string
+	if !holdsAll(from, to) {
+		list = append(list, from.Name+" is "+orWord(from.Type.Raw, "without type")+", there "+to.Type.Raw)
+	}
+	if claim := b.spec.Transitions[Claim]; to.NotNull && !from.NotNull && !slices.ContainsFunc(claim.Writes, func(w Write) bool { return w.Column == from }) {
+		list = append(list, from.Name+" may be null, there it may not")
+	}
+	return list
+}
+
+// holdsAll reports whether a column takes every text and every number that another of the
+// same kind may hold.
+func holdsAll(from, to *schema.Column) bool {
+	x, y := from.Type, to.Type
+	switch {
+	case y.Array || x.Loose || y.Loose || x.Class != y.Class:
+		return true
+	case y.Class == schema.Text || y.Class == schema.Bytes:
+		return to.Most() == 0 || from.Most() > 0 && from.Most() <= to.Most()
+	case y.Class == schema.Int && x.Bits > 0 && y.Bits > 0:
+		if x.Unsigned != y.Unsigned {
+			return x.Unsigned && x.Bits < y.Bits
+		}
+		return x.Bits <= y.Bits
+	case y.Class == schema.Decimal:
+		return y.WholeDigits() == 0 || x.WholeDigits() > 0 && x.WholeDigits() <= y.WholeDigits()
+	}
+	return true
+}
+
+// oneKind reports whether a column takes the values of another as they are, in every
+// database.
+func oneKind(from, to schema.Type) bool {
+	if !alike(from, to) {
+		return false
+	}
+	if number, ok := from.Number(); ok {
+		from = number
+	}
+	if number, ok := to.Number(); ok {
+		to = number
+	}
+	numbers := []schema.Class{schema.Int, schema.Float, schema.Decimal}
+	times := []schema.Class{schema.Timestamp, schema.Date}
+	both := func(classes []schema.Class) bool {
+		return slices.Contains(classes, from.Class) && slices.Contains(classes, to.Class)
+	}
+	return from.Class == to.Class || from.Loose || to.Loose || to.Class == schema.Text && !to.Enum ||
+		from.Class == schema.Unknown || to.Class == schema.Unknown || both(numbers) || both(times)
 }
 
 // companion adds an entry of also; key is that of a row which is added once for all jobs.
