@@ -261,6 +261,8 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 		return plus(s.column(v.Other), v.By)
 	case queue.Arg:
 		return s.argument(c, v)
+	case queue.Cause:
+		return s.errorText(c, s.d.Quote(v.Text))
 	case queue.Given:
 		return s.write(c, s.arg(Arg{Kind: ArgGiven, Param: s.argumentOf(c, v.Name)}))
 	}

@@ -654,7 +654,6 @@ func (b *builder) settleRows(name queue.TransitionName, file, op string, st *Set
 func (b *builder) leaseSweeps() {
 	p, side := b.pkg, b.side
 	t := side.spec.Transitions
-	failing := b.spec.Transitions[queue.Fail]
 	if side.spec.Expired != nil {
 		p.Recover = &Sweep{}
 		stands := side.stands(true)
@@ -665,8 +664,9 @@ func (b *builder) leaseSweeps() {
 		case t[queue.GiveUp] != nil:
 			g := t[queue.GiveUp]
 			side.addSweep(p.Recover, &queue.Transition{Tests: append(slices.Clip(g.Tests), stands), Writes: g.Writes}, side.spec.Expired, "recover_failed", "Recover", "running with an expired claim and no tries left to failed")
-		case failing != nil && spent != nil:
-			b.addSweep(p.Recover, &queue.Transition{Tests: append(b.steady(), *spent), Writes: withoutArgs(failing.Writes), Delete: failing.Delete}, nil,
+		case b.spec.Transitions[queue.GiveUp] != nil && spent != nil:
+			g := b.spec.Transitions[queue.GiveUp]
+			b.addSweep(p.Recover, &queue.Transition{Tests: append(b.steady(), *spent), Writes: g.Writes, Delete: g.Delete}, nil,
 				"recover_failed", "Recover", "running with an expired claim and no tries left to failed")
 		}
 		if !b.held.Keep {
@@ -726,11 +726,6 @@ func (b *builder) heldBy(tests []queue.Test) *queue.Test {
 	s.prefix = b.side.qualified()
 	where := append(b.sameKey(s.prefix), s.tests(tests)...)
 	return &queue.Test{Op: queue.Raw, SQL: b.finds(true, b.sideTable(), where)}
-}
-
-// withoutArgs leaves out the writes that need an argument.
-func withoutArgs(writes []queue.Write) []queue.Write {
-	return slices.DeleteFunc(slices.Clone(writes), func(w queue.Write) bool { return w.Value.Kind == queue.Arg })
 }
 
 // purgeFailed lets Purge remove rows that the side table calls failed, and their

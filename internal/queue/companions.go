@@ -66,6 +66,14 @@ const GaveUp = "the claim ran out"
 // noLimit says what lets jobs fail for good that have any number of tries.
 const noLimit = "Their tries have no limit, so that Fail always puts a job back: say max=… or a column of limits at qgen:attempts, or name an outcome to failed."
 
+// gaveUpText is that text in a column that holds so many characters; 0 is no limit.
+func gaveUpText(most int) string {
+	if most > 0 && most < len(GaveUp) {
+		return GaveUp[:most]
+	}
+	return GaveUp
+}
+
 // moves reports whether rows that enter a state go to another table, and how.
 func (b *binding) moves(name TransitionName) *config.Move {
 	switch name {
@@ -564,11 +572,7 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 	case text == ArgError && !slices.Contains([]schema.Class{schema.Text, schema.Unknown}, column.Type.Class):
 		return wrong("An error is a text.", "column %q of %s is %s, which holds no text of an error", column.Name, c.QualifiedName(), column.Type.Raw)
 	case text == ArgError && step == GiveUp:
-		gaveUp := GaveUp
-		if n := column.Most(); n > 0 && n < len(gaveUp) {
-			gaveUp = gaveUp[:n]
-		}
-		return Value{Kind: Literal, Text: gaveUp, Pos: s.Pos}, true
+		return Value{Kind: Literal, Text: gaveUpText(column.Most()), Pos: s.Pos}, true
 	case text == ArgError:
 		return Value{Kind: Arg, Name: ArgError, Pos: s.Pos}, true
 	case text == ArgResult && step != Finish:

@@ -402,8 +402,8 @@ func values(list []Value, c *schema.Column) string {
 // quote writes a value of a column as people say it.
 func quote(v Value, c *schema.Column) string {
 	switch v.Kind {
-	case Literal:
-		if isNumber(c.Type) || c.Type.Class == schema.Bool {
+	case Literal, Cause:
+		if v.Kind == Literal && (isNumber(c.Type) || c.Type.Class == schema.Bool) {
 			return v.Text
 		}
 		return "'" + v.Text + "'"

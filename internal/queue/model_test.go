@@ -62,6 +62,8 @@ func (w *world) value(r row, c *schema.Column, v Value) any {
 		return r[v.Other].(int64) + int64(v.By)
 	case Arg:
 		return "given"
+	case Cause:
+		return v.Text
 	}
 	w.t.Fatalf("value of kind %s", v.Kind)
 	return nil

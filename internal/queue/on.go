@@ -55,7 +55,7 @@ func (b *binding) failsToo(r *role, value Value) {
 // keepsOnGiveUp says what becomes of a column that Fail is given a value for when a
 // job fails because its claim ran out: nobody is there to give one.
 func (b *binding) keepsOnGiveUp(r *role) {
-	if b.spec.Transitions[GiveUp] != nil {
+	if b.spec.Transitions[GiveUp] != nil && !b.drafted(GiveUp, r.column) {
 		b.note("column %q stays as it is when a job fails because its claim ran out (giveup)", r.column.Name)
 	}
 }

@@ -191,3 +191,7 @@ func (b *binding) appends(r *role, what string) {
 			WithHint("append is for arrays and JSON. Leave it out; the column then keeps the last %s.", what)
 	}
 }
+
+// gaveUp is the error of a job that fails because its claim ran out: nobody is there to
+// tell another.
+func (e *ErrorColumn) gaveUp() Value { return Value{Kind: Cause, Text: gaveUpText(e.Max)} }

@@ -256,7 +256,7 @@ func (s *Spec) Beside(side *Side) *Spec {
 	case k.Failed != nil && side.Attempts > 0:
 		end := append(slices.Clip(free), Write{k.Failed, now})
 		step(Fail, held, append(slices.Clip(end), why)...)
-		step(GiveUp, slices.Concat(held, spent(GreatEqual)), end...)
+		step(GiveUp, slices.Concat(held, spent(GreatEqual)), append(slices.Clip(end), Write{k.Error, t.Error.gaveUp()})...)
 		failed := []Test{{Column: k.Failed, Op: NotNull}}
 		t.States[Failed] = &State{Name: Failed, Tests: failed}
 		t.Transitions[Redrive] = &Transition{Name: Redrive, Tests: failed, Delete: true}

@@ -296,6 +296,7 @@ const (
 	Old      ValueKind = "old"     // the column as it is
 	Add      ValueKind = "add"     // the column plus By; null counts as 0, but stays null where that means unlimited
 	Arg      ValueKind = "arg"     // the argument Name of the transition
+	Cause    ValueKind = "cause"   // Text, in the place of the argument ArgError
 	Given    ValueKind = "given"   // the argument that the user calls Name, of the operation that makes the step
 	SQLExpr  ValueKind = "sql"     // Text, an expression over the row
 	ColumnOf ValueKind = "column"  // the value of column Other of the same row, plus By

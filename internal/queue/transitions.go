@@ -130,7 +130,10 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 		}
 		return held, resets
 	case GiveUp:
-		if b.givesUp() {
+		switch {
+		case b.givesUpBeside():
+			return held, fails
+		case b.givesUp():
 			held = append(slices.Clip(held), b.spent(b.lost())...)
 		}
 		return held, b.givesUp()
@@ -154,6 +157,11 @@ func (b *binding) givesUp() bool {
 // outcomeTo reports whether an outcome of qgen.yaml leads to a state.
 func (b *binding) outcomeTo(state StateName) bool {
 	return slices.ContainsFunc(b.config.Outcomes, func(o config.Outcome) bool { return o.To.Value == string(state) })
+}
+
+// givesUpBeside reports whether the claims of a side table run out and count the tries.
+func (b *binding) givesUpBeside() bool {
+	return !b.runs() && b.spec.Side != nil && b.spec.Side.Attempts > 0
 }
 
 // lost is what a crash adds to the counter of attempts.
@@ -314,7 +322,7 @@ func (b *binding) writeClaims() {
 // added to the time. Only a claim that has moved that time leaves nothing to come back to.
 func (b *binding) leaveDue() {
 	k := &b.claims
-	if k.wait == nil || slices.ContainsFunc(b.drafts[Claim], func(d *draft) bool { return d.column == k.due.column }) {
+	if k.wait == nil || b.drafted(Claim, k.due.column) {
 		return
 	}
 	b.drafts[Release] = slices.DeleteFunc(b.drafts[Release], func(d *draft) bool { return d.by == k.due })
@@ -407,12 +415,33 @@ func (b *binding) writeOutcomes() {
 		b.clears(r, Retry, Release, Recover, Redrive)
 	}
 	if r := b.one("error"); r != nil {
-		b.write(r, r.column, Value{Kind: Arg, Name: ArgError}, Retry, Fail)
+		steps := []TransitionName{Retry, Fail}
+		if b.readyWithout(r.column) {
+			steps = steps[1:]
+			b.note("column %q gets the error of a job that fails for good alone, since a row with one is not ready", r.column.Name)
+		}
+		b.write(r, r.column, Value{Kind: Arg, Name: ArgError}, steps...)
+		if !b.drafted(GiveUp, r.column) {
+			b.write(r, r.column, b.spec.Error.gaveUp(), GiveUp)
+		}
 		b.clears(r, b.withNext(Release, Redrive)...)
 		if r.column.NotNull && !r.column.HasDefault && r.column.Type.Class == schema.Text && !r.column.Type.Array {
 			b.write(r, r.column, Value{Kind: Literal}, Enqueue) // no error yet
 		}
 	}
+}
+
+// readyWithout reports whether a row is ready only while a column holds none of the texts
+// that an error may be.
+func (b *binding) readyWithout(c *schema.Column) bool {
+	return slices.ContainsFunc(b.status, func(s *statusColumn) bool {
+		return s.column == c && (s.tests[Ready].Op == IsNull || s.tests[Ready].Op == In)
+	})
+}
+
+// drafted reports whether something wants to write a column in a step.
+func (b *binding) drafted(name TransitionName, c *schema.Column) bool {
+	return slices.ContainsFunc(b.drafts[name], func(d *draft) bool { return d.column == c })
 }
 
 // clears empties a column in steps that make the row ready again.
@@ -526,7 +555,7 @@ func (b *binding) judgeWrites() {
 			if overwrites || slices.ContainsFunc(t.Tests, left) {
 				said[w] = true
 				b.errorf(w.pos, "nothing writes %s when a job is %s", w.pos.Text(), doing[name]).
-					WithHint("With ~ a value is only tested. Say %s=… to test and write it, or %s:=… for what is written.", w.name, w.name)
+					WithHint("With ~ a value is only tested. Say %s=… to test and write it, %s:=… for what is written, or qgen:on %s set … for this step.", w.name, w.name, name)
 			}
 		}
 	}

@@ -53,3 +53,13 @@ CREATE TABLE never_back (id bigint PRIMARY KEY,
   s text NOT NULL, -- qgen:status ready~N|M running=A done=C failed=F
   u timestamptz    -- qgen:lease length=5m
 );
+
+-- When a claim has run out nobody is there to say why.
+-- qgen:queue unsaid done=delete
+CREATE TABLE unsaid (
+    id       bigserial PRIMARY KEY,
+    reason   text,        -- qgen:status ready=null failed~set; on fail set arg:why
+    mark     uuid,        -- qgen:token
+    ends_at  timestamptz, -- qgen:lease length=5m expired=recover
+    attempts int NOT NULL DEFAULT 0 -- qgen:attempts max=5
+);

@@ -4,7 +4,8 @@
 -- index: (lease_till) WHERE state = 'sending'
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'failed',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  msg_id IN (
            SELECT msg_id
            FROM   email_outbox

@@ -5,7 +5,8 @@
 -- isolation: read committed
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'E',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  msg_id = ANY (ARRAY(
            SELECT msg_id
            FROM   email_outbox

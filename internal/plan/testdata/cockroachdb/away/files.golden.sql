@@ -240,7 +240,7 @@ FOR    UPDATE;
 -- arguments: 1: batch ID
 INSERT /* filesq.Recover */ INTO files_failed
        (id, path, tries, problem)
-SELECT held.id, held.path, held.tries, held.problem
+SELECT held.id, held.path, held.tries, 'the claim ran out'
 FROM   files_acquired AS held
 WHERE  held.id = ANY ($1::bigint[]);
 

@@ -176,7 +176,8 @@ LIMIT  $1;
 UPDATE /* tasksq.Recover */ tasks
 SET    state = 'failed',
        till = NULL,
-       version = version + 1
+       version = version + 1,
+       why = 'the claim ran out'
 WHERE  state IN ('waiting', 'running')
 AND    tries >= 3
 AND    till <= now()

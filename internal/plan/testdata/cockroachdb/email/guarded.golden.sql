@@ -172,7 +172,8 @@ LIMIT  $1;
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ email_outbox
 SET    state = 'E',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  state = 'A'
 AND    tries >= 5
 AND    lease_till <= now()

@@ -194,6 +194,7 @@ LIMIT  $1;
 UPDATE /* lettersq.Recover */ letters_lease
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = now()
 WHERE  failed_at IS NULL
 AND    attempts >= 5

@@ -314,7 +314,7 @@ FOR    UPDATE SKIP LOCKED;
 -- arguments: 1: list ID
 INSERT /* filesq.Recover */ INTO files_failed
        (id, path, tries, problem)
-SELECT held.id, held.path, held.tries, held.problem
+SELECT held.id, held.path, held.tries, 'the claim ran out'
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id = ?);
 

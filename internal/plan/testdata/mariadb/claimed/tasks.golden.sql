@@ -307,7 +307,8 @@ UPDATE /* tasksq.Recover */ (
        STRAIGHT_JOIN tasks ON tasks.id = picked.id
 SET    state = 'failed',
        till = NULL,
-       version = tasks.version + 1;
+       version = tasks.version + 1,
+       why = 'the claim ran out';
 
 -- sql/redrive.sql
 -- redrive: failed to ready

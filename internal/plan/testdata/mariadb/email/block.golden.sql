@@ -262,7 +262,8 @@ UPDATE /* blockq.Recover */ (
        ) AS picked
        STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
 SET    state = 'E',
-       lease_till = NULL;
+       lease_till = NULL,
+       last_error = 'the claim ran out';
 
 -- sql/redrive.sql
 -- redrive: failed to ready

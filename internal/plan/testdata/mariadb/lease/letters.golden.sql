@@ -298,6 +298,7 @@ UPDATE /* lettersq.Recover */ (
        STRAIGHT_JOIN letters_lease ON letters_lease.id = picked.id
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = UTC_TIMESTAMP(6);
 
 -- sql/recover_left.sql

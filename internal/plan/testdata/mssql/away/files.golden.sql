@@ -334,7 +334,7 @@ AND    lease_till <= SYSUTCDATETIME();
 -- arguments: 1: batch_all ID
 INSERT /* filesq.Recover */ INTO files_failed
        (id, path, tries, problem)
-SELECT held.id, held.path, held.tries, held.problem
+SELECT held.id, held.path, held.tries, 'the claim ran out'
 FROM   OPENJSON(@p1) WITH (
            id_held nvarchar(36) '$[0]'
        ) AS job

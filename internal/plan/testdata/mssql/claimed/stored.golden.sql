@@ -290,7 +290,7 @@ AS
 SET NOCOUNT ON;
 WITH /* storedq.Recover */ picked AS (
     SELECT TOP (@limit)
-           id, state, till, version
+           id, state, till, version, why
     FROM   tasks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state IN ('waiting', 'running')
     AND    tries >= 3
@@ -299,7 +299,8 @@ WITH /* storedq.Recover */ picked AS (
 UPDATE picked
 SET    state = 'failed',
        till = NULL,
-       version = version + 1
+       version = version + 1,
+       why = 'the claim ran out'
 OUTPUT inserted.id;
 GO
 

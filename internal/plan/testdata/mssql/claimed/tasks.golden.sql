@@ -216,7 +216,7 @@ OUTPUT inserted.id;
 -- arguments: 1: limit
 WITH /* tasksq.Recover */ picked AS (
     SELECT TOP (@p1)
-           id, state, till, version
+           id, state, till, version, why
     FROM   tasks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state IN ('waiting', 'running')
     AND    tries >= 3
@@ -225,7 +225,8 @@ WITH /* tasksq.Recover */ picked AS (
 UPDATE picked
 SET    state = 'failed',
        till = NULL,
-       version = version + 1
+       version = version + 1,
+       why = 'the claim ran out'
 OUTPUT inserted.id;
 
 -- sql/redrive.sql

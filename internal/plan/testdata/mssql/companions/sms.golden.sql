@@ -512,7 +512,7 @@ AND    lease_till <= SYSDATETIMEOFFSET();
 -- arguments: 1: batch_all ID
 INSERT /* smsq.Recover */ INTO dead
        (id, state, retries, number_to, last_error, body)
-SELECT held.id, 'error', held.retries, held.number_to, held.last_error, held.body
+SELECT held.id, 'error', held.retries, held.number_to, 'the claim ran out', held.body
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]'
        ) AS job

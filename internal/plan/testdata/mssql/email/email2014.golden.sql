@@ -166,7 +166,7 @@ OUTPUT inserted.msg_id;
 -- arguments: 1: limit
 WITH /* email2014q.Recover */ picked AS (
     SELECT TOP (@p1)
-           msg_id, state, lease_till
+           msg_id, state, lease_till, last_error
     FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'A'
     AND    tries >= 5
@@ -174,7 +174,8 @@ WITH /* email2014q.Recover */ picked AS (
 )
 UPDATE picked
 SET    state = 'E',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 OUTPUT inserted.msg_id;
 
 -- sql/redrive.sql

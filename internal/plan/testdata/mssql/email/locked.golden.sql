@@ -205,7 +205,7 @@ OUTPUT inserted.msg_id;
 -- arguments: 1: limit
 WITH /* lockedq.Recover */ picked AS (
     SELECT TOP (@p1)
-           msg_id, state, lease_till
+           msg_id, state, lease_till, last_error
     FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'A'
     AND    tries >= 5
@@ -213,7 +213,8 @@ WITH /* lockedq.Recover */ picked AS (
 )
 UPDATE picked
 SET    state = 'E',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 OUTPUT inserted.msg_id;
 
 -- sql/redrive.sql

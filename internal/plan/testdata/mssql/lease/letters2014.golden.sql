@@ -203,7 +203,7 @@ OUTPUT inserted.id;
 -- arguments: 1: limit
 WITH /* letters2014q.Recover */ picked AS (
     SELECT TOP (@p1)
-           id, token, worker, failed_at
+           id, token, worker, error, failed_at
     FROM   letters_lease WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  failed_at IS NULL
     AND    attempts >= 5
@@ -213,6 +213,7 @@ WITH /* letters2014q.Recover */ picked AS (
 UPDATE picked
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = SYSUTCDATETIME()
 OUTPUT inserted.id;
 

@@ -316,6 +316,7 @@ UPDATE /* letters56q.Recover */ (
        STRAIGHT_JOIN letters_lease ON letters_lease.id = picked.id
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = UTC_TIMESTAMP(6);
 
 -- sql/recover_left.sql

@@ -13,3 +13,10 @@ CREATE TABLE parts (
     state    char(1) NOT NULL,
     PRIMARY KEY (region, seq)
 );
+
+-- What went wrong alone tells that a row has failed.
+CREATE TABLE events (
+    id            bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    content       longtext NOT NULL,
+    wedge_reason  varbinary(200)
+);

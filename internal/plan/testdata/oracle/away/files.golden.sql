@@ -341,7 +341,7 @@ END;
 -- arguments: 1: list ID
 INSERT /* filesq.Recover */ INTO FILES_FAILED
        (ID, PATH, TRIES, PROBLEM)
-SELECT held.ID, held.PATH, held.TRIES, held.PROBLEM
+SELECT held.ID, held.PATH, held.TRIES, 'the claim ran out'
 FROM   FILES_ACQUIRED held
 WHERE  (held.ID = :v0);
 

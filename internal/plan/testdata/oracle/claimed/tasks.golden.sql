@@ -269,7 +269,8 @@ AND    TILL <= SYSTIMESTAMP;
 UPDATE /* tasksq.Recover */ TASKS
 SET    STATE = 'failed',
        TILL = NULL,
-       VERSION = VERSION + 1
+       VERSION = VERSION + 1,
+       WHY = 'the claim ran out'
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   TASKS

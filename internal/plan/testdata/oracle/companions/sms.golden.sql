@@ -469,7 +469,7 @@ END;
 -- arguments: 1: list ID
 INSERT /* smsq.Recover */ INTO DEAD
        (ID, STATE, RETRIES, NUMBER_TO, LAST_ERROR, BODY)
-SELECT held.ID, 'error', held.RETRIES, held.NUMBER_TO, held.LAST_ERROR, held.BODY
+SELECT held.ID, 'error', held.RETRIES, held.NUMBER_TO, 'the claim ran out', held.BODY
 FROM   OUTBOX held
 WHERE  (held.ID = :v0);
 

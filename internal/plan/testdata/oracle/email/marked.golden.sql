@@ -239,7 +239,8 @@ AND    LEASE_TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP);
 -- arguments: 1: limit
 UPDATE /* markedq.Recover */ EMAIL_OUTBOX
 SET    STATE = 'E',
-       LEASE_TILL = NULL
+       LEASE_TILL = NULL,
+       LAST_ERROR = 'the claim ran out'
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   EMAIL_OUTBOX

@@ -291,6 +291,7 @@ AND    CLAIMED_UNTIL <= SYSTIMESTAMP;
 UPDATE /* lettersq.Recover */ LETTERS_LEASE
 SET    TOKEN = NULL,
        WORKER = NULL,
+       ERROR = 'the claim ran out',
        FAILED_AT = SYSTIMESTAMP
 WHERE  ROWID IN (
            SELECT ROWID

@@ -236,7 +236,8 @@ WHERE  id = ANY (ARRAY(
 UPDATE /* tasksq.Recover */ tasks
 SET    state = 'failed',
        till = NULL,
-       version = version + 1
+       version = version + 1,
+       why = 'the claim ran out'
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   tasks

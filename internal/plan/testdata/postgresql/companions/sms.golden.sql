@@ -493,7 +493,7 @@ FOR    UPDATE;
 -- arguments: 1: batch ID
 INSERT /* smsq.Recover */ INTO dead
        (id, state, retries, number_to, last_error, body)
-SELECT held.id, 'error', held.retries, held.number_to, held.last_error, held.body
+SELECT held.id, 'error', held.retries, held.number_to, 'the claim ran out', held.body
 FROM   outbox AS held
 WHERE  held.id = ANY ($1::bigint[]);
 

@@ -276,6 +276,7 @@ WHERE  id = ANY (ARRAY(
 UPDATE /* lettersq.Recover */ mail.letters_lease
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = now()
 WHERE  id = ANY (ARRAY(
            SELECT id

@@ -27,3 +27,10 @@ CREATE TABLE files (
     not_before timestamptz,
     done_at   timestamptz
 );
+
+-- What went wrong alone tells that a row has failed.
+CREATE TABLE events (
+    id            bigserial PRIMARY KEY,
+    content       text NOT NULL,
+    wedge_reason  bytea
+);

@@ -265,7 +265,7 @@ LIMIT  ?1;
 -- arguments: 1: batch_all ID
 INSERT /* filesq.Recover */ INTO files_failed
        (id, path, tries, problem)
-SELECT held.id, held.path, held.tries, held.problem
+SELECT held.id, held.path, held.tries, 'the claim ran out'
 FROM   files_acquired AS held
 WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 

@@ -222,7 +222,8 @@ WHERE  id IN (
 UPDATE /* tasksq.Recover */ tasks
 SET    state = 'failed',
        till = NULL,
-       version = version + 1
+       version = version + 1,
+       why = 'the claim ran out'
 WHERE  id IN (
            SELECT id
            FROM   tasks

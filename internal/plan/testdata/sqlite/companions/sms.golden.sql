@@ -460,7 +460,7 @@ LIMIT  ?1;
 -- arguments: 1: batch_all ID
 INSERT /* smsq.Recover */ INTO dead
        (id, state, retries, number_to, last_error, body)
-SELECT held.id, 'error', held.retries, held.number_to, held.last_error, held.body
+SELECT held.id, 'error', held.retries, held.number_to, 'the claim ran out', held.body
 FROM   outbox AS held
 WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 

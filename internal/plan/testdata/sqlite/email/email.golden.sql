@@ -200,7 +200,8 @@ WHERE  msg_id IN (
 -- arguments: 1: limit
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'failed',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  msg_id IN (
            SELECT msg_id
            FROM   email_outbox

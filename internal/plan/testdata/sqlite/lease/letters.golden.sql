@@ -205,6 +205,7 @@ WHERE  id IN (
 UPDATE /* lettersq.Recover */ letters_lease
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 WHERE  id IN (
            SELECT id

@@ -13,3 +13,10 @@ CREATE TABLE parts (
     state    char(1) NOT NULL,
     PRIMARY KEY (region, seq)
 );
+
+-- What went wrong alone tells that a row has failed.
+CREATE TABLE events (
+    id            integer PRIMARY KEY AUTOINCREMENT,
+    content       text NOT NULL,
+    wedge_reason  blob
+);

@@ -306,7 +306,8 @@ LIMIT  ?;
 UPDATE /* tasksq.Recover */ tasks
 SET    state = 'failed',
        till = NULL,
-       version = tasks.version + 1
+       version = tasks.version + 1,
+       why = 'the claim ran out'
 WHERE  state IN ('waiting', 'running')
 AND    tries >= 3
 AND    till <= UTC_TIMESTAMP(6)

@@ -265,7 +265,8 @@ LIMIT  ?;
 -- arguments: 1: limit
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'E',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  state = 'A'
 AND    tries >= 5
 AND    lease_till <= UTC_TIMESTAMP(6)

@@ -302,6 +302,7 @@ LIMIT  ?;
 UPDATE /* lettersq.Recover */ letters_lease
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = UTC_TIMESTAMP(6)
 WHERE  failed_at IS NULL
 AND    attempts >= 5

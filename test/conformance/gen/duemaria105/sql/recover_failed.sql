@@ -15,4 +15,5 @@ UPDATE /* duemaria105.Recover */ (
        STRAIGHT_JOIN jobs ON jobs.id = picked.id
 SET    status = 'failed',
        tries = jobs.tries + 1,
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'

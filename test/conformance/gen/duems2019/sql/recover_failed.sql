@@ -5,7 +5,7 @@
 -- isolation: read committed
 WITH /* duems2019.Recover */ picked AS (
     SELECT TOP (@p1)
-           id, status, tries, lease_till
+           id, status, tries, lease_till, last_error
     FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  status = 'running'
     AND    tries >= 2
@@ -14,5 +14,6 @@ WITH /* duems2019.Recover */ picked AS (
 UPDATE picked
 SET    status = 'failed',
        tries = tries + 1,
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 OUTPUT inserted.id

@@ -6,7 +6,8 @@
 UPDATE /* duepg10pgx.Recover */ jobs
 SET    status = 'failed',
        tries = tries + 1,
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   jobs

@@ -5,7 +5,8 @@
 UPDATE /* duesqlite.Recover */ jobs
 SET    status = 'failed',
        tries = tries + 1,
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  id IN (
            SELECT id
            FROM   jobs

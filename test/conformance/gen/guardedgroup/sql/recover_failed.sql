@@ -14,4 +14,5 @@ UPDATE /* guardedgroup.Recover */ (
        ) AS picked
        STRAIGHT_JOIN jobs ON jobs.id = picked.id
 SET    status = 'failed',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'

@@ -5,7 +5,8 @@
 -- isolation: read committed
 UPDATE /* guardedpg94sql.Recover */ jobs
 SET    status = 'failed',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   jobs

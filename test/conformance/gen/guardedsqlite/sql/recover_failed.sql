@@ -4,7 +4,8 @@
 -- index: (lease_till) WHERE status = 'running'
 UPDATE /* guardedsqlite.Recover */ jobs
 SET    status = 'failed',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  id IN (
            SELECT id
            FROM   jobs

@@ -5,7 +5,7 @@
 -- isolation: read committed
 WITH /* hostilems2019.Recover */ picked AS (
     SELECT TOP (@p1)
-           [Select], [State of it], [order]
+           [Select], [State of it], [order], [*/ err]
     FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  [State of it] = 'running'
     AND    func >= 3
@@ -13,5 +13,6 @@ WITH /* hostilems2019.Recover */ picked AS (
 )
 UPDATE picked
 SET    [State of it] = 'failed',
-       [order] = NULL
+       [order] = NULL,
+       [*/ err] = 'the claim ran out'
 OUTPUT inserted.[Select]

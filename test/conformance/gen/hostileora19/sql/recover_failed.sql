@@ -4,7 +4,8 @@
 -- index: ("order", "State of it")
 UPDATE /* hostileora19.Recover */ JOBS
 SET    "State of it" = 'failed',
-       "order" = NULL
+       "order" = NULL,
+       "*/ err" = 'the claim ran out'
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   JOBS

@@ -5,7 +5,8 @@
 -- isolation: read committed
 UPDATE /* hostilepg10pgx.Recover */ jobs
 SET    "State of it" = 'failed',
-       "order" = NULL
+       "order" = NULL,
+       "*/ err" = 'the claim ran out'
 WHERE  "Select" = ANY (ARRAY(
            SELECT "Select"
            FROM   jobs

@@ -4,7 +4,8 @@
 -- index: ("order") WHERE "State of it" = 'running'
 UPDATE /* hostilesqlite.Recover */ jobs
 SET    "State of it" = 'failed',
-       "order" = NULL
+       "order" = NULL,
+       "*/ err" = 'the claim ran out'
 WHERE  "Select" IN (
            SELECT "Select"
            FROM   jobs

@@ -5,7 +5,7 @@
 -- isolation: read committed
 WITH /* lockms2019.Recover */ picked AS (
     SELECT TOP (@p1)
-           id, status, lease_till
+           id, status, lease_till, last_error
     FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  status = 'running'
     AND    tries >= 3
@@ -13,5 +13,6 @@ WITH /* lockms2019.Recover */ picked AS (
 )
 UPDATE picked
 SET    status = 'failed',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 OUTPUT inserted.id

@@ -5,6 +5,6 @@
 -- isolation: read committed
 INSERT /* movedmy84.Recover */ INTO dead
        (id, n, status, tries, cause)
-SELECT held.id, held.n, 'failed', held.tries, held.cause
+SELECT held.id, held.n, 'failed', held.tries, 'the claim ran out'
 FROM   jobs AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id IN (?))

@@ -4,6 +4,6 @@
 -- index: the key
 INSERT /* movedsqlite.Recover */ INTO dead
        (id, n, status, tries, cause)
-SELECT held.id, held.n, 'failed', held.tries, held.cause
+SELECT held.id, held.n, 'failed', held.tries, 'the claim ran out'
 FROM   jobs AS held
 WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))

@@ -5,7 +5,7 @@
 -- isolation: read committed
 WITH /* sidetablems2019.Recover */ picked AS (
     SELECT TOP (@p1)
-           id, token, worker, failed_at
+           id, token, worker, error, failed_at
     FROM   jobs_lease WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  failed_at IS NULL
     AND    attempts >= 3
@@ -15,5 +15,6 @@ WITH /* sidetablems2019.Recover */ picked AS (
 UPDATE picked
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = SYSUTCDATETIME()
 OUTPUT inserted.id

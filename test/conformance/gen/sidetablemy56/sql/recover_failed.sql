@@ -16,4 +16,5 @@ UPDATE /* sidetablemy56.Recover */ (
        STRAIGHT_JOIN jobs_lease ON jobs_lease.id = picked.id
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = UTC_TIMESTAMP(6)

@@ -5,6 +5,7 @@
 UPDATE /* sidetableora19.Recover */ JOBS_LEASE
 SET    TOKEN = NULL,
        WORKER = NULL,
+       ERROR = 'the claim ran out',
        FAILED_AT = SYSTIMESTAMP
 WHERE  ROWID IN (
            SELECT ROWID

@@ -6,6 +6,7 @@
 UPDATE /* sidetablepg10pgx.Recover */ jobs_lease
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = now()
 WHERE  id = ANY (ARRAY(
            SELECT id

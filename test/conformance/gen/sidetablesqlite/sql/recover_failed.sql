@@ -5,6 +5,7 @@
 UPDATE /* sidetablesqlite.Recover */ jobs_lease
 SET    token = NULL,
        worker = NULL,
+       error = 'the claim ran out',
        failed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
 WHERE  id IN (
            SELECT id

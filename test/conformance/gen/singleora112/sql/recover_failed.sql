@@ -4,7 +4,8 @@
 -- index: (LEASE_TILL, STATUS)
 UPDATE /* singleora112.Recover */ JOBS
 SET    STATUS = 'failed',
-       LEASE_TILL = NULL
+       LEASE_TILL = NULL,
+       LAST_ERROR = 'the claim ran out'
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   JOBS

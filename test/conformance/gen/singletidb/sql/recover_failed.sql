@@ -5,7 +5,8 @@
 -- isolation: read committed
 UPDATE /* singletidb.Recover */ jobs
 SET    status = 'failed',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  status = 'running'
 AND    tries >= 3
 AND    lease_till <= UTC_TIMESTAMP(6)

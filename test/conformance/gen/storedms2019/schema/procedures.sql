@@ -208,7 +208,7 @@ AS
 SET NOCOUNT ON;
 WITH /* storedms2019.Recover */ picked AS (
     SELECT TOP (@limit)
-           id, status, lease_till
+           id, status, lease_till, last_error
     FROM   jobs WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  status = 'running'
     AND    tries >= 3
@@ -216,7 +216,8 @@ WITH /* storedms2019.Recover */ picked AS (
 )
 UPDATE picked
 SET    status = 'failed',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 OUTPUT inserted.id;
 GO
 

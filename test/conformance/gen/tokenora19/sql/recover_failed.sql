@@ -5,7 +5,8 @@
 UPDATE /* tokenora19.Recover */ JOBS
 SET    STATUS = 'failed',
        TRIES = TRIES + 1,
-       LEASE_TILL = NULL
+       LEASE_TILL = NULL,
+       LAST_ERROR = 'the claim ran out'
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   JOBS

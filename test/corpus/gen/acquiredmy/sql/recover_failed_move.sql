@@ -5,6 +5,6 @@
 -- isolation: read committed
 INSERT /* acquiredmy.Recover */ INTO files_failed
        (id, path, tries, problem)
-SELECT held.id, held.path, held.tries, held.problem
+SELECT held.id, held.path, held.tries, 'the claim ran out'
 FROM   files_acquired AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id IN (?))

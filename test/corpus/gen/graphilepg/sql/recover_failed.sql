@@ -4,7 +4,8 @@
 -- index: (locked_at) WHERE locked_by IS NOT NULL
 -- isolation: read committed
 UPDATE /* graphilepg.Recover */ graphile_worker._private_jobs
-SET    updated_at = now(),
+SET    last_error = 'the claim ran out',
+       updated_at = now(),
        locked_at = NULL,
        locked_by = NULL
 WHERE  id = ANY (ARRAY(
