@@ -182,6 +182,7 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 				WithHint("Write one expression over the columns of the row, as it would stand behind WHERE or SELECT.")
 		}
 	}
+	b.checkTimes(errs)
 }
 
 // most finds how many jobs one statement can name.

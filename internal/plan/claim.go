@@ -229,6 +229,9 @@ func (b *builder) claimParams() []*Param {
 		if p.Kind == queue.Argument {
 			gp.Name = b.narrowingName(p.Name)
 			gp.Doc = "the value of {arg:" + p.Name + "}"
+			if isTime(p) {
+				gp.Field = b.timeField(p)
+			}
 			params = append(params, gp)
 			continue
 		}

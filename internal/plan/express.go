@@ -211,6 +211,9 @@ func (s *scope) raw(text string) string {
 			mark := "NULL"
 			if p := s.claimParam(name); p != nil {
 				mark = s.arg(Arg{Kind: ArgParam, Param: p})
+				if p.Field != nil {
+					mark = s.write(s.columnOf(p.Field), mark)
+				}
 			}
 			out.WriteString(mark)
 		}
@@ -226,9 +229,9 @@ func (s *scope) onClock(macro string) string {
 // claimParam returns the free argument of Claim with that name.
 func (s *scope) claimParam(name string) *Param {
 	if s.pkg.Claim != nil {
-		for _, p := range s.pkg.Claim.Params {
-			if p.Field == nil && p.Name == s.narrowingName(name) {
-				return p
+		for i, p := range s.spec.Params {
+			if p.Kind == queue.Argument && p.Name == name {
+				return s.pkg.Claim.Params[i]
 			}
 		}
 	}

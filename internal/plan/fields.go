@@ -139,11 +139,13 @@ func (b *builder) field(c *queue.Column) *Field {
 		f.Fraction = c.Type.Class == schema.Float || c.Type.Class == schema.Decimal && c.Type.Scale != 0
 	case rule.Go == "json.RawMessage":
 		f.Codec = JSONBytes
+	case Codec(rule.Codec) == WallTime && c.Type.Class == schema.Date && c.Clock == "":
+		// A day of the calendar, which is the same day wherever it was written down.
 	case rule.Codec != "":
 		f.Codec, f.Layout = Codec(rule.Codec), rule.Layout
 	}
 	f.Digits = c.Type.Class == schema.Decimal && f.GoType == "string"
-	f.UTC = c.Clock != "local"
+	f.UTC = cmp.Or(c.Clock, b.spec.Clock) != "local"
 	if c.Type.Class == schema.Text && c.Type.Enum {
 		f.GoType = "string"
 	}

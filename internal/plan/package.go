@@ -299,7 +299,7 @@ type Param struct {
 	Name   string // Go name: kind
 	GoType string // string, []string, *string …
 	Doc    string // clause for the comment: "the value of kind"
-	Field  *Field // whose Codec and Cast apply; nil for a free argument
+	Field  *Field // whose Codec and Cast apply; nil for an argument that belongs to no column
 	Member string // the field of Done that holds it, of one that belongs to a job
 	Next   bool   // of Complete: when the job is due again
 	Write  bool   // of Claim: it narrows nothing and is written to the rows

@@ -1,13 +1,15 @@
 package plan
 
-// This file finds what {now} is in an expression that the user wrote.
+// This file finds what a time is in an expression that the user wrote: {now}, or an argument.
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // A piece of an expression is a text in quotes, a macro, a name with what stands before its
@@ -60,10 +62,84 @@ func (e expression) edge(i, step int, all bool) int {
 }
 
 // present returns the present as the column keeps it with which the {now} at an offset is
-// compared, and as a time with zone, or a number of seconds, where that is none. Around a
-// function that {now} is given to, only times without zone count: of what becomes of it
-// nothing else is known.
+// compared, and as a time with zone, or a number of seconds, where that is none.
 func (s *scope) present(text string, offset int) string {
+	if c := s.besideTime(text, offset); c != nil {
+		return s.clock(c, nil)
+	}
+	for _, kind := range []string{"timestamptz", "epoch"} {
+		if c, ok := s.d.Clock(kind, s.version); ok {
+			return c.Now
+		}
+	}
+	return "NULL"
+}
+
+// isTime reports whether an argument of Claim is a time.
+func isTime(p *queue.Param) bool {
+	return p.Kind == queue.Argument && strings.TrimPrefix(p.GoType, "*") == "time.Time"
+}
+
+// timeField returns the field of a column whose times an argument is compared with, nil of
+// one that is compared with none: it is then sent as the driver sends it.
+func (b *builder) timeField(p *queue.Param) *Field {
+	for _, c := range b.timesBeside(p) {
+		f := b.field(b.roles[c])
+		f.Param = ""
+		return f
+	}
+	return nil
+}
+
+// timesBeside returns the columns whose times an argument is compared with.
+func (b *builder) timesBeside(p *queue.Param) []*schema.Column {
+	var columns []*schema.Column
+	mark := "{arg:" + p.Name + "}"
+	for _, e := range b.spec.Expressions {
+		for at := 0; ; at += len(mark) {
+			next := strings.Index(e.SQL[at:], mark)
+			if next < 0 {
+				break
+			}
+			at += next
+			if c := b.besideTime(e.SQL, at); c != nil {
+				columns = append(columns, c)
+			}
+		}
+	}
+	return columns
+}
+
+// checkTimes complains about an argument that would have to be sent in two ways.
+func (b *builder) checkTimes(errs *source.ErrorList) {
+	for _, p := range b.spec.Params {
+		if !isTime(p) {
+			continue
+		}
+		columns := b.timesBeside(p)
+		for _, c := range columns {
+			first := columns[0]
+			one, other := b.field(b.roles[first]), b.field(b.roles[c])
+			if one.travelsAs(other) && b.rule(first).Write == b.rule(c).Write {
+				continue
+			}
+			errs.Errorf(p.Pos, "argument %q is compared with columns %q and %q, which keep time in different ways", p.Name, first.Name, c.Name).
+				WithHint("Give each column an argument of its own.")
+			break
+		}
+	}
+}
+
+// travelsAs reports whether a time is sent for both fields as the same value.
+func (f *Field) travelsAs(other *Field) bool {
+	return f.Codec == other.Codec && f.Layout == other.Layout && f.Width == other.Width && f.Fraction == other.Fraction &&
+		(f.UTC == other.UTC || f.Codec != TextTime && f.Codec != WallTime)
+}
+
+// besideTime returns the column that keeps time with which the macro at an offset is compared,
+// nil where that is none. Around a function that it is given to, only times without zone
+// count: of what becomes of it nothing else is known.
+func (b *builder) besideTime(text string, offset int) *schema.Column {
 	var e expression
 	at := -1
 	for _, piece := range pieces.FindAllStringIndex(text, -1) {
@@ -75,8 +151,8 @@ func (s *scope) present(text string, offset int) string {
 	first, last, within := at, at, false
 	for at >= 0 {
 		first, last = e.edge(first, -1, within), e.edge(last, 1, within)
-		if c := s.timeAmong(e[first:last+1], within); c != nil {
-			return s.clock(c, nil)
+		if c := b.timeAmong(e[first:last+1], within); c != nil {
+			return c
 		}
 		var before, behind string
 		if first > 0 {
@@ -95,27 +171,22 @@ func (s *scope) present(text string, offset int) string {
 		}
 		first, last = first-1, last+1
 	}
-	for _, kind := range []string{"timestamptz", "epoch"} {
-		if c, ok := s.d.Clock(kind, s.version); ok {
-			return c.Now
-		}
-	}
-	return "NULL"
+	return nil
 }
 
 // timeAmong returns the first column of an expression that keeps time, outside of functions;
 // with bare only one that is a time without zone.
-func (s *scope) timeAmong(e expression, bare bool) *schema.Column {
+func (b *builder) timeAmong(e expression, bare bool) *schema.Column {
 	for i := 0; i < len(e); i++ {
 		if e[i] == "(" && e.calls(i) {
 			i = e.edge(i, 1, true) // over the arguments
 			continue
 		}
-		c := s.named(e[i])
-		if c == nil || s.clockKind(c) == "" {
+		c := b.named(e[i])
+		if c == nil || b.clockKind(c) == "" {
 			continue
 		}
-		role := s.roles[c]
+		role := b.roles[c]
 		if !bare || c.Type.Class == schema.Timestamp && !c.Type.Zone && (role == nil || role.As == "") {
 			return c
 		}
@@ -124,10 +195,10 @@ func (s *scope) timeAmong(e expression, bare bool) *schema.Column {
 }
 
 // named returns the column of the queue's table that is written so in an expression.
-func (s *scope) named(written string) *schema.Column {
-	written = strings.TrimPrefix(strings.TrimPrefix(written, "{row}."), s.d.Ident(s.spec.Table.Name)+".")
-	for _, c := range s.spec.Table.Columns {
-		if written == s.d.Ident(c.Name) || strings.EqualFold(written, c.Name) || strings.Trim(written, "\"`[]") == c.Name {
+func (b *builder) named(written string) *schema.Column {
+	written = strings.TrimPrefix(strings.TrimPrefix(written, "{row}."), b.d.Ident(b.spec.Table.Name)+".")
+	for _, c := range b.spec.Table.Columns {
+		if written == b.d.Ident(c.Name) || strings.EqualFold(written, c.Name) || strings.Trim(written, "\"`[]") == c.Name {
 			return c
 		}
 	}

@@ -961,6 +961,40 @@ func TestEveryStatementIsTagged(t *testing.T) {
 	})
 }
 
+// A time in a column without zone is never left to a driver, which may send what its clock
+// reads and leave out where: it is moved to the zone in which the column is read.
+func TestTimesWithoutZoneAreMoved(t *testing.T) {
+	seen := map[Codec]bool{}
+	everyPlan(t, func(t *testing.T, m made) {
+		var fields []*Field
+		for _, s := range m.Statements() {
+			fields = append(fields, s.Rows...)
+			for _, a := range s.Args {
+				fields = append(fields, a.Batch...)
+				if a.Field != nil {
+					fields = append(fields, a.Field)
+				}
+				if a.Param != nil && a.Param.Field != nil {
+					fields = append(fields, a.Param.Field)
+				}
+			}
+		}
+		for _, f := range fields {
+			c := m.spec.Table.Column(f.Column)
+			if c == nil || c.Type.Class != schema.Timestamp || c.Type.Zone || f.GoType != "time.Time" {
+				continue
+			}
+			seen[f.Codec] = true
+			if f.Codec == Direct {
+				t.Errorf("%s %s travels as it is", f.SQLType, f.Column)
+			}
+		}
+	})
+	if !seen[WallTime] || !seen[TextTime] {
+		t.Errorf("only %v were seen", seen)
+	}
+}
+
 // What a job carries for its handler is marked as payload, so that logs leave
 // it out, and nothing else is.
 func TestPayloadIsMarked(t *testing.T) {

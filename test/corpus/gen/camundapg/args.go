@@ -44,6 +44,20 @@ func orNull[T any](p *T) any {
 	return *p
 }
 
+// ifSet converts what p points to, nil stays nil.
+func ifSet[T, U any](p *T, as func(T) U) *U {
+	if p == nil {
+		return nil
+	}
+	u := as(*p)
+	return &u
+}
+
+// wallClock is the time whose clock in zone reads as t, which came without one.
+func wallClock(t time.Time, zone *time.Location) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
+}
+
 // compareNull compares two values of which either may be missing; first puts the missing ones
 // first.
 func compareNull[T any](a, b *T, first bool, compare func(a, b T) int) int {

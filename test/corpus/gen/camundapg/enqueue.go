@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 var (
@@ -42,7 +43,7 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 			job.ProcessDefKey,
 			job.Retries,
 			job.ExceptionStackID,
-			job.Duedate,
+			ifSet(job.Duedate, time.Time.Local),
 			job.Repeat,
 			job.HandlerType,
 			job.HandlerCfg,
@@ -93,7 +94,7 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 				textArray(chunk, func(j NewJob) any { return orNull(j.ProcessDefKey) }),
 				textArray(chunk, func(j NewJob) any { return orNull(j.Retries) }),
 				textArray(chunk, func(j NewJob) any { return orNull(j.ExceptionStackID) }),
-				textArray(chunk, func(j NewJob) any { return orNull(j.Duedate) }),
+				textArray(chunk, func(j NewJob) any { return orNull(ifSet(j.Duedate, time.Time.Local)) }),
 				textArray(chunk, func(j NewJob) any { return orNull(j.Repeat) }),
 				textArray(chunk, func(j NewJob) any { return orNull(j.HandlerType) }),
 				textArray(chunk, func(j NewJob) any { return orNull(j.HandlerCfg) }),

@@ -5,6 +5,7 @@ package camundapg
 import (
 	"context"
 	_ "embed"
+	"time"
 )
 
 var (
@@ -62,9 +63,11 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 // scanExtended reads the key of a job and what Extend changed.
 func scanExtended(r row) (Job, error) {
 	var j Job
-	dest := []any{&j.ID, &j.Rev, &j.LockExpTime}
+	var rawLockExpTime time.Time
+	dest := []any{&j.ID, &j.Rev, &rawLockExpTime}
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
+	j.LockExpTime = wallClock(rawLockExpTime, time.Local)
 	return j, nil
 }

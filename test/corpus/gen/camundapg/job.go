@@ -117,11 +117,13 @@ type NewJob struct {
 // scanJob reads a job in the order of the claim's columns.
 func scanJob(r row) (Job, error) {
 	var j Job
+	var rawLockExpTime time.Time
+	var rawDuedate *time.Time
 	dest := []any{
 		&j.ID,
 		&j.Rev,
 		&j.Type,
-		&j.LockExpTime,
+		&rawLockExpTime,
 		&j.Exclusive,
 		&j.ExecutionID,
 		&j.ProcessInstanceID,
@@ -130,7 +132,7 @@ func scanJob(r row) (Job, error) {
 		&j.Retries,
 		&j.ExceptionStackID,
 		&j.ExceptionMsg,
-		&j.Duedate,
+		&rawDuedate,
 		&j.Repeat,
 		&j.HandlerType,
 		&j.HandlerCfg,
@@ -143,6 +145,11 @@ func scanJob(r row) (Job, error) {
 	}
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
+	}
+	j.LockExpTime = wallClock(rawLockExpTime, time.Local)
+	if rawDuedate != nil {
+		at := wallClock(*rawDuedate, time.Local)
+		j.Duedate = &at
 	}
 	return j, nil
 }

@@ -5,6 +5,7 @@ package camundapg
 import (
 	"context"
 	_ "embed"
+	"time"
 )
 
 var (
@@ -40,6 +41,7 @@ func (q *Queue) Peek(ctx context.Context, deploymentID []string, limit int) (job
 // scanPeeked reads a job in the order of Peek's columns.
 func scanPeeked(r row) (Job, error) {
 	var j Job
+	var rawDuedate *time.Time
 	dest := []any{
 		&j.ID,
 		&j.Type,
@@ -51,7 +53,7 @@ func scanPeeked(r row) (Job, error) {
 		&j.Retries,
 		&j.ExceptionStackID,
 		&j.ExceptionMsg,
-		&j.Duedate,
+		&rawDuedate,
 		&j.Repeat,
 		&j.HandlerType,
 		&j.HandlerCfg,
@@ -64,6 +66,10 @@ func scanPeeked(r row) (Job, error) {
 	}
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
+	}
+	if rawDuedate != nil {
+		at := wallClock(*rawDuedate, time.Local)
+		j.Duedate = &at
 	}
 	return j, nil
 }

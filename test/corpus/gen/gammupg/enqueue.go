@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 var (
@@ -33,7 +34,7 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.retry(ctx, "enqueue", func(db DBTX) (err error) {
 		keys, err = query(ctx, db, scanKey, enqueueSQL,
-			job.SendingDateTime,
+			ifSet(job.SendingDateTime, time.Time.Local),
 			job.SendBefore,
 			job.SendAfter,
 			job.SendDays,
@@ -82,7 +83,7 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 		keys = make([]Key, 0, len(news))
 		for chunk := range slices.Chunk(news, enqueueChunk) {
 			added, err := query(ctx, db, scanKey, enqueueManySQL,
-				textArray(chunk, func(j NewJob) any { return orNull(j.SendingDateTime) }),
+				textArray(chunk, func(j NewJob) any { return orNull(ifSet(j.SendingDateTime, time.Time.Local)) }),
 				textArray(chunk, func(j NewJob) any { return orNull(j.SendBefore) }),
 				textArray(chunk, func(j NewJob) any { return orNull(j.SendAfter) }),
 				textArray(chunk, func(j NewJob) any { return orNull(j.SendDays) }),

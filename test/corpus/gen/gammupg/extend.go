@@ -5,6 +5,7 @@ package gammupg
 import (
 	"context"
 	_ "embed"
+	"time"
 )
 
 var (
@@ -36,7 +37,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	err = q.retry(ctx, "extend", func(db DBTX) (err error) {
 		fresh, err = query(ctx, db, scanExtended, extendSQL,
 			textArray(jobs, func(j *Job) any { return j.ID }),
-			textArray(jobs, func(j *Job) any { return j.SendingTimeOut }),
+			textArray(jobs, func(j *Job) any { return j.SendingTimeOut.Local() }),
 		)
 		return err
 	})
@@ -61,9 +62,11 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 // scanExtended reads the key of a job and what Extend changed.
 func scanExtended(r row) (Job, error) {
 	var j Job
-	dest := []any{&j.ID, &j.SendingTimeOut}
+	var rawSendingTimeOut time.Time
+	dest := []any{&j.ID, &rawSendingTimeOut}
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
+	j.SendingTimeOut = wallClock(rawSendingTimeOut, time.Local)
 	return j, nil
 }

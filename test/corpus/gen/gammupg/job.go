@@ -104,9 +104,12 @@ type NewJob struct {
 // scanJob reads a job in the order of the claim's columns.
 func scanJob(r row) (Job, error) {
 	var j Job
+	var rawInsertIntoDB time.Time
+	var rawSendingDateTime time.Time
+	var rawSendingTimeOut time.Time
 	dest := []any{
-		&j.InsertIntoDB,
-		&j.SendingDateTime,
+		&rawInsertIntoDB,
+		&rawSendingDateTime,
 		&j.SendBefore,
 		&j.SendAfter,
 		&j.SendDays,
@@ -120,7 +123,7 @@ func scanJob(r row) (Job, error) {
 		&j.MultiPart,
 		&j.RelativeValidity,
 		&j.SenderID,
-		&j.SendingTimeOut,
+		&rawSendingTimeOut,
 		&j.DeliveryReport,
 		&j.CreatorID,
 		&j.Retries,
@@ -130,6 +133,9 @@ func scanJob(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
+	j.InsertIntoDB = wallClock(rawInsertIntoDB, time.Local)
+	j.SendingDateTime = wallClock(rawSendingDateTime, time.Local)
+	j.SendingTimeOut = wallClock(rawSendingTimeOut, time.Local)
 	return j, nil
 }
 

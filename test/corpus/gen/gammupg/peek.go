@@ -5,6 +5,7 @@ package gammupg
 import (
 	"context"
 	_ "embed"
+	"time"
 )
 
 var (
@@ -38,9 +39,11 @@ func (q *Queue) Peek(ctx context.Context, senderID *string, day int, limit int) 
 // scanPeeked reads a job in the order of Peek's columns.
 func scanPeeked(r row) (Job, error) {
 	var j Job
+	var rawInsertIntoDB time.Time
+	var rawSendingDateTime time.Time
 	dest := []any{
-		&j.InsertIntoDB,
-		&j.SendingDateTime,
+		&rawInsertIntoDB,
+		&rawSendingDateTime,
 		&j.SendBefore,
 		&j.SendAfter,
 		&j.SendDays,
@@ -63,5 +66,7 @@ func scanPeeked(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
+	j.InsertIntoDB = wallClock(rawInsertIntoDB, time.Local)
+	j.SendingDateTime = wallClock(rawSendingDateTime, time.Local)
 	return j, nil
 }

@@ -2,6 +2,8 @@
 
 package kombupg
 
+import "time"
+
 // column is one value of every element.
 func column[S, T any](from []S, value func(S) T) []T {
 	values := make([]T, len(from))
@@ -9,6 +11,11 @@ func column[S, T any](from []S, value func(S) T) []T {
 		values[i] = value(s)
 	}
 	return values
+}
+
+// wallClock is the time whose clock in zone reads as t, which came without one.
+func wallClock(t time.Time, zone *time.Location) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
 }
 
 // compareNull compares two values of which either may be missing; first puts the missing ones

@@ -57,8 +57,16 @@ type NewJob struct {
 // scanJob reads a job in the order of the claim's columns.
 func scanJob(r row) (Job, error) {
 	var j Job
-	err := r.Scan(&j.ID, &j.Timestamp, &j.Payload, &j.Version, &j.QueueID)
-	return j, err
+	var rawTimestamp *time.Time
+	err := r.Scan(&j.ID, &rawTimestamp, &j.Payload, &j.Version, &j.QueueID)
+	if err != nil {
+		return j, err
+	}
+	if rawTimestamp != nil {
+		at := wallClock(*rawTimestamp, time.UTC)
+		j.Timestamp = &at
+	}
+	return j, nil
 }
 
 // scanKey reads a key.

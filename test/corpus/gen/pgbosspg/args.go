@@ -2,6 +2,8 @@
 
 package pgbosspg
 
+import "time"
+
 // column is one value of every element.
 func column[S, T any](from []S, value func(S) T) []T {
 	values := make([]T, len(from))
@@ -9,4 +11,18 @@ func column[S, T any](from []S, value func(S) T) []T {
 		values[i] = value(s)
 	}
 	return values
+}
+
+// ifSet converts what p points to, nil stays nil.
+func ifSet[T, U any](p *T, as func(T) U) *U {
+	if p == nil {
+		return nil
+	}
+	u := as(*p)
+	return &u
+}
+
+// wallClock is the time whose clock in zone reads as t, which came without one.
+func wallClock(t time.Time, zone *time.Location) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
 }

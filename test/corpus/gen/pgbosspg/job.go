@@ -138,6 +138,7 @@ type NewJob struct {
 // scanJob reads a job in the order of the claim's columns.
 func scanJob(r row) (Job, error) {
 	var j Job
+	var rawSingletonOn *time.Time
 	err := r.Scan(
 		&j.ID,
 		&j.Name,
@@ -151,7 +152,7 @@ func scanJob(r row) (Job, error) {
 		&j.ExpireSeconds,
 		&j.DeletionSeconds,
 		&j.SingletonKey,
-		&j.SingletonOn,
+		&rawSingletonOn,
 		&j.GroupID,
 		&j.GroupTier,
 		&j.StartAfter,
@@ -164,7 +165,14 @@ func scanJob(r row) (Job, error) {
 		&j.HeartbeatSeconds,
 		&j.PendingDependencies,
 	)
-	return j, err
+	if err != nil {
+		return j, err
+	}
+	if rawSingletonOn != nil {
+		at := wallClock(*rawSingletonOn, time.UTC)
+		j.SingletonOn = &at
+	}
+	return j, nil
 }
 
 // scanKey reads a key.

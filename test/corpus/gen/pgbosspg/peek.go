@@ -5,6 +5,7 @@ package pgbosspg
 import (
 	"context"
 	_ "embed"
+	"time"
 )
 
 var (
@@ -37,6 +38,7 @@ func (q *Queue) Peek(ctx context.Context, name string, limit int) (jobs []Job, e
 // scanPeeked reads a job in the order of Peek's columns.
 func scanPeeked(r row) (Job, error) {
 	var j Job
+	var rawSingletonOn *time.Time
 	err := r.Scan(
 		&j.ID,
 		&j.Name,
@@ -50,7 +52,7 @@ func scanPeeked(r row) (Job, error) {
 		&j.ExpireSeconds,
 		&j.DeletionSeconds,
 		&j.SingletonKey,
-		&j.SingletonOn,
+		&rawSingletonOn,
 		&j.GroupID,
 		&j.GroupTier,
 		&j.StartAfter,
@@ -62,5 +64,12 @@ func scanPeeked(r row) (Job, error) {
 		&j.HeartbeatSeconds,
 		&j.PendingDependencies,
 	)
-	return j, err
+	if err != nil {
+		return j, err
+	}
+	if rawSingletonOn != nil {
+		at := wallClock(*rawSingletonOn, time.UTC)
+		j.SingletonOn = &at
+	}
+	return j, nil
 }

@@ -52,3 +52,17 @@ func orNull[T any](p *T) any {
 	}
 	return *p
 }
+
+// ifSet converts what p points to, nil stays nil.
+func ifSet[T, U any](p *T, as func(T) U) *U {
+	if p == nil {
+		return nil
+	}
+	u := as(*p)
+	return &u
+}
+
+// wallClock is the time whose clock in zone reads as t, which came without one.
+func wallClock(t time.Time, zone *time.Location) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 )
 
 var (
@@ -32,7 +33,7 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 	ctx = q.hook.Before(ctx, "enqueue")
 	defer func() { q.hook.After(ctx, "enqueue", len(keys), err) }()
 	err = q.retry(ctx, "enqueue", func(db DBTX) (err error) {
-		keys, err = query(ctx, db, scanKey, enqueueSQL, job.UUID, job.CreatedAt, jsonText(job.Payload), jsonText(job.Metadata))
+		keys, err = query(ctx, db, scanKey, enqueueSQL, job.UUID, ifSet(job.CreatedAt, time.Time.Local), jsonText(job.Payload), jsonText(job.Metadata))
 		return err
 	})
 	if err != nil {
@@ -65,7 +66,7 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err
 		for chunk := range slices.Chunk(news, enqueueChunk) {
 			added, err := query(ctx, db, scanKey, enqueueManySQL,
 				textArray(chunk, func(j NewJob) any { return j.UUID }),
-				textArray(chunk, func(j NewJob) any { return orNull(j.CreatedAt) }),
+				textArray(chunk, func(j NewJob) any { return orNull(ifSet(j.CreatedAt, time.Time.Local)) }),
 				textArray(chunk, func(j NewJob) any { return jsonText(j.Payload) }),
 				textArray(chunk, func(j NewJob) any { return jsonText(j.Metadata) }),
 			)

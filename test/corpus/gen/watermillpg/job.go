@@ -57,10 +57,12 @@ type NewJob struct {
 // scanJob reads a job in the order of the claim's columns.
 func scanJob(r row) (Job, error) {
 	var j Job
-	dest := []any{&j.Offset, &j.UUID, &j.CreatedAt, (*[]byte)(&j.Payload), (*[]byte)(&j.Metadata), &j.TransactionID}
+	var rawCreatedAt time.Time
+	dest := []any{&j.Offset, &j.UUID, &rawCreatedAt, (*[]byte)(&j.Payload), (*[]byte)(&j.Metadata), &j.TransactionID}
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
+	j.CreatedAt = wallClock(rawCreatedAt, time.Local)
 	return j, nil
 }
 

@@ -1,8 +1,9 @@
 -- Numbers are called at times of the day, in UTC or as the session has it.
--- What {now} is depends on the column with which it is compared.
+-- What {now} and an argument are depends on the column with which they are compared.
 
 -- qgen:queue calls
 -- qgen:where "opens <= {time} AND {time} < closes AND day = {today} AND (called < {now} OR called IS NULL) AND made < {now} - 60"
+-- qgen:where "(called > {arg:since time.Time} OR made > {arg:from *time.Time} - 60)"
 CREATE TABLE calls (
     id     bigint IDENTITY PRIMARY KEY,
     number varchar(40) NOT NULL,

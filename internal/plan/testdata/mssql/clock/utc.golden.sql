@@ -38,7 +38,7 @@
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (id) WHERE state = 'N'
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: limit, 2: param since time.Time, 3: param from *time.Time
 WITH /* utcq.Claim */ picked AS (
     SELECT TOP (@p1)
            id, number, state, day, made
@@ -46,6 +46,7 @@ WITH /* utcq.Claim */ picked AS (
     WHERE  state = 'N'
     AND    day <= CAST(SYSUTCDATETIME() AS date)
     AND    (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60)
+    AND    ((called > CONVERT(datetime2, @p2, 126) OR made > @p3 - 60))
     ORDER  BY id
 )
 UPDATE picked
@@ -135,13 +136,14 @@ FROM   calls;
 -- locks: none
 -- index: (id) WHERE state = 'N'
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: limit, 2: param since time.Time, 3: param from *time.Time
 SELECT /* utcq.Peek */ TOP (@p1)
        id, number, CONVERT(varchar(10), day, 23), made
 FROM   calls WITH (READPAST, READCOMMITTEDLOCK)
 WHERE  state = 'N'
 AND    day <= CAST(SYSUTCDATETIME() AS date)
 AND    (opens <= CAST(SYSUTCDATETIME() AS time) AND CAST(SYSUTCDATETIME() AS time) < closes AND day = CAST(SYSUTCDATETIME() AS date) AND (called < SYSUTCDATETIME() OR called IS NULL) AND made < DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - 60)
+AND    ((called > CONVERT(datetime2, @p2, 126) OR made > @p3 - 60))
 ORDER  BY id;
 
 -- sql/verify_version.sql

@@ -38,13 +38,14 @@
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* localq.Claim */
        id
 FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    day <= CURRENT_DATE
 AND    (opens <= CURRENT_TIME AND CURRENT_TIME < closes AND day = CURRENT_DATE AND (called < NOW(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60)
+AND    ((called > ? OR made > ? - 60))
 ORDER  BY id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
@@ -178,13 +179,14 @@ FROM   calls;
 -- locks: none
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* localq.Peek */
        id, number, CAST(day AS CHAR), made
 FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    day <= CURRENT_DATE
 AND    (opens <= CURRENT_TIME AND CURRENT_TIME < closes AND day = CURRENT_DATE AND (called < NOW(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60)
+AND    ((called > ? OR made > ? - 60))
 ORDER  BY id
 LIMIT  ?;
 

@@ -38,13 +38,14 @@
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* utcq.Claim */
        id
 FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    day <= UTC_DATE
 AND    (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60)
+AND    ((called > ? OR made > ? - 60))
 ORDER  BY id
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
@@ -178,13 +179,14 @@ FROM   calls;
 -- locks: none
 -- index: (state, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* utcq.Peek */
        id, number, CAST(day AS CHAR), made
 FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    day <= UTC_DATE
 AND    (opens <= UTC_TIME AND UTC_TIME < closes AND day = UTC_DATE AND (called < UTC_TIMESTAMP(6) OR called IS NULL) AND made < UNIX_TIMESTAMP() - 60)
+AND    ((called > ? OR made > ? - 60))
 ORDER  BY id
 LIMIT  ?;
 

@@ -36,25 +36,26 @@
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (STATE, ID)
--- arguments: 1: limit, 2: cursor
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit, 4: cursor
 DECLARE /* utcq.Claim */
     CURSOR candidate IS
         SELECT /*+ INDEX(CALLS CALLS_UTC_READY) */ ROWIDTOCHAR(ROWID)
         FROM   CALLS
         WHERE  STATE = 'N'
         AND    (opens <= TO_CHAR(SYS_EXTRACT_UTC(SYSTIMESTAMP), 'HH24:MI:SS') AND TO_CHAR(SYS_EXTRACT_UTC(SYSTIMESTAMP), 'HH24:MI:SS') < closes AND day >= TRUNC(CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE)) AND day < TRUNC(CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE)) + 1 AND (called < SYS_EXTRACT_UTC(SYSTIMESTAMP) OR called IS NULL) AND made < FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - 60)
+        AND    ((called > TO_TIMESTAMP(:1, 'YYYY-MM-DD HH24:MI:SS.FF9') OR made > :2 - 60))
         ORDER  BY ID
         FOR    UPDATE SKIP LOCKED;
     picked SYS.ODCIVARCHAR2LIST;
 BEGIN
     OPEN candidate;
-    FETCH candidate BULK COLLECT INTO picked LIMIT :1;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :3;
     CLOSE candidate;
     FORALL i IN 1 .. picked.COUNT
         UPDATE CALLS
         SET    STATE = 'R'
         WHERE  ROWID = CHARTOROWID(picked(i));
-    OPEN :2 FOR
+    OPEN :4 FOR
         SELECT ID, "NUMBER", MADE
         FROM   CALLS
         WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
@@ -150,7 +151,7 @@ FROM   CALLS;
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: (STATE, ID)
--- arguments: 1: limit
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* utcq.Peek */
        *
 FROM   (
@@ -158,9 +159,10 @@ FROM   (
            FROM   CALLS
            WHERE  STATE = 'N'
            AND    (opens <= TO_CHAR(SYS_EXTRACT_UTC(SYSTIMESTAMP), 'HH24:MI:SS') AND TO_CHAR(SYS_EXTRACT_UTC(SYSTIMESTAMP), 'HH24:MI:SS') < closes AND day >= TRUNC(CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE)) AND day < TRUNC(CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE)) + 1 AND (called < SYS_EXTRACT_UTC(SYSTIMESTAMP) OR called IS NULL) AND made < FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - 60)
+           AND    ((called > TO_TIMESTAMP(:1, 'YYYY-MM-DD HH24:MI:SS.FF9') OR made > :2 - 60))
            ORDER  BY ID
        )
-WHERE  ROWNUM <= :1;
+WHERE  ROWNUM <= :3;
 
 -- sql/verify_version.sql
 -- verify: version

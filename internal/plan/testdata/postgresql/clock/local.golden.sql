@@ -38,7 +38,7 @@
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (id NULLS FIRST) WHERE state = 'N'
 -- isolation: read committed
--- arguments: 1: low, 2: limit
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 UPDATE /* localq.Claim */ calls
 SET    state = 'R'
 WHERE  id = ANY (ARRAY(
@@ -47,9 +47,9 @@ WHERE  id = ANY (ARRAY(
            WHERE  state = 'N'
            AND    day <= current_date
            AND    (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)
-           AND    id > $1
+           AND    ((called > $1 OR made > $2 - 60))
            ORDER  BY id NULLS FIRST
-           LIMIT  $2
+           LIMIT  $3
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, number, day, made;
 
@@ -58,7 +58,7 @@ RETURNING id, number, day, made;
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (id NULLS FIRST) WHERE state = 'N'
 -- isolation: read committed
--- arguments: 1: low
+-- arguments: 1: param since time.Time, 2: param from *time.Time
 UPDATE /* localq.Claim */ calls
 SET    state = 'R'
 WHERE  id = ANY (ARRAY(
@@ -67,7 +67,7 @@ WHERE  id = ANY (ARRAY(
            WHERE  state = 'N'
            AND    day <= current_date
            AND    (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)
-           AND    id > $1
+           AND    ((called > $1 OR made > $2 - 60))
            ORDER  BY id NULLS FIRST
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
@@ -78,7 +78,7 @@ RETURNING id, number, day, made;
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (id NULLS FIRST) WHERE state = 'N'
 -- isolation: read committed
--- arguments: 1: low
+-- arguments: 1: param since time.Time, 2: param from *time.Time
 UPDATE /* localq.Claim */ calls
 SET    state = 'R'
 WHERE  id = ANY (ARRAY(
@@ -87,7 +87,7 @@ WHERE  id = ANY (ARRAY(
            WHERE  state = 'N'
            AND    day <= current_date
            AND    (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)
-           AND    id > $1
+           AND    ((called > $1 OR made > $2 - 60))
            ORDER  BY id NULLS FIRST
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
@@ -163,15 +163,16 @@ FROM   calls;
 -- locks: none
 -- index: (id NULLS FIRST) WHERE state = 'N'
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* localq.Peek */
        id, number, day, made
 FROM   calls
 WHERE  state = 'N'
 AND    day <= current_date
 AND    (opens <= localtime AND localtime < closes AND day = current_date AND (called < localtimestamp OR called IS NULL) AND made < floor(extract(epoch FROM now()))::bigint - 60)
+AND    ((called > $1 OR made > $2 - 60))
 ORDER  BY id NULLS FIRST
-LIMIT  $1;
+LIMIT  $3;
 
 -- sql/verify_version.sql
 -- verify: version

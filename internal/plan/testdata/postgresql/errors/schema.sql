@@ -68,3 +68,9 @@ CREATE TABLE tries (
     state int NOT NULL DEFAULT 0, -- qgen:status ready=0 running=1 done=2 failed=3
     n     int NOT NULL DEFAULT 0 -- qgen:attempts up on=claim max=3
 );
+-- qgen:where "due > {arg:since time.Time} AND made > {arg:since}"
+CREATE TABLE sends (
+    id   bigint PRIMARY KEY,
+    due  timestamp NOT NULL, -- qgen:due
+    made bigint NOT NULL -- qgen:enqueued as=epoch
+);

@@ -36,7 +36,7 @@
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
 -- index: (id) WHERE state = 'N'
--- arguments: 1: limit
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 UPDATE /* localq.Claim */ calls
 SET    state = 'R'
 WHERE  id IN (
@@ -44,14 +44,16 @@ WHERE  id IN (
            FROM   calls
            WHERE  state = 'N'
            AND    (opens <= time('now', 'localtime') AND time('now', 'localtime') < closes AND day = date('now', 'localtime') AND made < unixepoch() - 60)
+           AND    ((made < ?1 OR made > ?2 - 60))
            ORDER  BY id
-           LIMIT  ?1)
+           LIMIT  ?3)
 RETURNING id, number, made;
 
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
 -- index: (id) WHERE state = 'N'
+-- arguments: 1: param since time.Time, 2: param from *time.Time
 UPDATE /* localq.Claim */ calls
 SET    state = 'R'
 WHERE  id = (
@@ -59,6 +61,7 @@ WHERE  id = (
            FROM   calls
            WHERE  state = 'N'
            AND    (opens <= time('now', 'localtime') AND time('now', 'localtime') < closes AND day = date('now', 'localtime') AND made < unixepoch() - 60)
+           AND    ((made < ?1 OR made > ?2 - 60))
            ORDER  BY id
            LIMIT  1)
 RETURNING id, number, made;
@@ -124,14 +127,15 @@ FROM   calls;
 -- peek: ready rows, as a claim would take them
 -- locks: none
 -- index: (id) WHERE state = 'N'
--- arguments: 1: limit
+-- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* localq.Peek */
        id, number, made
 FROM   calls
 WHERE  state = 'N'
 AND    (opens <= time('now', 'localtime') AND time('now', 'localtime') < closes AND day = date('now', 'localtime') AND made < unixepoch() - 60)
+AND    ((made < ?1 OR made > ?2 - 60))
 ORDER  BY id
-LIMIT  ?1;
+LIMIT  ?3;
 
 -- sql/verify_version.sql
 -- verify: version
