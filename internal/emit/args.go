@@ -154,7 +154,7 @@ func (w *writer) value(f *plan.Field, field *code.Statement, optional bool) *cod
 
 // plain reports whether a value of the field travels as it is.
 func (w *writer) plain(f *plan.Field) bool {
-	return (f.Codec == plan.Direct || f.Codec == plan.JSONBytes) && !w.isStatus(f)
+	return (f.Codec == plan.Direct || f.Codec == plan.JSONBytes || f.Codec == plan.WallTime && f.Bare) && !w.isStatus(f)
 }
 
 // convert is a value of the field, not null, as its column keeps it.
@@ -169,11 +169,15 @@ func (w *writer) convert(f *plan.Field, value *code.Statement) *code.Statement {
 		}
 		return number
 	}
+	zoned := value
+	if !f.Bare && (f.Codec == plan.TextTime || f.Codec == plan.WallTime) {
+		zoned = value.Dot(zoneMethod(f)).Call()
+	}
 	switch f.Codec {
 	case plan.TextTime:
-		return value.Dot(zoneMethod(f)).Call().Dot("Format").Call(code.Lit(f.Layout))
+		return zoned.Dot("Format").Call(code.Lit(f.Layout))
 	case plan.WallTime:
-		return value.Dot(zoneMethod(f)).Call()
+		return zoned
 	}
 	if w.isStatus(f) {
 		return w.goType(f.GoType).Call(value)
@@ -256,6 +260,24 @@ func (w *writer) field(f *plan.Field, from source) *code.Statement {
 	return code.Id("d").Dot(f.Name)
 }
 
+// sent is the field of an argument over elements of a batch. What a claim left in a local
+// time goes back as it was read, because the hour that clocks leave out is none in its zone.
+func (w *writer) sent(f *plan.Field, kind plan.ArgKind, from source) *plan.Field {
+	held := kind == plan.ArgBatch || kind == plan.ArgBatchAll || kind == plan.ArgList
+	given := from.done && slices.ContainsFunc(w.extras(), func(o extra) bool { return o.field.Name == f.Name })
+	if !held || given || !f.Fence || !isLocal(f) {
+		return f
+	}
+	bare := *f
+	bare.Bare = true
+	return &bare
+}
+
+// isLocal reports whether the times of a field are on the clock of the session.
+func isLocal(f *plan.Field) bool {
+	return !f.UTC && (f.Codec == plan.TextTime || f.Codec == plan.WallTime)
+}
+
 // itemParam is the parameter of a function over an element of a batch.
 func itemParam(from source) *code.Statement {
 	switch {
@@ -274,6 +296,7 @@ func itemParam(from source) *code.Statement {
 func (w *writer) batch(a plan.Arg, from source) *code.Statement {
 	optional := a.Kind == plan.ArgNewBatch && a.Field.Optional
 	value := w.field(a.Field, from)
+	a.Field = w.sent(a.Field, a.Kind, from)
 	if w.Slices {
 		typ, element := w.slot(a.Field, value)
 		return code.Id("column").Call(from.many.Clone(), code.Func().Params(itemParam(from)).Add(typ).Add(inline(code.Return(element))))
@@ -339,7 +362,7 @@ func (w *writer) batchAll(a plan.Arg, from source) *code.Statement {
 	return code.Id("jsonRows").Call(from.many.Clone(), code.Func().Params(itemParam(from)).Index().Any().Add(
 		inline(code.Return(code.Index().Any().ValuesFunc(func(g *code.Group) {
 			for _, f := range a.Batch {
-				g.Add(w.jsonValue(f, w.field(f, from), a.Kind == plan.ArgNewAll && f.Optional))
+				g.Add(w.jsonValue(w.sent(f, a.Kind, from), w.field(f, from), a.Kind == plan.ArgNewAll && f.Optional))
 			}
 		})))))
 }
@@ -414,7 +437,7 @@ func (w *writer) list(s *plan.Statement, a plan.Arg, from source) *code.Statemen
 	default:
 		rows = code.Id("column").Call(from.many.Clone(), values(itemParam(from), func(g *code.Group) {
 			for _, f := range a.Batch {
-				g.Add(w.value(f, w.field(f, from), a.Kind == plan.ArgNewList && f.Optional))
+				g.Add(w.value(w.sent(f, a.Kind, from), w.field(f, from), a.Kind == plan.ArgNewList && f.Optional))
 			}
 		}))
 	}

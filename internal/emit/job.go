@@ -577,7 +577,10 @@ func (w *writer) scanField(scan *scanning, f *plan.Field, target *code.Statement
 		})
 	case plan.WallTime:
 		through(code.Qual("time", "Time"), func(v *code.Statement) *code.Statement {
-			return code.Id("wallClock").Call(v, zone(f))
+			if isLocal(f) {
+				return code.Id("localClock").Call(v)
+			}
+			return code.Id("wallClock").Call(v, code.Qual("time", "UTC"))
 		})
 	default:
 		dest := code.Op("&").Add(target.Clone())
@@ -595,14 +598,6 @@ func (w *writer) scanField(scan *scanning, f *plan.Field, target *code.Statement
 // drivers do not know.
 func isBytes(f *plan.Field) bool { return f.GoType == "json.RawMessage" }
 
-// zone is the location of a time without zone.
-func zone(f *plan.Field) *code.Statement {
-	if f.UTC {
-		return code.Qual("time", "UTC")
-	}
-	return code.Qual("time", "Local")
-}
-
 // scanText adds to scan how a text becomes a time:
 //
 //	if at, err := parseTime(rawCreatedAt, layout, time.UTC); err != nil {
@@ -615,6 +610,10 @@ func zone(f *plan.Field) *code.Statement {
 func (w *writer) scanText(scan *scanning, f *plan.Field, target *code.Statement, note *code.Statement) {
 	raw := "raw" + f.Name
 	typ := code.Any()
+	at := code.Id("at")
+	if isLocal(f) {
+		at = code.Id("localClock").Call(at)
+	}
 	var parse *code.Statement
 	switch {
 	case f.Fraction && f.Null:
@@ -624,19 +623,23 @@ func (w *writer) scanText(scan *scanning, f *plan.Field, target *code.Statement,
 	case f.Width > 0:
 		parse = code.Id("parseDigits").Call(code.Id(raw), timeUnit(f))
 	default:
-		parse = code.Id("parseTime").Call(code.Id(raw), code.Lit(f.Layout), zone(f))
+		parse = code.Id("parseTime").Call(code.Id(raw), code.Lit(f.Layout), code.Qual("time", "UTC"))
 	}
 	scan.vars = append(scan.vars, code.Var().Id(raw).Add(typ))
 	scan.dest = append(scan.dest, code.Op("&").Id(raw))
 	if !f.Null {
 		scan.after = append(scan.after,
 			code.If(code.List(code.Id("at"), code.Err()).Op(":=").Add(parse), code.Err().Op("!=").Nil()).Block(note).
-				Else().Block(target.Clone().Op("=").Id("at")))
+				Else().Block(target.Clone().Op("=").Add(at)))
 		return
+	}
+	keep := []*code.Statement{target.Clone().Op("=").Op("&").Id("at")}
+	if isLocal(f) {
+		keep = []*code.Statement{code.Id("at").Op("=").Add(at), keep[0]}
 	}
 	scan.after = append(scan.after, code.If(code.Id(raw).Op("!=").Nil()).Block(
 		code.If(code.List(code.Id("at"), code.Err()).Op(":=").Add(parse), code.Err().Op("!=").Nil()).Block(note).
-			Else().Block(target.Clone().Op("=").Op("&").Id("at"))))
+			Else().Block(keep...)))
 }
 
 // parseTimeFunc emits
@@ -840,4 +843,42 @@ func (w *writer) wallClockFunc(f *code.File) {
 				}
 				g.Id("zone")
 			}))))
+}
+
+// localClockFunc emits
+//
+//	func localClock(t time.Time) time.Time {
+//		if t.IsZero() {
+//			return t
+//		}
+//		clock := func(zone *time.Location) time.Time {
+//			return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
+//		}
+//		at := clock(time.Local)
+//		if at.Hour() == t.Hour() && at.Minute() == t.Minute() {
+//			return at
+//		}
+//		_, before := at.AddDate(0, 0, -1).Zone()
+//		return clock(time.FixedZone("", before))
+//	}
+func (w *writer) localClockFunc(f *code.File) {
+	part := func(name string) *code.Statement { return code.Id("t").Dot(name).Call() }
+	same := func(name string) *code.Statement {
+		return code.Id("at").Dot(name).Call().Op("==").Add(part(name))
+	}
+	decl(f, []string{"localClock is the time whose clock in the local zone reads as t, which came without one. In the hour that is left out when clocks are set forward it is a time by the clock of the day before, so that it still reads as t."},
+		code.Func().Id("localClock").Params(code.Id("t").Qual("time", "Time")).Qual("time", "Time").Block(
+			code.If(code.Id("t").Dot("IsZero").Call()).Block(code.Return(code.Id("t"))),
+			code.Id("clock").Op(":=").Func().Params(code.Id("zone").Op("*").Qual("time", "Location")).Qual("time", "Time").Block(
+				code.Return(code.Qual("time", "Date").CallFunc(func(g *code.Group) {
+					for _, name := range []string{"Year", "Month", "Day", "Hour", "Minute", "Second", "Nanosecond"} {
+						g.Add(part(name))
+					}
+					g.Id("zone")
+				}))),
+			code.Id("at").Op(":=").Id("clock").Call(code.Qual("time", "Local")),
+			code.If(same("Hour").Op("&&").Add(same("Minute"))).Block(code.Return(code.Id("at"))),
+			code.List(code.Id("_"), code.Id("before")).Op(":=").Id("at").Dot("AddDate").Call(code.Lit(0), code.Lit(0), code.Lit(-1)).Dot("Zone").Call(),
+			code.Return(code.Id("clock").Call(code.Qual("time", "FixedZone").Call(code.Lit(""), code.Id("before")))),
+		))
 }

@@ -94,6 +94,7 @@ func (w *writer) parts() []part {
 		{"parseUnits", "args.go", w.parseUnitsFunc},
 		{"inUnits", "args.go", w.inUnitsFunc},
 		{"wallClock", "args.go", w.wallClockFunc},
+		{"localClock", "args.go", w.localClockFunc},
 		{"compareNull", "args.go", w.compareNullFunc},
 		{"compareBool", "args.go", w.compareBoolFunc},
 		{"compareNumber", "args.go", w.compareNumberFunc},

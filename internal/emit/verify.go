@@ -80,8 +80,8 @@ func (w *writer) schemaErrorType(f *code.File) {
 //		return nil
 //	}
 //
-// A check that has to see how an argument travels is given the number 1; then all
-// have a list of arguments.
+// A check that has to see how an argument travels is given the number 1, and one that
+// compares clocks the present; then all have a list of arguments.
 func (w *writer) verifyMethod(f *code.File) {
 	text := []*code.Statement{code.Id("check").Dot("text")}
 	given := slices.ContainsFunc(w.Verify.Checks, func(c plan.Check) bool { return len(c.Statement.Args) > 0 })
@@ -102,7 +102,7 @@ func (w *writer) verifyMethod(f *code.File) {
 					row := []*code.Statement{w.textOf(code.Id("q"), c.Statement), code.Lit(c.Mend)}
 					switch {
 					case len(c.Statement.Args) > 0:
-						row = append(row, code.Index().Any().Values(code.Lit(1)))
+						row = append(row, code.Index().Any().Values(w.checkArgument(c.Statement.Args[0])))
 					case given:
 						row = append(row, code.Nil())
 					}
@@ -158,7 +158,7 @@ func (w *writer) checkFitMethod(f *code.File) {
 	}
 	ask := []*code.Statement{code.Id("ctx"), code.Id("tx"), code.Id("scanProblem"), w.textOf(code.Id("q"), c.Statement)}
 	if len(c.Statement.Args) > 0 {
-		ask = append(ask, code.Lit(1))
+		ask = append(ask, w.checkArgument(c.Statement.Args[0]))
 	}
 	found := code.Id("found").Index(code.Lit(0)).Op("+").Lit(": " + c.Mend)
 	decl(f, []string{"checkFit refuses to work in a transaction where jobs would be lost and nobody told: the database must answer sql/" + c.Statement.Name + ".sql with no row. It asks once, since all connections of a program are alike."},
@@ -174,11 +174,21 @@ func (w *writer) checkFitMethod(f *code.File) {
 		))
 }
 
+// checkArgument is the argument of a check.
+func (w *writer) checkArgument(a plan.Arg) *code.Statement {
+	if a.Kind != plan.ArgClock {
+		return code.Lit(1)
+	}
+	f := *a.Field
+	f.Null = false
+	return w.value(&f, code.Qual("time", "Now").Call(), false)
+}
+
 // checkStatements lists the statements of the checks.
 func (w *writer) checkStatements() []*plan.Statement {
 	var all []*plan.Statement
 	for _, c := range w.Verify.Checks {
-		if args := c.Statement.Args; len(args) > 1 || len(args) == 1 && args[0].Kind != plan.ArgLimit {
+		if args := c.Statement.Args; len(args) > 1 || len(args) == 1 && args[0].Kind != plan.ArgLimit && args[0].Kind != plan.ArgClock {
 			w.fail("the check %s has arguments that nobody gives", c.Statement.Name)
 		}
 		all = append(all, c.Statement)

@@ -143,9 +143,10 @@ func (b *builder) field(c *queue.Column) *Field {
 		// A day of the calendar, which is the same day wherever it was written down.
 	case rule.Codec != "":
 		f.Codec, f.Layout = Codec(rule.Codec), rule.Layout
+		f.Bare = f.Codec == TextTime && c.Type.Class == schema.Date && c.Clock == "" // likewise
 	}
 	f.Digits = c.Type.Class == schema.Decimal && f.GoType == "string"
-	f.UTC = cmp.Or(c.Clock, b.spec.Clock) != "local"
+	f.UTC = f.Bare || cmp.Or(c.Clock, b.spec.Clock) != "local"
 	if c.Type.Class == schema.Text && c.Type.Enum {
 		f.GoType = "string"
 	}

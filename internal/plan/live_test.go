@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	_ "modernc.org/sqlite"
@@ -363,9 +364,21 @@ func TestStatementsOnSQLite(t *testing.T) {
 					if strings.HasPrefix(check.Statement.Name, "verify_index") {
 						continue // the advice was not taken
 					}
-					var wrong string
-					if err := db.QueryRow(p.Sampled(check.Statement.SQL)).Scan(&wrong); err != sql.ErrNoRows {
+					ask := func(now time.Time) (wrong string, err error) {
+						var args []any
+						for _, a := range check.Statement.Args {
+							args = append(args, now.Format(a.Field.Layout))
+						}
+						err = db.QueryRow(p.Sampled(check.Statement.SQL), args...).Scan(&wrong)
+						return wrong, err
+					}
+					if wrong, err := ask(time.Now()); err != sql.ErrNoRows {
 						t.Errorf("%s, %s: %q, %v\n%s", what, check.Statement.Name, wrong, err, p.Sampled(check.Statement.SQL))
+					}
+					for _, ahead := range []time.Duration{-time.Hour, time.Hour} {
+						if wrong, err := ask(time.Now().Add(ahead)); err != nil && len(check.Statement.Args) > 0 {
+							t.Errorf("%s, %s: of clocks %v apart: %q, %v", what, check.Statement.Name, ahead, wrong, err)
+						}
 					}
 				}
 			}

@@ -160,12 +160,15 @@ type Field struct {
 	// Fraction, of numbers since 1970: the number may have digits behind the point, and
 	// travels as it is written.
 	Fraction bool
-	UTC      bool   // of TextTime and WallTime: read and written as UTC, else local
-	Doc      string // sentence for the field, "" when the name says it
-	Element  bool   // an element of the column's array
-	RowID    bool   // ctid or rowid: no column of the table
-	Payload  bool   // redacted in logs
-	Fence    bool
+	UTC      bool // of TextTime and WallTime: read and written as UTC, else local
+	// Bare, of TextTime and WallTime: what its clock reads is written as it is, wherever that
+	// is.
+	Bare    bool
+	Doc     string // sentence for the field, "" when the name says it
+	Element bool   // an element of the column's array
+	RowID   bool   // ctid or rowid: no column of the table
+	Payload bool   // redacted in logs
+	Fence   bool
 	// Cast is the type to which an array or a scalar argument is cast, in the
 	// dialect's words ("bigint", "uuid"); "" when none is needed.
 	Cast string
@@ -233,6 +236,7 @@ type ArgKind string
 // The kinds of arguments.
 const (
 	ArgLimit    ArgKind = "limit"     // how many rows at most: int
+	ArgClock    ArgKind = "clock"     // the present of the program, as Field keeps it
 	ArgLow      ArgKind = "low"       // low bound of the key: Claim.Low
 	ArgToken    ArgKind = "token"     // a fresh random value, Claim.Token, or the key of Claim.BatchRow
 	ArgWorker   ArgKind = "worker"    // the queue's worker; Field, when set, gives its Go type, Max its longest text

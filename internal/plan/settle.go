@@ -906,6 +906,9 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 		})
 	}
 	check("verify_settings", mendSettings, func(*scope, *values) {})
+	if c := b.localTime(); c != nil {
+		check("verify_clock", mendClock, func(s *scope, v *values) { s.compareClocks(v, c) })
+	}
 	if b.movesRow(b.spec.Steps()...) != "" {
 		check("verify_movement", "a job's state decides in which partition its row stands, so rows must be able to move", func(*scope, *values) {})
 	}
@@ -930,7 +933,38 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 const (
 	mendColumns  = "generate again from the present schema, or migrate the database"
 	mendSettings = "see the message; claims need it"
+	mendClock    = "columns with clock: local are on the clock of the database's session, and the program reads and writes them in its own time zone; give both the same one, TZ of the program or the time zone of the database"
 )
+
+// localTime returns a column that keeps times on the clock of the session and that Go knows,
+// nil when there is none. Days say too little to compare clocks by.
+func (b *builder) localTime() *schema.Column {
+	for _, c := range b.spec.Columns {
+		f := b.fields[c.Column]
+		if f == nil || f.UTC || f.Bare || c.Type.Class == schema.Date || f.Codec != WallTime && f.Codec != TextTime {
+			continue
+		}
+		if f.Layout != "" && !strings.Contains(f.Layout, "04") || b.newScope().age(c.Column, nil, strings.Clone) == "" {
+			continue
+		}
+		return c.Column
+	}
+	return nil
+}
+
+// compareClocks has a question compare the clock of the session with that of the program, as
+// a column keeps what they read.
+func (s *scope) compareClocks(v *values, c *schema.Column) {
+	v.Clock = s.clock(c, nil)
+	if form := s.rule(c).Read; form != "" {
+		v.Clock = dialect.Fill(form, "column", v.Clock)
+	}
+	arg := s.arg(Arg{Kind: ArgClock, Field: s.fields[c]})
+	if s.rule(c).Write == "" {
+		arg = s.d.Cast(arg, s.castType(c.Type))
+	}
+	v.Ahead = s.age(c, nil, func(string) string { return s.write(c, arg) })
+}
 
 // ask adds a question over the table of b to Verify, where the server has it; of says of
 // what it asks.

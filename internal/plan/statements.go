@@ -83,6 +83,9 @@ type values struct {
 	Triggers    bool // the DDL of the table has triggers
 	Lease       leaseValues
 	Group       groupValues
+	// Clock is the present of the database as a text, and Ahead by how many seconds it is
+	// ahead of that of the program.
+	Clock, Ahead string
 }
 
 // names are what the rows of a statement are called besides the table's own.

@@ -2,11 +2,15 @@ package corpus
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/qgen-dev/qgen/test/corpus/gen/sendslocal"
 	"github.com/qgen-dev/qgen/test/corpus/gen/sendspg"
 	"github.com/qgen-dev/qgen/test/corpus/gen/sendssql"
 	"github.com/qgen-dev/qgen/test/servers"
@@ -72,6 +76,65 @@ func TestSends(t *testing.T) {
 					return sent, err
 				})
 			})
+		})
+	}
+}
+
+// TestSendsLocal has times on the clock of the session, which has to be that of the program:
+// else Verify says so.
+func TestSendsLocal(t *testing.T) {
+	york, err := time.LoadLocation("America/New_York")
+	good(t, err)
+	local := time.Local
+	t.Cleanup(func() { time.Local = local })
+	for _, server := range live["postgresql"] {
+		t.Run(server, func(t *testing.T) {
+			ctx := t.Context()
+			driver, dsn := place(t, "postgresql", server)
+			b := base{engine: "postgresql", DB: servers.Open(t, driver, dsn, 4)}
+			create(t, b.DB, "sends/postgresql.sql", "gen/sendslocal/schema/indexes.sql")
+			config, err := pgxpool.ParseConfig(dsn)
+			good(t, err)
+			config.ConnConfig.RuntimeParams["timezone"] = york.String()
+			pool, err := pgxpool.NewWithConfig(ctx, config)
+			good(t, err)
+			t.Cleanup(pool.Close)
+			q := sendslocal.New(pool)
+			time.Local = time.UTC
+			if err := q.Verify(ctx); !errors.Is(err, sendslocal.ErrSchema) || !strings.Contains(err.Error(), "the clock of the database reads ") {
+				t.Errorf("of two clocks Verify says %v", err)
+			}
+			time.Local = york
+			good(t, q.Verify(ctx))
+
+			now := time.Now().Truncate(time.Millisecond)
+			for _, due := range []time.Time{now.Add(-time.Minute).UTC(), now.Add(time.Minute).UTC()} {
+				_, err = q.Enqueue(ctx, sendslocal.NewJob{Name: "a", Due: &due, Made: now.UTC()})
+				good(t, err)
+			}
+			jobs, err := q.Claim(ctx, now.Add(time.Hour).UTC(), 10)
+			good(t, err)
+			if len(jobs) != 1 || !jobs[0].Due.Equal(now.Add(-time.Minute)) || !jobs[0].Made.Equal(now) {
+				t.Fatalf("claimed %v", jobs)
+			}
+
+			// What a clock reads once, twice, and never: a job is settled by what the claim
+			// left, and a worker of another program may be the one that does.
+			for _, text := range []string{"2026-07-01 12:00:00", "2026-11-01 01:30:00", "2026-03-08 02:30:00"} {
+				b.run(t, "UPDATE sends SET until = '"+text+"', made = '"+text+"', due = NULL")
+				seen, err := q.Peek(ctx, now, 1)
+				good(t, err)
+				job := jobs[0]
+				if job.Until = seen[0].Made; job.Until.Format(time.DateTime) != text {
+					t.Errorf("%s is read as %v", text, job.Until)
+				}
+				wire, err := json.Marshal(job)
+				good(t, err)
+				var sent sendslocal.Job
+				good(t, json.Unmarshal(wire, &sent))
+				good(t, q.Complete(ctx, sent.Done(now)))
+			}
+			b.want(t, "SELECT count(*) FROM sends WHERE due = '"+now.In(york).Format("2006-01-02 15:04:05.999")+"'", "1")
 		})
 	}
 }

@@ -93,10 +93,10 @@ func scanExtended(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawLeaseTill, "2006-01-02 15:04:05.999999", time.Local); err != nil {
+	if at, err := parseTime(rawLeaseTill, "2006-01-02 15:04:05.999999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column lease_till: %w", err))
 	} else {
-		j.LeaseTill = at
+		j.LeaseTill = localClock(at)
 	}
 	return j, nil
 }

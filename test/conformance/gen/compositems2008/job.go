@@ -70,10 +70,10 @@ func scanJob(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawLeaseTill, "2006-01-02T15:04:05.9999999", time.Local); err != nil {
+	if at, err := parseTime(rawLeaseTill, "2006-01-02T15:04:05.9999999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column lease_till: %w", err))
 	} else {
-		j.LeaseTill = at
+		j.LeaseTill = localClock(at)
 	}
 	return j, nil
 }

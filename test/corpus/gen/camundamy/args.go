@@ -82,6 +82,24 @@ func parseTime(value any, layout string, zone *time.Location) (time.Time, error)
 	return time.Time{}, fmt.Errorf("%v is no text", value)
 }
 
+// localClock is the time whose clock in the local zone reads as t, which came without one. In
+// the hour that is left out when clocks are set forward it is a time by the clock of the day
+// before, so that it still reads as t.
+func localClock(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	clock := func(zone *time.Location) time.Time {
+		return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone)
+	}
+	at := clock(time.Local)
+	if at.Hour() == t.Hour() && at.Minute() == t.Minute() {
+		return at
+	}
+	_, before := at.AddDate(0, 0, -1).Zone()
+	return clock(time.FixedZone("", before))
+}
+
 // compareNull compares two values of which either may be missing; first puts the missing ones
 // first.
 func compareNull[T any](a, b *T, first bool, compare func(a, b T) int) int {

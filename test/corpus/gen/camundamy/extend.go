@@ -94,10 +94,10 @@ func scanExtended(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawLockExpTime, "2006-01-02 15:04:05.999999", time.Local); err != nil {
+	if at, err := parseTime(rawLockExpTime, "2006-01-02 15:04:05.999999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column LOCK_EXP_TIME_: %w", err))
 	} else {
-		j.LockExpTime = at
+		j.LockExpTime = localClock(at)
 	}
 	return j, nil
 }

@@ -147,15 +147,16 @@ func scanJob(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawLockExpTime, "2006-01-02 15:04:05.000000000", time.Local); err != nil {
+	if at, err := parseTime(rawLockExpTime, "2006-01-02 15:04:05.000000000", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column LOCK_EXP_TIME_: %w", err))
 	} else {
-		j.LockExpTime = at
+		j.LockExpTime = localClock(at)
 	}
 	if rawDuedate != nil {
-		if at, err := parseTime(rawDuedate, "2006-01-02 15:04:05.000000000", time.Local); err != nil {
+		if at, err := parseTime(rawDuedate, "2006-01-02 15:04:05.000000000", time.UTC); err != nil {
 			j.Err = errors.Join(j.Err, fmt.Errorf("column DUEDATE_: %w", err))
 		} else {
+			at = localClock(at)
 			j.Duedate = &at
 		}
 	}

@@ -71,9 +71,10 @@ func scanPeeked(r row) (Job, error) {
 		j.Err = scanEach(r, dest)
 	}
 	if rawDuedate != nil {
-		if at, err := parseTime(rawDuedate, "2006-01-02 15:04:05.000000000", time.Local); err != nil {
+		if at, err := parseTime(rawDuedate, "2006-01-02 15:04:05.000000000", time.UTC); err != nil {
 			j.Err = errors.Join(j.Err, fmt.Errorf("column DUEDATE_: %w", err))
 		} else {
+			at = localClock(at)
 			j.Duedate = &at
 		}
 	}

@@ -68,6 +68,6 @@ func scanExtended(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	j.LockExpTime = wallClock(rawLockExpTime, time.Local)
+	j.LockExpTime = localClock(rawLockExpTime)
 	return j, nil
 }

@@ -146,9 +146,9 @@ func scanJob(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	j.LockExpTime = wallClock(rawLockExpTime, time.Local)
+	j.LockExpTime = localClock(rawLockExpTime)
 	if rawDuedate != nil {
-		at := wallClock(*rawDuedate, time.Local)
+		at := localClock(*rawDuedate)
 		j.Duedate = &at
 	}
 	return j, nil

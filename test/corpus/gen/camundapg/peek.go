@@ -68,7 +68,7 @@ func scanPeeked(r row) (Job, error) {
 		j.Err = scanEach(r, dest)
 	}
 	if rawDuedate != nil {
-		at := wallClock(*rawDuedate, time.Local)
+		at := localClock(*rawDuedate)
 		j.Duedate = &at
 	}
 	return j, nil

@@ -48,7 +48,7 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	return q.settleWith(ctx, "complete", jobs, func(db DBTX) (found []Key, err error) {
-		locked, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Local().Format("2006-01-02T15:04:05.999")} })
+		locked, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Format("2006-01-02T15:04:05.999")} })
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 			return nil, err
 		}
 		held := stillHeld(jobs, found)
-		batch, err := jsonRows(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Local().Format("2006-01-02T15:04:05.999")} })
+		batch, err := jsonRows(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Format("2006-01-02T15:04:05.999")} })
 		if err != nil {
 			return nil, err
 		}

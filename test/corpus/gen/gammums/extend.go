@@ -41,7 +41,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	var fresh []Job
 	ctx = q.hook.Before(ctx, "extend")
 	defer func() { q.hook.After(ctx, "extend", len(fresh), err) }()
-	batch, err := jsonRows(jobs, func(j *Job) []any { return []any{j.ID, j.SendingTimeOut.Local().Format("2006-01-02T15:04:05.999")} })
+	batch, err := jsonRows(jobs, func(j *Job) []any { return []any{j.ID, j.SendingTimeOut.Format("2006-01-02T15:04:05.999")} })
 	if err != nil {
 		return fmt.Errorf("gammums: extend: %w", err)
 	}
@@ -75,10 +75,10 @@ func scanExtended(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawSendingTimeOut, "2006-01-02T15:04:05.999", time.Local); err != nil {
+	if at, err := parseTime(rawSendingTimeOut, "2006-01-02T15:04:05.999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column SendingTimeOut: %w", err))
 	} else {
-		j.SendingTimeOut = at
+		j.SendingTimeOut = localClock(at)
 	}
 	return j, nil
 }

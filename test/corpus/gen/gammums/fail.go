@@ -54,14 +54,14 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	}
 	failures++
 	if failures < 5 {
-		batch, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Local().Format("2006-01-02T15:04:05.999")} })
+		batch, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Format("2006-01-02T15:04:05.999")} })
 		if err != nil {
 			return fmt.Errorf("gammums: fail: %w", err)
 		}
 		return q.settle(ctx, "fail", jobs, retrySQL, backoff(failures).Seconds(), batch)
 	}
 	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
-		locked, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Local().Format("2006-01-02T15:04:05.999")} })
+		locked, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Format("2006-01-02T15:04:05.999")} })
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 			return nil, err
 		}
 		held := stillHeld(jobs, found)
-		batch, err := jsonRows(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Local().Format("2006-01-02T15:04:05.999")} })
+		batch, err := jsonRows(held, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Format("2006-01-02T15:04:05.999")} })
 		if err != nil {
 			return nil, err
 		}

@@ -68,15 +68,15 @@ func scanPeeked(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawInsertIntoDB, "2006-01-02T15:04:05.999", time.Local); err != nil {
+	if at, err := parseTime(rawInsertIntoDB, "2006-01-02T15:04:05.999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column InsertIntoDB: %w", err))
 	} else {
-		j.InsertIntoDB = at
+		j.InsertIntoDB = localClock(at)
 	}
-	if at, err := parseTime(rawSendingDateTime, "2006-01-02T15:04:05.999", time.Local); err != nil {
+	if at, err := parseTime(rawSendingDateTime, "2006-01-02T15:04:05.999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column SendingDateTime: %w", err))
 	} else {
-		j.SendingDateTime = at
+		j.SendingDateTime = localClock(at)
 	}
 	return j, nil
 }

@@ -35,7 +35,7 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 			return q.Requeue(ctx, delay, jobs[from:to]...)
 		})
 	}
-	batch, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Local().Format("2006-01-02T15:04:05.999")} })
+	batch, err := jsonRows(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.Format("2006-01-02T15:04:05.999")} })
 	if err != nil {
 		return fmt.Errorf("gammums: requeue: %w", err)
 	}

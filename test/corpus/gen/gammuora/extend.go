@@ -49,7 +49,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 		fresh = nil
 		held, err := changed(ctx, db, jobs, extendSQL,
 			column(jobs, func(j *Job) int64 { return j.ID }),
-			column(jobs, func(j *Job) string { return j.Sendingtimeout.Local().Format("2006-01-02 15:04:05.000000000") }),
+			column(jobs, func(j *Job) string { return j.Sendingtimeout.Format("2006-01-02 15:04:05.000000000") }),
 		)
 		if err != nil || len(held) == 0 {
 			return err
@@ -85,10 +85,10 @@ func scanExtended(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawSendingtimeout, "2006-01-02 15:04:05.000000000", time.Local); err != nil {
+	if at, err := parseTime(rawSendingtimeout, "2006-01-02 15:04:05.000000000", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column SENDINGTIMEOUT: %w", err))
 	} else {
-		j.Sendingtimeout = at
+		j.Sendingtimeout = localClock(at)
 	}
 	return j, nil
 }

@@ -55,37 +55,31 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	if failures < 5 {
 		return q.settle(ctx, "fail", jobs, retrySQL,
 			column(jobs, func(j Job) int64 { return j.ID }),
-			column(jobs, func(j Job) string { return j.Sendingtimeout.Local().Format("2006-01-02 15:04:05.000000000") }),
+			column(jobs, func(j Job) string { return j.Sendingtimeout.Format("2006-01-02 15:04:05.000000000") }),
 			backoff(failures).Seconds(),
 		)
 	}
 	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, failLockSQL,
-			list{first: "(ID = :v0 AND SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", more: "\n       OR (ID = :v0 AND SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", pad: true, rows: column(jobs, func(j Job) []any {
-				return []any{j.ID, j.Sendingtimeout.Local().Format("2006-01-02 15:04:05.000000000")}
-			})},
+			list{first: "(ID = :v0 AND SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", more: "\n       OR (ID = :v0 AND SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.Sendingtimeout.Format("2006-01-02 15:04:05.000000000")} })},
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, failMoveSQL,
-			list{first: "(held.ID = :v0 AND held.SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", more: "\n       OR (held.ID = :v0 AND held.SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", pad: true, rows: column(held, func(j Job) []any {
-				return []any{j.ID, j.Sendingtimeout.Local().Format("2006-01-02 15:04:05.000000000")}
-			})},
+			list{first: "(held.ID = :v0 AND held.SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", more: "\n       OR (held.ID = :v0 AND held.SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Sendingtimeout.Format("2006-01-02 15:04:05.000000000")} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, failDeleteOutboxMultipartSQL,
-			list{first: "(held.ID = :v0 AND held.SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", more: "\n       OR (held.ID = :v0 AND held.SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", pad: true, rows: column(held, func(j Job) []any {
-				return []any{j.ID, j.Sendingtimeout.Local().Format("2006-01-02 15:04:05.000000000")}
-			})},
+			list{first: "(held.ID = :v0 AND held.SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", more: "\n       OR (held.ID = :v0 AND held.SENDINGTIMEOUT = TO_TIMESTAMP(:v0, 'YYYY-MM-DD HH24:MI:SS.FF9'))", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID, j.Sendingtimeout.Format("2006-01-02 15:04:05.000000000")} })},
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, failSQL,
 			column(held, func(j Job) int64 { return j.ID }),
-			column(held, func(j Job) string { return j.Sendingtimeout.Local().Format("2006-01-02 15:04:05.000000000") }),
+			column(held, func(j Job) string { return j.Sendingtimeout.Format("2006-01-02 15:04:05.000000000") }),
 		); err != nil {
 			return nil, err
 		}

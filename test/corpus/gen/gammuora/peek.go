@@ -68,15 +68,15 @@ func scanPeeked(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawInsertintodb, "2006-01-02 15:04:05.000000000", time.Local); err != nil {
+	if at, err := parseTime(rawInsertintodb, "2006-01-02 15:04:05.000000000", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column INSERTINTODB: %w", err))
 	} else {
-		j.Insertintodb = at
+		j.Insertintodb = localClock(at)
 	}
-	if at, err := parseTime(rawSendingdatetime, "2006-01-02 15:04:05.000000000", time.Local); err != nil {
+	if at, err := parseTime(rawSendingdatetime, "2006-01-02 15:04:05.000000000", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column SENDINGDATETIME: %w", err))
 	} else {
-		j.Sendingdatetime = at
+		j.Sendingdatetime = localClock(at)
 	}
 	return j, nil
 }

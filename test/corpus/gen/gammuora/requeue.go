@@ -36,7 +36,7 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 	}
 	return q.settle(ctx, "requeue", jobs, requeueSQL,
 		column(jobs, func(j Job) int64 { return j.ID }),
-		column(jobs, func(j Job) string { return j.Sendingtimeout.Local().Format("2006-01-02 15:04:05.000000000") }),
+		column(jobs, func(j Job) string { return j.Sendingtimeout.Format("2006-01-02 15:04:05.000000000") }),
 		delay.Seconds(),
 	)
 }

@@ -45,7 +45,7 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	return q.settleWith(ctx, "complete", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, completeLockSQL,
 			textArray(jobs, func(j Job) any { return j.ID }),
-			textArray(jobs, func(j Job) any { return j.SendingTimeOut.Local() }),
+			textArray(jobs, func(j Job) any { return j.SendingTimeOut }),
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
@@ -53,19 +53,19 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, completeMoveSQL,
 			textArray(held, func(j Job) any { return j.ID }),
-			textArray(held, func(j Job) any { return j.SendingTimeOut.Local() }),
+			textArray(held, func(j Job) any { return j.SendingTimeOut }),
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, completeDeleteOutboxMultipartSQL,
 			textArray(held, func(j Job) any { return j.ID }),
-			textArray(held, func(j Job) any { return j.SendingTimeOut.Local() }),
+			textArray(held, func(j Job) any { return j.SendingTimeOut }),
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, completeSQL,
 			textArray(held, func(j Job) any { return j.ID }),
-			textArray(held, func(j Job) any { return j.SendingTimeOut.Local() }),
+			textArray(held, func(j Job) any { return j.SendingTimeOut }),
 		); err != nil {
 			return nil, err
 		}

@@ -37,7 +37,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	err = q.retry(ctx, "extend", func(db DBTX) (err error) {
 		fresh, err = query(ctx, db, scanExtended, extendSQL,
 			textArray(jobs, func(j *Job) any { return j.ID }),
-			textArray(jobs, func(j *Job) any { return j.SendingTimeOut.Local() }),
+			textArray(jobs, func(j *Job) any { return j.SendingTimeOut }),
 		)
 		return err
 	})
@@ -67,6 +67,6 @@ func scanExtended(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	j.SendingTimeOut = wallClock(rawSendingTimeOut, time.Local)
+	j.SendingTimeOut = localClock(rawSendingTimeOut)
 	return j, nil
 }

@@ -56,13 +56,13 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		return q.settle(ctx, "fail", jobs, retrySQL,
 			backoff(failures).Seconds(),
 			textArray(jobs, func(j Job) any { return j.ID }),
-			textArray(jobs, func(j Job) any { return j.SendingTimeOut.Local() }),
+			textArray(jobs, func(j Job) any { return j.SendingTimeOut }),
 		)
 	}
 	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
 		found, err = query(ctx, db, scanKey, failLockSQL,
 			textArray(jobs, func(j Job) any { return j.ID }),
-			textArray(jobs, func(j Job) any { return j.SendingTimeOut.Local() }),
+			textArray(jobs, func(j Job) any { return j.SendingTimeOut }),
 		)
 		if err != nil || len(found) == 0 {
 			return nil, err
@@ -70,19 +70,19 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		held := stillHeld(jobs, found)
 		if _, err := exec(ctx, db, failMoveSQL,
 			textArray(held, func(j Job) any { return j.ID }),
-			textArray(held, func(j Job) any { return j.SendingTimeOut.Local() }),
+			textArray(held, func(j Job) any { return j.SendingTimeOut }),
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, failDeleteOutboxMultipartSQL,
 			textArray(held, func(j Job) any { return j.ID }),
-			textArray(held, func(j Job) any { return j.SendingTimeOut.Local() }),
+			textArray(held, func(j Job) any { return j.SendingTimeOut }),
 		); err != nil {
 			return nil, err
 		}
 		if _, err := exec(ctx, db, failSQL,
 			textArray(held, func(j Job) any { return j.ID }),
-			textArray(held, func(j Job) any { return j.SendingTimeOut.Local() }),
+			textArray(held, func(j Job) any { return j.SendingTimeOut }),
 		); err != nil {
 			return nil, err
 		}

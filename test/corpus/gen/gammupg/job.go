@@ -133,9 +133,9 @@ func scanJob(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	j.InsertIntoDB = wallClock(rawInsertIntoDB, time.Local)
-	j.SendingDateTime = wallClock(rawSendingDateTime, time.Local)
-	j.SendingTimeOut = wallClock(rawSendingTimeOut, time.Local)
+	j.InsertIntoDB = localClock(rawInsertIntoDB)
+	j.SendingDateTime = localClock(rawSendingDateTime)
+	j.SendingTimeOut = localClock(rawSendingTimeOut)
 	return j, nil
 }
 

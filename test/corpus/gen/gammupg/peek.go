@@ -66,7 +66,7 @@ func scanPeeked(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	j.InsertIntoDB = wallClock(rawInsertIntoDB, time.Local)
-	j.SendingDateTime = wallClock(rawSendingDateTime, time.Local)
+	j.InsertIntoDB = localClock(rawInsertIntoDB)
+	j.SendingDateTime = localClock(rawSendingDateTime)
 	return j, nil
 }

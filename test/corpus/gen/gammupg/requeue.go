@@ -32,6 +32,6 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 	return q.settle(ctx, "requeue", jobs, requeueSQL,
 		delay.Seconds(),
 		textArray(jobs, func(j Job) any { return j.ID }),
-		textArray(jobs, func(j Job) any { return j.SendingTimeOut.Local() }),
+		textArray(jobs, func(j Job) any { return j.SendingTimeOut }),
 	)
 }

@@ -62,7 +62,7 @@ func scanJob(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	j.CreatedAt = wallClock(rawCreatedAt, time.Local)
+	j.CreatedAt = localClock(rawCreatedAt)
 	return j, nil
 }
 

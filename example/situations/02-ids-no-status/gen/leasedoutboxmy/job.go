@@ -70,10 +70,10 @@ func scanJob(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawAdded, "2006-01-02 15:04:05.999999", time.Local); err != nil {
+	if at, err := parseTime(rawAdded, "2006-01-02 15:04:05.999999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column added: %w", err))
 	} else {
-		j.Added = at
+		j.Added = localClock(at)
 	}
 	if at, err := parseTime(rawClaimedUntil, "2006-01-02 15:04:05.999999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column claimed_until: %w", err))

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"errors"
 	"strings"
+	"time"
 )
 
 var (
@@ -21,6 +22,10 @@ var (
 	//go:embed sql/verify_settings.sql
 	verifySettingsFile string
 	verifySettingsSQL  = statement(verifySettingsFile)
+
+	//go:embed sql/verify_clock.sql
+	verifyClockFile string
+	verifyClockSQL  = statement(verifyClockFile)
 
 	//go:embed sql/verify_index.sql
 	verifyIndexFile string
@@ -53,23 +58,25 @@ func (e *SchemaError) Unwrap() error {
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
-// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_settings.sql and
-// sql/verify_index.sql.
+// Its SQL is sql/verify_version.sql, sql/verify_columns.sql, sql/verify_settings.sql,
+// sql/verify_clock.sql and sql/verify_index.sql.
 func (q *Queue) Verify(ctx context.Context) (err error) {
 	var problems []string
 	ctx = q.hook.Before(ctx, "verify")
 	defer func() { q.hook.After(ctx, "verify", len(problems), err) }()
 	for _, check := range []struct {
 		text, mend string
+		args       []any
 	}{
-		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
-		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
-		{verifySettingsSQL, "see the message; claims need it"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes"},
+		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server", nil},
+		{verifyColumnsSQL, "generate again from the present schema, or migrate the database", nil},
+		{verifySettingsSQL, "see the message; claims need it", nil},
+		{verifyClockSQL, "columns with clock: local are on the clock of the database's session, and the program reads and writes them in its own time zone; give both the same one, TZ of the program or the time zone of the database", []any{time.Now().Local().Format("2006-01-02 15:04:05.999999")}},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes", nil},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {
-			found, err = query(ctx, db, scanProblem, check.text)
+			found, err = query(ctx, db, scanProblem, check.text, check.args...)
 			return err
 		})
 		if err != nil {

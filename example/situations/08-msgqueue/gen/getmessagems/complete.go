@@ -34,7 +34,7 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		})
 	}
 	batch, err := jsonRows(jobs, func(j Job) []any {
-		return []any{j.MsgQueueID, j.StartTime.Local().Format("2006-01-02T15:04:05.999"), j.ReaderCode}
+		return []any{j.MsgQueueID, j.StartTime.Format("2006-01-02T15:04:05.999"), j.ReaderCode}
 	})
 	if err != nil {
 		return fmt.Errorf("getmessagems: complete: %w", err)

@@ -42,7 +42,7 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	ctx = q.hook.Before(ctx, "extend")
 	defer func() { q.hook.After(ctx, "extend", len(fresh), err) }()
 	batch, err := jsonRows(jobs, func(j *Job) []any {
-		return []any{j.MsgQueueID, j.StartTime.Local().Format("2006-01-02T15:04:05.999"), j.ReaderCode}
+		return []any{j.MsgQueueID, j.StartTime.Format("2006-01-02T15:04:05.999"), j.ReaderCode}
 	})
 	if err != nil {
 		return fmt.Errorf("getmessagems: extend: %w", err)
@@ -77,10 +77,10 @@ func scanExtended(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawStartTime, "2006-01-02T15:04:05.999", time.Local); err != nil {
+	if at, err := parseTime(rawStartTime, "2006-01-02T15:04:05.999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column StartTime: %w", err))
 	} else {
-		j.StartTime = at
+		j.StartTime = localClock(at)
 	}
 	return j, nil
 }

@@ -27,7 +27,7 @@ var (
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	batch, err := jsonRows(jobs, func(j Job) []any {
-		return []any{j.MsgQueueID, j.StartTime.Local().Format("2006-01-02T15:04:05.999"), j.ReaderCode}
+		return []any{j.MsgQueueID, j.StartTime.Format("2006-01-02T15:04:05.999"), j.ReaderCode}
 	})
 	if err != nil {
 		return fmt.Errorf("getmessagems: fail: %w", err)

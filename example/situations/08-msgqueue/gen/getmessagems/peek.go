@@ -45,10 +45,10 @@ func scanPeeked(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawCreateTime, "2006-01-02T15:04:05.999", time.Local); err != nil {
+	if at, err := parseTime(rawCreateTime, "2006-01-02T15:04:05.999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column CreateTime: %w", err))
 	} else {
-		j.CreateTime = at
+		j.CreateTime = localClock(at)
 	}
 	return j, nil
 }

@@ -70,15 +70,15 @@ func scanJob(r row) (Job, error) {
 	if err := r.Scan(dest...); err != nil {
 		j.Err = scanEach(r, dest)
 	}
-	if at, err := parseTime(rawCreateTime, "2006-01-02T15:04:05.999", time.Local); err != nil {
+	if at, err := parseTime(rawCreateTime, "2006-01-02T15:04:05.999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column CreateTime: %w", err))
 	} else {
-		j.CreateTime = at
+		j.CreateTime = localClock(at)
 	}
-	if at, err := parseTime(rawStartTime, "2006-01-02T15:04:05.999", time.Local); err != nil {
+	if at, err := parseTime(rawStartTime, "2006-01-02T15:04:05.999", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column StartTime: %w", err))
 	} else {
-		j.StartTime = at
+		j.StartTime = localClock(at)
 	}
 	return j, nil
 }

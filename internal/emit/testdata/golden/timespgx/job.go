@@ -145,7 +145,7 @@ func scanJob(r row) (Job, error) {
 		return j, err
 	}
 	j.ID = wallClock(rawID, time.UTC)
-	j.WallLocal = wallClock(rawWallLocal, time.Local)
+	j.WallLocal = localClock(rawWallLocal)
 	if rawWallNull != nil {
 		at := wallClock(*rawWallNull, time.UTC)
 		j.WallNull = &at
@@ -164,10 +164,10 @@ func scanJob(r row) (Job, error) {
 		at := time.Unix(0, *rawNsNull).UTC()
 		j.NsNull = &at
 	}
-	if at, err := parseTime(rawTxt, "20060102150405", time.Local); err != nil {
+	if at, err := parseTime(rawTxt, "20060102150405", time.UTC); err != nil {
 		j.Err = errors.Join(j.Err, fmt.Errorf("column txt: %w", err))
 	} else {
-		j.Txt = at
+		j.Txt = localClock(at)
 	}
 	if rawTxtNull != nil {
 		if at, err := parseTime(rawTxtNull, "20060102150405", time.UTC); err != nil {

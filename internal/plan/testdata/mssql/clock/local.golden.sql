@@ -41,7 +41,7 @@
 -- arguments: 1: limit, 2: param since time.Time, 3: param from *time.Time
 WITH /* localq.Claim */ picked AS (
     SELECT TOP (@p1)
-           id, number, state, day, made
+           id, number, state, day, heard, made
     FROM   calls WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'N'
     AND    day <= CAST(SYSDATETIME() AS date)
@@ -51,7 +51,8 @@ WITH /* localq.Claim */ picked AS (
 )
 UPDATE picked
 SET    state = 'R'
-OUTPUT inserted.id, inserted.number, CONVERT(varchar(10), inserted.day, 23), inserted.made;
+OUTPUT inserted.id, inserted.number, CONVERT(varchar(10), inserted.day, 23),
+       CONVERT(varchar(27), inserted.heard, 126), inserted.made;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -138,7 +139,7 @@ FROM   calls;
 -- isolation: read committed
 -- arguments: 1: limit, 2: param since time.Time, 3: param from *time.Time
 SELECT /* localq.Peek */ TOP (@p1)
-       id, number, CONVERT(varchar(10), day, 23), made
+       id, number, CONVERT(varchar(10), day, 23), CONVERT(varchar(27), heard, 126), made
 FROM   calls WITH (READPAST, READCOMMITTEDLOCK)
 WHERE  state = 'N'
 AND    day <= CAST(SYSDATETIME() AS date)
@@ -167,6 +168,7 @@ FROM   (
                   ('number', 'varchar'),
                   ('state', 'char'),
                   ('day', 'date'),
+                  ('heard', 'datetime2'),
                   ('made', 'bigint')
        ) AS want (name, type)
 LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
@@ -204,6 +206,14 @@ SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be retu
 FROM   sys.triggers AS have
 WHERE  have.parent_id = OBJECT_ID('calls')
 AND    have.is_disabled = 0;
+
+-- sql/verify_clock.sql
+-- verify: clock
+-- locks: none
+-- arguments: 1: clock Heard
+SELECT /* localq.Verify */
+       'the clock of the database reads ' + CONVERT(varchar(27), SYSDATETIME(), 126) + ', and that of the program does not'
+WHERE  DATEDIFF_BIG(millisecond, CONVERT(datetime2, @p1, 126), SYSDATETIME()) / 1000.0 NOT BETWEEN -600 AND 600;
 
 -- sql/verify_index.sql
 -- verify: index

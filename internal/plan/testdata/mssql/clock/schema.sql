@@ -12,5 +12,6 @@ CREATE TABLE calls (
     closes time(0) NOT NULL,             -- qgen:ignore
     day    date NOT NULL,                -- qgen:due
     called datetime2 NULL,               -- qgen:ignore -- has no role, and no zone
+    heard  datetime2(3) NULL,            -- goes to the handler, on the clock of the queue
     made   bigint NOT NULL               -- qgen:enqueued as=epoch
 );

@@ -41,7 +41,7 @@
 -- arguments: 1: limit, 2: param since time.Time, 3: param from *time.Time
 WITH /* utcq.Claim */ picked AS (
     SELECT TOP (@p1)
-           id, number, state, day, made
+           id, number, state, day, heard, made
     FROM   calls WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'N'
     AND    day <= CAST(SYSUTCDATETIME() AS date)
@@ -51,7 +51,8 @@ WITH /* utcq.Claim */ picked AS (
 )
 UPDATE picked
 SET    state = 'R'
-OUTPUT inserted.id, inserted.number, CONVERT(varchar(10), inserted.day, 23), inserted.made;
+OUTPUT inserted.id, inserted.number, CONVERT(varchar(10), inserted.day, 23),
+       CONVERT(varchar(27), inserted.heard, 126), inserted.made;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -138,7 +139,7 @@ FROM   calls;
 -- isolation: read committed
 -- arguments: 1: limit, 2: param since time.Time, 3: param from *time.Time
 SELECT /* utcq.Peek */ TOP (@p1)
-       id, number, CONVERT(varchar(10), day, 23), made
+       id, number, CONVERT(varchar(10), day, 23), CONVERT(varchar(27), heard, 126), made
 FROM   calls WITH (READPAST, READCOMMITTEDLOCK)
 WHERE  state = 'N'
 AND    day <= CAST(SYSUTCDATETIME() AS date)
@@ -167,6 +168,7 @@ FROM   (
                   ('number', 'varchar'),
                   ('state', 'char'),
                   ('day', 'date'),
+                  ('heard', 'datetime2'),
                   ('made', 'bigint')
        ) AS want (name, type)
 LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have

@@ -290,6 +290,14 @@ FROM   sys.triggers AS have
 WHERE  have.parent_id = OBJECT_ID('dbo.MsgQueue')
 AND    have.is_disabled = 0;
 
+-- sql/verify_clock.sql
+-- verify: clock
+-- locks: none
+-- arguments: 1: clock CreateTime
+SELECT /* msgqueue.Verify */
+       'the clock of the database reads ' + CONVERT(varchar(23), GETDATE(), 126) + ', and that of the program does not'
+WHERE  DATEDIFF_BIG(millisecond, CONVERT(datetime, @p1, 126), GETDATE()) / 1000.0 NOT BETWEEN -600 AND 600;
+
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none

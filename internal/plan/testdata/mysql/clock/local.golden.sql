@@ -67,7 +67,7 @@ WHERE  (id IN (?));
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* localq.Claim */
-       id, number, CAST(day AS CHAR), made
+       id, number, CAST(day AS CHAR), CAST(heard AS CHAR), made
 FROM   calls FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
@@ -181,7 +181,7 @@ FROM   calls;
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* localq.Peek */
-       id, number, CAST(day AS CHAR), made
+       id, number, CAST(day AS CHAR), CAST(heard AS CHAR), made
 FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    day <= CURRENT_DATE
@@ -215,6 +215,7 @@ FROM   (
            SELECT 'number', 'varchar' UNION ALL
            SELECT 'state', 'char' UNION ALL
            SELECT 'day', 'date' UNION ALL
+           SELECT 'heard', 'datetime' UNION ALL
            SELECT 'made', 'bigint'
        ) AS want
 LEFT   JOIN information_schema.columns AS have
@@ -238,6 +239,15 @@ SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET 
 FROM   DUAL
 WHERE  @@log_bin = 1
 AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_clock.sql
+-- verify: clock
+-- locks: none
+-- arguments: 1: clock Heard
+SELECT /* localq.Verify */
+       CONCAT('the clock of the database reads ', CAST(NOW(6) AS CHAR), ', and that of the program does not')
+FROM   DUAL
+WHERE  TIMESTAMPDIFF(MICROSECOND, ?, NOW(6)) / 1000000 NOT BETWEEN -600 AND 600;
 
 -- sql/verify_index.sql
 -- verify: index

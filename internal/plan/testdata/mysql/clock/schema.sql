@@ -12,6 +12,7 @@ CREATE TABLE calls (
     closes time NOT NULL,                     -- qgen:ignore
     day    date NOT NULL,                     -- qgen:due
     called datetime(6) NULL,                  -- qgen:ignore -- has no role, and no zone
+    heard  datetime(3) NULL,                  -- goes to the handler, on the clock of the queue
     made   bigint NOT NULL                    -- qgen:enqueued as=epoch
 );
 

@@ -67,7 +67,7 @@ WHERE  (id IN (?));
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* utcq.Claim */
-       id, number, CAST(day AS CHAR), made
+       id, number, CAST(day AS CHAR), CAST(heard AS CHAR), made
 FROM   calls FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
@@ -181,7 +181,7 @@ FROM   calls;
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* utcq.Peek */
-       id, number, CAST(day AS CHAR), made
+       id, number, CAST(day AS CHAR), CAST(heard AS CHAR), made
 FROM   calls IGNORE INDEX FOR ORDER BY (PRIMARY)
 WHERE  state = 'N'
 AND    day <= UTC_DATE
@@ -215,6 +215,7 @@ FROM   (
            SELECT 'number', 'varchar' UNION ALL
            SELECT 'state', 'char' UNION ALL
            SELECT 'day', 'date' UNION ALL
+           SELECT 'heard', 'datetime' UNION ALL
            SELECT 'made', 'bigint'
        ) AS want
 LEFT   JOIN information_schema.columns AS have

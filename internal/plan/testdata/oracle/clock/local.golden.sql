@@ -56,7 +56,7 @@ BEGIN
         SET    STATE = 'R'
         WHERE  ROWID = CHARTOROWID(picked(i));
     OPEN :4 FOR
-        SELECT ID, "NUMBER", MADE
+        SELECT ID, "NUMBER", TO_CHAR(HEARD, 'YYYY-MM-DD HH24:MI:SS.FF9'), MADE
         FROM   CALLS
         WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
 END;
@@ -155,7 +155,7 @@ FROM   CALLS;
 SELECT /* localq.Peek */
        *
 FROM   (
-           SELECT ID, "NUMBER", MADE
+           SELECT ID, "NUMBER", TO_CHAR(HEARD, 'YYYY-MM-DD HH24:MI:SS.FF9'), MADE
            FROM   CALLS
            WHERE  STATE = 'N'
            AND    (opens <= TO_CHAR(SYSDATE, 'HH24:MI:SS') AND TO_CHAR(SYSDATE, 'HH24:MI:SS') < closes AND day >= TRUNC(SYSDATE) AND day < TRUNC(SYSDATE) + 1 AND (called < CAST(SYSTIMESTAMP AS TIMESTAMP) OR called IS NULL) AND made < FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - 60)
@@ -185,6 +185,7 @@ FROM   (
            SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
            SELECT 'NUMBER', 'varchar2' FROM DUAL UNION ALL
            SELECT 'STATE', 'char' FROM DUAL UNION ALL
+           SELECT 'HEARD', 'timestamp' FROM DUAL UNION ALL
            SELECT 'MADE', 'number' FROM DUAL
        ) want
 LEFT   JOIN ALL_TAB_COLUMNS have
@@ -193,6 +194,15 @@ LEFT   JOIN ALL_TAB_COLUMNS have
        AND have.column_name = want.name
 WHERE  have.column_name IS NULL
 OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_clock.sql
+-- verify: clock
+-- locks: none
+-- arguments: 1: clock Heard
+SELECT /* localq.Verify */
+       'the clock of the database reads ' || TO_CHAR(CAST(SYSTIMESTAMP AS TIMESTAMP), 'YYYY-MM-DD HH24:MI:SS.FF9') || ', and that of the program does not'
+FROM   DUAL
+WHERE  (CAST(CAST(SYSTIMESTAMP AS TIMESTAMP) AS DATE) - CAST(TO_TIMESTAMP(:1, 'YYYY-MM-DD HH24:MI:SS.FF9') AS DATE)) * 86400 NOT BETWEEN -600 AND 600;
 
 -- sql/verify_index.sql
 -- verify: index

@@ -12,5 +12,6 @@ CREATE TABLE calls (
     closes varchar2(8) NOT NULL,                                    -- qgen:ignore
     day    date NOT NULL,                                           -- qgen:ignore
     called timestamp,                                               -- qgen:ignore -- has no role, and no zone
+    heard  timestamp(3),                                            -- goes to the handler, on the clock of the queue
     made   number(19) NOT NULL                                      -- qgen:enqueued as=epoch
 );

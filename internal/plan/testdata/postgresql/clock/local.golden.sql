@@ -51,7 +51,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  $3
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, number, day, made;
+RETURNING id, number, day, heard, made;
 
 -- sql/claim_1.sql
 -- claim: ready to running
@@ -71,7 +71,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, number, day, made;
+RETURNING id, number, day, heard, made;
 
 -- sql/claim_100.sql
 -- claim: ready to running
@@ -91,7 +91,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, number, day, made;
+RETURNING id, number, day, heard, made;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -165,7 +165,7 @@ FROM   calls;
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* localq.Peek */
-       id, number, day, made
+       id, number, day, heard, made
 FROM   calls
 WHERE  state = 'N'
 AND    day <= current_date
@@ -193,6 +193,7 @@ FROM   (VALUES ('id', 'bigint'),
                ('number', 'text'),
                ('state', 'char'),
                ('day', 'date'),
+               ('heard', 'timestamp'),
                ('made', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('calls')
@@ -200,6 +201,14 @@ LEFT   JOIN pg_attribute AS have
        AND NOT have.attisdropped
 WHERE  have.attname IS NULL
 OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_clock.sql
+-- verify: clock
+-- locks: none
+-- arguments: 1: clock Heard
+SELECT /* localq.Verify */
+       'the clock of the database reads ' || (localtimestamp)::text || ', and that of the program does not'
+WHERE  extract(epoch FROM localtimestamp - $1::timestamp) NOT BETWEEN -600 AND 600;
 
 -- sql/verify_isolation.sql
 -- verify: isolation

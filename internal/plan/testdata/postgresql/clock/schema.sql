@@ -12,5 +12,6 @@ CREATE TABLE calls (
     closes time NOT NULL,                -- qgen:ignore
     day    date NOT NULL,                -- qgen:due
     called timestamp NULL,               -- qgen:ignore -- has no role, and no zone
+    heard  timestamp NULL,              -- goes to the handler, on the clock of the queue
     made   bigint NOT NULL               -- qgen:enqueued as=epoch
 );

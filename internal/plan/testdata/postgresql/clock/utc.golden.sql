@@ -51,7 +51,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  $3
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, number, day, made;
+RETURNING id, number, day, heard, made;
 
 -- sql/claim_1.sql
 -- claim: ready to running
@@ -71,7 +71,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, number, day, made;
+RETURNING id, number, day, heard, made;
 
 -- sql/claim_100.sql
 -- claim: ready to running
@@ -91,7 +91,7 @@ WHERE  id = ANY (ARRAY(
            ORDER  BY id NULLS FIRST
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
-RETURNING id, number, day, made;
+RETURNING id, number, day, heard, made;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -165,7 +165,7 @@ FROM   calls;
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* utcq.Peek */
-       id, number, day, made
+       id, number, day, heard, made
 FROM   calls
 WHERE  state = 'N'
 AND    day <= (now() AT TIME ZONE 'UTC')::date
@@ -193,6 +193,7 @@ FROM   (VALUES ('id', 'bigint'),
                ('number', 'text'),
                ('state', 'char'),
                ('day', 'date'),
+               ('heard', 'timestamp'),
                ('made', 'bigint')) AS want (name, type)
 LEFT   JOIN pg_attribute AS have
        ON  have.attrelid = to_regclass('calls')

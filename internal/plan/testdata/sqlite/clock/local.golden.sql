@@ -72,7 +72,8 @@ RETURNING id, number, made;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID
 UPDATE /* localq.Complete */ calls
-SET    state = 'D'
+SET    state = 'D',
+       heard = strftime('%Y-%m-%d %H:%M:%S', 'now', 'localtime')
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(state = 'R')
 RETURNING id;
@@ -109,7 +110,7 @@ WHERE  id IN (
            SELECT id
            FROM   calls
            WHERE  state = 'D'
-           AND    made <= CAST(unixepoch() - ?1 AS INTEGER)
+           AND    heard <= strftime('%Y-%m-%d %H:%M:%S', 'now', 'localtime', printf('%+.3f seconds', -(?1)))
            LIMIT  ?2);
 
 -- sql/stats.sql
@@ -156,6 +157,7 @@ WITH /* localq.Verify */ want (name, type) AS (
     VALUES ('id', 'INTEGER'),
            ('number', 'TEXT'),
            ('state', 'TEXT'),
+           ('heard', 'TEXT'),
            ('made', 'INTEGER')
 )
 SELECT 'column ' || want.name || CASE
@@ -167,6 +169,14 @@ LEFT   JOIN pragma_table_xinfo('calls') AS have
        ON have.name = want.name COLLATE NOCASE
 WHERE  have.name IS NULL
 OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_clock.sql
+-- verify: clock
+-- locks: none
+-- arguments: 1: clock Heard
+SELECT /* localq.Verify */
+       'the clock of the database reads ' || strftime('%Y-%m-%d %H:%M:%S', 'now', 'localtime') || ', and that of the program does not'
+WHERE  ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now', 'localtime')) - julianday(?1)) * 86400.0) NOT BETWEEN -600 AND 600;
 
 -- sql/verify_index.sql
 -- verify: index

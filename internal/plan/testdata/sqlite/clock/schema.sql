@@ -11,5 +11,6 @@ CREATE TABLE calls (
     opens  TEXT NOT NULL,             -- qgen:ignore
     closes TEXT NOT NULL,             -- qgen:ignore
     day    TEXT NOT NULL,             -- qgen:ignore
+    heard  TEXT,                      -- qgen:finished as=text:'2006-01-02 15:04:05'
     made   INTEGER NOT NULL           -- qgen:enqueued as=epoch
 );

@@ -72,7 +72,8 @@ RETURNING id, number, made;
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all ID
 UPDATE /* utcq.Complete */ calls
-SET    state = 'D'
+SET    state = 'D',
+       heard = strftime('%Y-%m-%d %H:%M:%S', 'now')
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(state = 'R')
 RETURNING id;
@@ -109,7 +110,7 @@ WHERE  id IN (
            SELECT id
            FROM   calls
            WHERE  state = 'D'
-           AND    made <= CAST(unixepoch() - ?1 AS INTEGER)
+           AND    heard <= strftime('%Y-%m-%d %H:%M:%S', 'now', printf('%+.3f seconds', -(?1)))
            LIMIT  ?2);
 
 -- sql/stats.sql
@@ -156,6 +157,7 @@ WITH /* utcq.Verify */ want (name, type) AS (
     VALUES ('id', 'INTEGER'),
            ('number', 'TEXT'),
            ('state', 'TEXT'),
+           ('heard', 'TEXT'),
            ('made', 'INTEGER')
 )
 SELECT 'column ' || want.name || CASE
