@@ -170,7 +170,8 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 	inOrder := slices.ContainsFunc(w.Claim.Order, func(t plan.SortTerm) bool { return t.Field == f })
 	narrows := w.narrows(f)
 	distinct := !narrows && (f.Unique || inKey) || inKey && !slices.ContainsFunc(w.Key, func(k *plan.Field) bool { return !w.narrows(k) })
-	needed := f.Tries || distinct && !f.Optional || narrows || inOrder && isNumber(f) && !inKey
+	due := f.Present && (w.Lease == nil || w.Lease.Field != f) // some columns would round the present up
+	needed := f.Tries || due || distinct && !f.Optional || narrows || inOrder && isNumber(f) && !inKey
 	if (f.Optional || f.Null) && !needed {
 		return nil
 	}

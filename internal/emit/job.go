@@ -315,7 +315,13 @@ func (w *writer) logAttr(f *plan.Field, value *code.Statement) *code.Statement {
 
 // newJobType emits the struct NewJob.
 func (w *writer) newJobType(f *code.File) {
-	decl(f, []string{"NewJob is what Enqueue adds to " + w.tableName() + ". A nil field leaves the column to its default, or null where it has none."},
+	doc := "NewJob is what Enqueue adds to " + w.tableName() + ". A nil field leaves the column to its default, or null where it has none."
+	for _, field := range w.Enqueue.Fields {
+		if field.Present {
+			doc += " Where " + field.Name + " is nil, the job is due at present, by the database's clock."
+		}
+	}
+	decl(f, []string{doc},
 		code.Type().Id("NewJob").StructFunc(func(g *code.Group) {
 			for _, field := range w.Enqueue.Fields {
 				g.Id(field.Name).Add(w.newType(field)).Tag(map[string]string{"json": field.JSON + omitEmpty(field)}).Comment(sqlType(field))

@@ -175,6 +175,8 @@ type Field struct {
 	// New says whether Enqueue takes it, and Optional whether it may be left
 	// out so that the column's default applies (its NewJob field is a pointer).
 	New, Optional bool
+	// Present: of New, left out it is the present of the database.
+	Present bool
 	// Tries: of New, how many tries the row has; without any it is never ready.
 	Tries bool
 	// Unique: it is in a unique key besides the primary one. Digits: a number that travels

@@ -565,16 +565,16 @@ func (b *builder) buildEnqueue() {
 			}
 			continue
 		}
-		first, ok := written[c.Column]
-		later := ok && first.Kind == queue.Now && slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb == "visible" })
-		if ok && !later { // else it is written where the caller says no time
+		_, ok := written[c.Column]
+		later := ok && c.Column == b.spec.FirstDue // written where the caller says no time
+		if ok && !later {
 			entries = append(entries, entry{c.Column, nil})
 			continue
 		}
 		if !b.given(c) && !asked[c.Column] {
 			continue
 		}
-		f.New = true
+		f.New, f.Present = true, later
 		f.Tries = b.spec.Attempts != nil && b.spec.Attempts.Column == c.Column
 		f.Optional = later || c.HasDefault || !c.NotNull && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
 		e.Fields = append(e.Fields, f)

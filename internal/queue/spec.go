@@ -103,6 +103,7 @@ type Spec struct {
 	Finished     *schema.Column // written when done
 	Started      *schema.Column // exact claim time, when a column has it
 	Due          *schema.Column // not before
+	FirstDue     *schema.Column // where a new job whose caller names no time gets the present; nil where the table sees to that
 	Expires      *schema.Column // not ready from then on; Purge removes the row
 	Status       *Status        // the named states of one column; nil when the state is spread or absent
 

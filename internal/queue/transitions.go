@@ -56,6 +56,7 @@ func (b *binding) buildTransitions() {
 	b.writeOutcomes()
 	b.writeExplicit()
 	b.leaveDue()
+	b.dueAtFirst()
 	b.readNamed()
 	for _, name := range b.spec.Steps() {
 		if t := b.spec.Transitions[name]; t != nil && !t.Delete {
@@ -283,9 +284,6 @@ func (b *binding) writeClaims() {
 			if b.failedByLimit {
 				b.write(k.lease, c, now, Fail)
 			}
-			if c.NotNull && !c.HasDefault {
-				b.write(k.lease, c, now, Enqueue)
-			}
 		default:
 			b.freed(k.lease, Retry, Release, Finish, Fail, Recover, GiveUp, Redrive, Enqueue)
 		}
@@ -326,6 +324,30 @@ func (b *binding) leaveDue() {
 		return
 	}
 	b.drafts[Release] = slices.DeleteFunc(b.drafts[Release], func(d *draft) bool { return d.by == k.due })
+}
+
+// dueAtFirst lets a new job be due at present where nobody says when, and the column has
+// nothing that means so: null, a default that tells the time, or one of always=. A constant
+// default of a column that is due and lease in one would be the time since which it waits.
+func (b *binding) dueAtFirst() {
+	r := b.claims.dueRole()
+	if r == nil {
+		return
+	}
+	c := r.column
+	written := slices.ContainsFunc(b.drafts[Enqueue], func(d *draft) bool { return d.column == c })
+	if written || c.Generated || c.Always || slices.Contains(b.spec.Key, c) {
+		return
+	}
+	first, fixed := constant(c.Default)
+	said := func(name string) bool {
+		w := r.word(name)
+		return w != nil && slices.ContainsFunc(w.values, func(l literal) bool { return l.text == first })
+	}
+	if c.NotNull && !c.HasDefault || b.claims.visible && c.HasDefault && fixed && !said("always") && !said("never") {
+		b.write(r, c, Value{Kind: Now}, Enqueue)
+		b.spec.FirstDue = c
+	}
 }
 
 // freed writes what a column of a claim holds while nobody has the row.

@@ -33,7 +33,7 @@ func TestSends(t *testing.T) {
 				b.sends(t, func(ctx context.Context, news []send) (err error) {
 					var many []sendspg.NewJob
 					for _, n := range news {
-						many = append(many, sendspg.NewJob{Name: n.name, Due: &n.due, Made: n.made, Day: &n.day})
+						many = append(many, sendspg.NewJob{Name: n.name, Due: n.when(), Made: n.made, Day: &n.day})
 					}
 					if _, err = q.Enqueue(ctx, many[0]); err == nil {
 						_, err = q.EnqueueMany(ctx, many[1:])
@@ -43,7 +43,7 @@ func TestSends(t *testing.T) {
 					jobs, err := q.Claim(ctx, before, 10)
 					var done []sendspg.Done
 					for _, j := range jobs {
-						sent = append(sent, send{j.Name, *j.Due, j.Made, *j.Day})
+						sent = append(sent, send{j.Name, j.Due, j.Made, *j.Day})
 						done = append(done, j.Done(next))
 					}
 					if err == nil {
@@ -57,7 +57,7 @@ func TestSends(t *testing.T) {
 				b.sends(t, func(ctx context.Context, news []send) (err error) {
 					var many []sendssql.NewJob
 					for _, n := range news {
-						many = append(many, sendssql.NewJob{Name: n.name, Due: &n.due, Made: n.made, Day: &n.day})
+						many = append(many, sendssql.NewJob{Name: n.name, Due: n.when(), Made: n.made, Day: &n.day})
 					}
 					if _, err = q.Enqueue(ctx, many[0]); err == nil {
 						_, err = q.EnqueueMany(ctx, many[1:])
@@ -67,7 +67,7 @@ func TestSends(t *testing.T) {
 					jobs, err := q.Claim(ctx, before, 10)
 					var done []sendssql.Done
 					for _, j := range jobs {
-						sent = append(sent, send{j.Name, *j.Due, j.Made, *j.Day})
+						sent = append(sent, send{j.Name, j.Due, j.Made, *j.Day})
 						done = append(done, j.Done(next))
 					}
 					if err == nil {
@@ -121,7 +121,7 @@ func TestSendsLocal(t *testing.T) {
 			// What a clock reads once, twice, and never: a job is settled by what the claim
 			// left, and a worker of another program may be the one that does.
 			for _, text := range []string{"2026-07-01 12:00:00", "2026-11-01 01:30:00", "2026-03-08 02:30:00"} {
-				b.run(t, "UPDATE sends SET until = '"+text+"', made = '"+text+"', due = NULL")
+				b.run(t, "UPDATE sends SET until = '"+text+"', made = '"+text+"', due = '2026-01-01'")
 				seen, err := q.Peek(ctx, now, 1)
 				good(t, err)
 				job := jobs[0]
@@ -145,6 +145,14 @@ type send struct {
 	due, made, day time.Time
 }
 
+// when is the time that a new job says, nil for the present.
+func (s send) when() *time.Time {
+	if s.due.IsZero() {
+		return nil
+	}
+	return &s.due
+}
+
 // sends adds rows by Enqueue and EnqueueMany, and looks at what is claimed and when it is due
 // again.
 func (b base) sends(t *testing.T, add func(context.Context, []send) error, run func(ctx context.Context, before, next time.Time) ([]send, error)) {
@@ -152,7 +160,8 @@ func (b base) sends(t *testing.T, add func(context.Context, []send) error, run f
 	b.run(t, "TRUNCATE sends")
 	now := time.Now().Truncate(time.Millisecond)
 	west, east := time.FixedZone("west", -9*3600), time.FixedZone("east", 11*3600)
-	var news []send
+	present := send{name: "present", made: now.Add(-time.Hour), day: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	news := []send{present}
 	for _, zone := range []*time.Location{west, east, time.UTC} {
 		day := time.Date(2026, 3, 1, 0, 0, 0, 0, zone)
 		news = append(news,
@@ -160,7 +169,9 @@ func (b base) sends(t *testing.T, add func(context.Context, []send) error, run f
 			send{"soon", now.Add(time.Hour).In(zone), now.Add(-time.Hour).In(zone), day},
 			send{"young", now.Add(-time.Minute).In(zone), now.Add(time.Minute).In(zone), day})
 	}
-	good(t, add(ctx, news))
+	good(t, add(ctx, append(news, present)))
+	b.want(t, "SELECT count(*), max(abs(extract(epoch FROM due - now() AT TIME ZONE 'UTC'))) < 60 FROM sends WHERE name = 'present'", "2 true")
+	b.run(t, "DELETE FROM sends WHERE name = 'present'")
 	b.want(t, "SELECT DISTINCT name, due - '"+now.UTC().Format("2006-01-02 15:04:05.999")+"'::timestamp, day::text FROM sends ORDER BY name",
 		"late -00:01:00 2026-03-01", "soon 01:00:00 2026-03-01", "young -00:01:00 2026-03-01")
 	sent, err := run(ctx, now.In(east), now.Add(2*time.Hour).In(west))

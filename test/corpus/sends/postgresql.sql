@@ -5,7 +5,7 @@
 CREATE TABLE sends (
     id    bigserial PRIMARY KEY,
     name  text NOT NULL,
-    due   timestamp,                     -- qgen:due
+    due   timestamp NOT NULL,            -- qgen:due
     until timestamp,                     -- qgen:lease length=5m
     made  timestamp NOT NULL,
     day   date

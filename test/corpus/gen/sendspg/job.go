@@ -13,9 +13,9 @@ type Key = int64 // bigserial
 // Job is a row of sends. Claim returns it with the marks of the claim in it, and only with those
 // can it be settled. It may travel as JSON: what comes back can be settled as well.
 type Job struct {
-	ID   int64      `json:"id"`   // bigserial
-	Name string     `json:"name"` // text
-	Due  *time.Time `json:"due"`  // timestamp
+	ID   int64     `json:"id"`   // bigserial
+	Name string    `json:"name"` // text
+	Due  time.Time `json:"due"`  // timestamp
 	// Part of the claim: what the row must still hold when the job is settled.
 	Until time.Time  `json:"until"` // timestamp
 	Made  time.Time  `json:"made"`  // timestamp
@@ -27,21 +27,18 @@ func (j Job) Key() Key { return j.ID }
 
 // LogValue shows the job in logs, without its payload.
 func (j Job) LogValue() slog.Value {
-	attrs := []slog.Attr{
+	return slog.GroupValue(
 		slog.Int64("id", j.ID),
 		slog.String("name", "(redacted)"),
+		slog.Time("due", j.Due),
 		slog.Time("until", j.Until),
 		slog.String("made", "(redacted)"),
 		slog.String("day", "(redacted)"),
-	}
-	if j.Due != nil {
-		attrs = append(attrs, slog.Time("due", *j.Due))
-	}
-	return slog.GroupValue(attrs...)
+	)
 }
 
 // NewJob is what Enqueue adds to sends. A nil field leaves the column to its default, or null
-// where it has none.
+// where it has none. Where Due is nil, the job is due at present, by the database's clock.
 type NewJob struct {
 	Name string     `json:"name"`          // text
 	Due  *time.Time `json:"due,omitempty"` // timestamp
@@ -52,17 +49,14 @@ type NewJob struct {
 // scanJob reads a job in the order of the claim's columns.
 func scanJob(r row) (Job, error) {
 	var j Job
-	var rawDue *time.Time
+	var rawDue time.Time
 	var rawUntil time.Time
 	var rawMade time.Time
 	err := r.Scan(&j.ID, &j.Name, &rawDue, &rawUntil, &rawMade, &j.Day)
 	if err != nil {
 		return j, err
 	}
-	if rawDue != nil {
-		at := wallClock(*rawDue, time.UTC)
-		j.Due = &at
-	}
+	j.Due = wallClock(rawDue, time.UTC)
 	j.Until = wallClock(rawUntil, time.UTC)
 	j.Made = wallClock(rawMade, time.UTC)
 	return j, nil

@@ -38,16 +38,13 @@ func (q *Queue) Peek(ctx context.Context, before time.Time, limit int) (jobs []J
 // scanPeeked reads a job in the order of Peek's columns.
 func scanPeeked(r row) (Job, error) {
 	var j Job
-	var rawDue *time.Time
+	var rawDue time.Time
 	var rawMade time.Time
 	err := r.Scan(&j.ID, &j.Name, &rawDue, &rawMade, &j.Day)
 	if err != nil {
 		return j, err
 	}
-	if rawDue != nil {
-		at := wallClock(*rawDue, time.UTC)
-		j.Due = &at
-	}
+	j.Due = wallClock(rawDue, time.UTC)
 	j.Made = wallClock(rawMade, time.UTC)
 	return j, nil
 }

@@ -227,7 +227,7 @@ FROM   (
 -- arguments: 1: new RunAt
 INSERT /* askedq.Enqueue */ INTO asked
        (run_at)
-VALUES (?);
+VALUES (coalesce(?, UTC_TIMESTAMP(6)));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -235,7 +235,7 @@ VALUES (?);
 -- arguments: 1: new_list RunAt
 INSERT /* askedq.EnqueueMany */ INTO asked
        (run_at)
-VALUES (?);
+VALUES (coalesce(?, UTC_TIMESTAMP(6)));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

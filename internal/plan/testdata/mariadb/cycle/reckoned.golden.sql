@@ -126,7 +126,7 @@ AND    run_at <= UNIX_TIMESTAMP();
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned
        (run_at, wait_s)
-VALUES (?, coalesce(?, 60));
+VALUES (coalesce(?, UNIX_TIMESTAMP()), coalesce(?, 60));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -134,7 +134,7 @@ VALUES (?, coalesce(?, 60));
 -- arguments: 1: new_list RunAt WaitS
 INSERT /* reckonedq.EnqueueMany */ INTO reckoned
        (run_at, wait_s)
-VALUES (?, coalesce(?, 60));
+VALUES (coalesce(?, UNIX_TIMESTAMP()), coalesce(?, 60));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -174,7 +174,8 @@ OUTPUT deleted.id;
 INSERT /* countedq.Enqueue */ INTO counted
        (run_at, wait_m)
 OUTPUT inserted.id
-VALUES (@p1, coalesce(@p2, 1));
+VALUES (coalesce(@p1, DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME())),
+        coalesce(@p2, 1));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -188,7 +189,8 @@ INSERT INTO counted
        (run_at, wait_m)
 OUTPUT inserted.id
 INTO   @kept
-SELECT run_at_new, coalesce(wait_m_new, 1)
+SELECT coalesce(run_at_new, DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME())),
+       coalesce(wait_m_new, 1)
 FROM   OPENJSON(@p1) AS list
        CROSS APPLY OPENJSON(list.[value]) WITH (
            run_at_new bigint '$[0]',

@@ -184,7 +184,7 @@ OUTPUT deleted.id;
 INSERT /* askedq.Enqueue */ INTO asked
        (run_at)
 OUTPUT inserted.id
-VALUES (CONVERT(datetime2, @p1, 126));
+VALUES (coalesce(CONVERT(datetime2, @p1, 126), SYSUTCDATETIME()));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -198,7 +198,7 @@ INSERT INTO asked
        (run_at)
 OUTPUT inserted.id
 INTO   @kept
-SELECT CONVERT(datetime2, run_at_new, 126)
+SELECT coalesce(CONVERT(datetime2, run_at_new, 126), SYSUTCDATETIME())
 FROM   OPENJSON(@p1) AS list
        CROSS APPLY OPENJSON(list.[value]) WITH (
            run_at_new varchar(27) '$[0]'

@@ -104,7 +104,8 @@ WHERE  run_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME());
 INSERT /* reckonedq.Enqueue */ INTO reckoned
        (run_at, wait_s)
 OUTPUT inserted.id
-VALUES (@p1, coalesce(@p2, 60));
+VALUES (coalesce(@p1, DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME())),
+        coalesce(@p2, 60));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -118,7 +119,8 @@ INSERT INTO reckoned
        (run_at, wait_s)
 OUTPUT inserted.id
 INTO   @kept
-SELECT run_at_new, coalesce(wait_s_new, 60)
+SELECT coalesce(run_at_new, DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME())),
+       coalesce(wait_s_new, 60)
 FROM   OPENJSON(@p1) AS list
        CROSS APPLY OPENJSON(list.[value]) WITH (
            run_at_new bigint '$[0]',

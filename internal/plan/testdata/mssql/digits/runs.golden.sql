@@ -256,7 +256,7 @@ OUTPUT deleted.id;
 INSERT /* runsq.Enqueue */ INTO runs
        (run_text, made, body)
 OUTPUT inserted.id
-VALUES (CONVERT(varchar(8000), @p1),
+VALUES (coalesce(CONVERT(varchar(8000), @p1), RIGHT(REPLICATE('0', 11) + CAST(CAST(DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AS bigint) AS varchar(20)), 11)),
         RIGHT(REPLICATE('0', 10) + CAST(CAST(DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AS bigint) AS varchar(20)), 10),
         CONVERT(varchar(8000), @p2));
 
@@ -272,7 +272,7 @@ INSERT INTO runs
        (run_text, made, body)
 OUTPUT inserted.id
 INTO   @kept
-SELECT CONVERT(varchar(8000), run_text_new),
+SELECT coalesce(CONVERT(varchar(8000), run_text_new), RIGHT(REPLICATE('0', 11) + CAST(CAST(DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AS bigint) AS varchar(20)), 11)),
        RIGHT(REPLICATE('0', 10) + CAST(CAST(DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) AS bigint) AS varchar(20)), 10),
        CONVERT(varchar(8000), body_new)
 FROM   OPENJSON(@p1) AS list

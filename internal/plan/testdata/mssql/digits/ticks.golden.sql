@@ -252,7 +252,8 @@ OUTPUT deleted.id;
 INSERT /* ticksq.Enqueue */ INTO ticks
        (due_at, wait_s)
 OUTPUT inserted.id
-VALUES (@p1, coalesce(@p2, 60));
+VALUES (coalesce(@p1, DATEDIFF_BIG(nanosecond, '19700101', SYSUTCDATETIME())),
+        coalesce(@p2, 60));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -266,7 +267,8 @@ INSERT INTO ticks
        (due_at, wait_s)
 OUTPUT inserted.id
 INTO   @kept
-SELECT due_at_new, coalesce(wait_s_new, 60)
+SELECT coalesce(due_at_new, DATEDIFF_BIG(nanosecond, '19700101', SYSUTCDATETIME())),
+       coalesce(wait_s_new, 60)
 FROM   OPENJSON(@p1) AS list
        CROSS APPLY OPENJSON(list.[value]) WITH (
            due_at_new bigint '$[0]',

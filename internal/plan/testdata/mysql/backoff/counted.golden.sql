@@ -225,7 +225,7 @@ FROM   (
 -- arguments: 1: new RunAt, 2: new WaitM
 INSERT /* countedq.Enqueue */ INTO counted
        (run_at, wait_m)
-VALUES (?, coalesce(?, 1));
+VALUES (coalesce(?, UNIX_TIMESTAMP()), coalesce(?, 1));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -233,7 +233,7 @@ VALUES (?, coalesce(?, 1));
 -- arguments: 1: new_list RunAt WaitM
 INSERT /* countedq.EnqueueMany */ INTO counted
        (run_at, wait_m)
-VALUES (?, coalesce(?, 1));
+VALUES (coalesce(?, UNIX_TIMESTAMP()), coalesce(?, 1));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

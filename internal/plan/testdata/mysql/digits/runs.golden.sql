@@ -320,7 +320,8 @@ FROM   (
 -- arguments: 1: new RunText, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
        (run_text, made, body)
-VALUES (?, LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 10, '0'), ?);
+VALUES (coalesce(?, LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 11, '0')),
+        LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 10, '0'), ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -328,7 +329,7 @@ VALUES (?, LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 10, '0'), ?);
 -- arguments: 1: new_list RunText Body
 INSERT /* runsq.EnqueueMany */ INTO runs
        (run_text, made, body)
-VALUES (?, LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 10, '0'), ?);
+VALUES (coalesce(?, LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 11, '0')), LPAD(CAST(UNIX_TIMESTAMP() AS SIGNED), 10, '0'), ?);
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -317,7 +317,7 @@ FROM   (
 -- arguments: 1: new DueAt, 2: new WaitS
 INSERT /* ticksq.Enqueue */ INTO ticks
        (due_at, wait_s)
-VALUES (?, coalesce(?, 60));
+VALUES (coalesce(?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000), coalesce(?, 60));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -325,7 +325,7 @@ VALUES (?, coalesce(?, 60));
 -- arguments: 1: new_list DueAt WaitS
 INSERT /* ticksq.EnqueueMany */ INTO ticks
        (due_at, wait_s)
-VALUES (?, coalesce(?, 60));
+VALUES (coalesce(?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000), coalesce(?, 60));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -183,7 +183,7 @@ AND    reserved_at IS NOT NULL;
 -- arguments: 1: new Queue, 2: new Payload, 3: new AvailableAt
 INSERT /* laravelq.Enqueue */ INTO jobs
        (queue, payload, attempts, available_at, created_at)
-VALUES (?, ?, 0, ?, UNIX_TIMESTAMP());
+VALUES (?, ?, 0, coalesce(?, UNIX_TIMESTAMP()), UNIX_TIMESTAMP());
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -191,7 +191,7 @@ VALUES (?, ?, 0, ?, UNIX_TIMESTAMP());
 -- arguments: 1: new_list Queue Payload AvailableAt
 INSERT /* laravelq.EnqueueMany */ INTO jobs
        (queue, payload, attempts, available_at, created_at)
-VALUES (?, ?, 0, ?, UNIX_TIMESTAMP());
+VALUES (?, ?, 0, coalesce(?, UNIX_TIMESTAMP()), UNIX_TIMESTAMP());
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

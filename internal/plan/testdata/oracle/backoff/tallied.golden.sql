@@ -193,7 +193,8 @@ AND    STATE = 'E';
 -- arguments: 1: new RunAt, 2: new WaitM, 3: new_key
 INSERT /* talliedq.Enqueue */ INTO TALLIED
        (RUN_AT, WAIT_M)
-VALUES (:1, coalesce(:2, 1))
+VALUES (coalesce(:1, FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5)),
+        coalesce(:2, 1))
 /* the new key */ RETURNING ID INTO :3;
 
 -- sql/stats.sql

@@ -204,7 +204,7 @@ AND    STATE = 'E';
 -- arguments: 1: new RunAt, 2: new_key
 INSERT /* askedq.Enqueue */ INTO ASKED
        (RUN_AT)
-VALUES (TO_TIMESTAMP_TZ(:1, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'))
+VALUES (coalesce(TO_TIMESTAMP_TZ(:1, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), SYSTIMESTAMP))
 /* the new key */ RETURNING ID INTO :2;
 
 -- sql/stats.sql

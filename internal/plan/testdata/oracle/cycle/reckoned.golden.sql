@@ -123,7 +123,8 @@ END;
 -- arguments: 1: new RunAt, 2: new WaitS, 3: new_key
 INSERT /* reckonedq.Enqueue */ INTO RECKONED
        (RUN_AT, WAIT_S)
-VALUES (:1, coalesce(:2, 60))
+VALUES (coalesce(:1, FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5)),
+        coalesce(:2, 60))
 /* the new key */ RETURNING ID INTO :3;
 
 -- sql/stats.sql

@@ -287,7 +287,8 @@ AND    SINCE <= FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE 
 -- arguments: 1: new DueAt, 2: new WaitS, 3: new_key
 INSERT /* ticksq.Enqueue */ INTO TICKS
        (DUE_AT, WAIT_S)
-VALUES (:1, coalesce(:2, 60))
+VALUES (coalesce(:1, (FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) * 1000000000 + TO_NUMBER(TO_CHAR(SYSTIMESTAMP, 'FF9')))),
+        coalesce(:2, 60))
 /* the new key */ RETURNING ID INTO :3;
 
 -- sql/stats.sql

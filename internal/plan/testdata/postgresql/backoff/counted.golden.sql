@@ -195,7 +195,8 @@ WHERE  id = ANY (ARRAY(
 -- arguments: 1: new RunAt, 2: new WaitM
 INSERT /* countedq.Enqueue */ INTO counted
        (run_at, wait_m)
-VALUES ($1, coalesce($2::integer, 1))
+VALUES (coalesce($1::bigint, floor(extract(epoch FROM now()))::bigint),
+        coalesce($2::integer, 1))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -204,7 +205,8 @@ RETURNING id;
 -- arguments: 1: new_batch RunAt, 2: new_batch WaitM
 INSERT /* countedq.EnqueueMany */ INTO counted
        (run_at, wait_m)
-SELECT run_at_new, coalesce(wait_m_new, 1)
+SELECT coalesce(run_at_new, floor(extract(epoch FROM now()))::bigint),
+       coalesce(wait_m_new, 1)
 FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (run_at_new, wait_m_new, job_order)
 ORDER  BY job_order
 RETURNING id;

@@ -90,7 +90,8 @@ RETURNING id;
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned
        (run_at, wait_s)
-VALUES ($1, coalesce($2::integer, 60))
+VALUES (coalesce($1::bigint, floor(extract(epoch FROM now()))::bigint),
+        coalesce($2::integer, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -99,7 +100,8 @@ RETURNING id;
 -- arguments: 1: new_batch RunAt, 2: new_batch WaitS
 INSERT /* reckonedq.EnqueueMany */ INTO reckoned
        (run_at, wait_s)
-SELECT run_at_new, coalesce(wait_s_new, 60)
+SELECT coalesce(run_at_new, floor(extract(epoch FROM now()))::bigint),
+       coalesce(wait_s_new, 60)
 FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (run_at_new, wait_s_new, job_order)
 ORDER  BY job_order
 RETURNING id;

@@ -270,7 +270,8 @@ WHERE  id = ANY (ARRAY(
 -- arguments: 1: new RunText, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
        (run_text, made, body)
-VALUES ($1, lpad(floor(extract(epoch FROM now()))::bigint::text, 10, '0')::bpchar, $2)
+VALUES (coalesce($1::varchar, lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')),
+        lpad(floor(extract(epoch FROM now()))::bigint::text, 10, '0')::bpchar, $2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -279,8 +280,8 @@ RETURNING id;
 -- arguments: 1: new_batch RunText, 2: new_batch Body
 INSERT /* runsq.EnqueueMany */ INTO runs
        (run_text, made, body)
-SELECT run_text_new, lpad(floor(extract(epoch FROM now()))::bigint::text, 10, '0')::bpchar,
-       body_new
+SELECT coalesce(run_text_new, lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')),
+       lpad(floor(extract(epoch FROM now()))::bigint::text, 10, '0')::bpchar, body_new
 FROM   unnest($1::varchar[], $2::varchar[]) WITH ORDINALITY AS job (run_text_new, body_new, job_order)
 ORDER  BY job_order
 RETURNING id;

@@ -267,7 +267,8 @@ WHERE  id = ANY (ARRAY(
 -- arguments: 1: new DueAt, 2: new WaitS
 INSERT /* ticksq.Enqueue */ INTO ticks
        (due_at, wait_s)
-VALUES ($1, coalesce($2::integer, 60))
+VALUES (coalesce($1::bigint, (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)),
+        coalesce($2::integer, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -276,7 +277,8 @@ RETURNING id;
 -- arguments: 1: new_batch DueAt, 2: new_batch WaitS
 INSERT /* ticksq.EnqueueMany */ INTO ticks
        (due_at, wait_s)
-SELECT due_at_new, coalesce(wait_s_new, 60)
+SELECT coalesce(due_at_new, (floor(extract(epoch FROM now()) * 1000000)::bigint * 1000)),
+       coalesce(wait_s_new, 60)
 FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (due_at_new, wait_s_new, job_order)
 ORDER  BY job_order
 RETURNING id;

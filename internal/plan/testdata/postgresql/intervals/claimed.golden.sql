@@ -180,7 +180,8 @@ WHERE  id = ANY (ARRAY(
 -- arguments: 1: new RunAt, 2: new Every, 3: new Budget
 INSERT /* claimedq.Enqueue */ INTO claimed
        (run_at, every, budget)
-VALUES ($1, $2::text::interval, $3::text::interval)
+VALUES (coalesce($1::timestamp, (now() AT TIME ZONE 'UTC')), $2::text::interval,
+        $3::text::interval)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -189,7 +190,8 @@ RETURNING id;
 -- arguments: 1: new_batch RunAt, 2: new_batch Every, 3: new_batch Budget
 INSERT /* claimedq.EnqueueMany */ INTO claimed
        (run_at, every, budget)
-SELECT run_at_new, every_new::text::interval, budget_new::text::interval
+SELECT coalesce(run_at_new, (now() AT TIME ZONE 'UTC')), every_new::text::interval,
+       budget_new::text::interval
 FROM   unnest($1::timestamp[], $2::text[], $3::text[]) WITH ORDINALITY AS job (run_at_new, every_new, budget_new, job_order)
 ORDER  BY job_order
 RETURNING id;

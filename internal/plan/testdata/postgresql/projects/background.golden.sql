@@ -234,7 +234,7 @@ WHERE  id = ANY (ARRAY(
 -- arguments: 1: new TaskName, 2: new TaskParams, 3: new Priority, 4: new RunAt, 5: new Queue
 INSERT /* backgroundq.Enqueue */ INTO background_task
        (task_name, task_params, priority, run_at, queue, attempts, last_error)
-VALUES ($1, $2, $3, $4, $5, 0, '')
+VALUES ($1, $2, $3, coalesce($4::timestamptz, now()), $5, 0, '')
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -243,7 +243,8 @@ RETURNING id;
 -- arguments: 1: new_batch TaskName, 2: new_batch TaskParams, 3: new_batch Priority, 4: new_batch RunAt, 5: new_batch Queue
 INSERT /* backgroundq.EnqueueMany */ INTO background_task
        (task_name, task_params, priority, run_at, queue, attempts, last_error)
-SELECT task_name_new, task_params_new, priority_new, run_at_new, queue_new, 0, ''
+SELECT task_name_new, task_params_new, priority_new, coalesce(run_at_new, now()),
+       queue_new, 0, ''
 FROM   unnest($1::varchar[], $2::text[], $3::integer[], $4::timestamptz[],
               $5::varchar[]) WITH ORDINALITY AS job (task_name_new, task_params_new, priority_new, run_at_new, queue_new, job_order)
 ORDER  BY job_order

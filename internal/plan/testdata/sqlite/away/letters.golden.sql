@@ -135,7 +135,7 @@ WHERE  0;
 -- arguments: 1: new Due
 INSERT /* lettersq.Enqueue */ INTO letters
        (due)
-VALUES (?1)
+VALUES (coalesce(?1, printf('%011d', unixepoch())))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -144,7 +144,7 @@ RETURNING id;
 -- arguments: 1: new_all Due
 INSERT /* lettersq.EnqueueMany */ INTO letters
        (due)
-SELECT due_new
+SELECT coalesce(due_new, printf('%011d', unixepoch()))
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS due_new

@@ -158,7 +158,7 @@ WHERE  id IN (
 -- arguments: 1: new RunAt, 2: new WaitM
 INSERT /* countedq.Enqueue */ INTO counted
        (run_at, wait_m)
-VALUES (?1, coalesce(?2, 1))
+VALUES (coalesce(?1, unixepoch()), coalesce(?2, 1))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -167,7 +167,7 @@ RETURNING id;
 -- arguments: 1: new_all RunAt WaitM
 INSERT /* countedq.EnqueueMany */ INTO counted
        (run_at, wait_m)
-SELECT run_at_new, coalesce(wait_m_new, 1)
+SELECT coalesce(run_at_new, unixepoch()), coalesce(wait_m_new, 1)
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS run_at_new,

@@ -188,7 +188,7 @@ WHERE  id IN (
 -- arguments: 1: new RunAt
 INSERT /* askedq.Enqueue */ INTO asked
        (run_at)
-VALUES (?1)
+VALUES (coalesce(?1, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -197,7 +197,7 @@ RETURNING id;
 -- arguments: 1: new_all RunAt
 INSERT /* askedq.EnqueueMany */ INTO asked
        (run_at)
-SELECT run_at_new
+SELECT coalesce(run_at_new, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS run_at_new

@@ -139,7 +139,7 @@ WHERE  id IN (
 -- arguments: 1: new RunAt
 INSERT /* endsq.Enqueue */ INTO ends
        (run_at)
-VALUES (?1)
+VALUES (coalesce(?1, unixepoch()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -148,7 +148,7 @@ RETURNING id;
 -- arguments: 1: new_all RunAt
 INSERT /* endsq.EnqueueMany */ INTO ends
        (run_at)
-SELECT run_at_new
+SELECT coalesce(run_at_new, unixepoch())
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS run_at_new

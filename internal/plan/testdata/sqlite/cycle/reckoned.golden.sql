@@ -83,7 +83,7 @@ RETURNING id;
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned
        (run_at, wait_s)
-VALUES (?1, coalesce(?2, 60))
+VALUES (coalesce(?1, unixepoch()), coalesce(?2, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -92,7 +92,7 @@ RETURNING id;
 -- arguments: 1: new_all RunAt WaitS
 INSERT /* reckonedq.EnqueueMany */ INTO reckoned
        (run_at, wait_s)
-SELECT run_at_new, coalesce(wait_s_new, 60)
+SELECT coalesce(run_at_new, unixepoch()), coalesce(wait_s_new, 60)
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS run_at_new,

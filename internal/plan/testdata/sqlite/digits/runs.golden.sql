@@ -248,7 +248,7 @@ WHERE  id IN (
 -- arguments: 1: new RunText, 2: new Body
 INSERT /* runsq.Enqueue */ INTO runs
        (run_text, made, body)
-VALUES (?1, printf('%010d', unixepoch()), ?2)
+VALUES (coalesce(?1, printf('%011d', unixepoch())), printf('%010d', unixepoch()), ?2)
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -257,7 +257,8 @@ RETURNING id;
 -- arguments: 1: new_all RunText Body
 INSERT /* runsq.EnqueueMany */ INTO runs
        (run_text, made, body)
-SELECT run_text_new, printf('%010d', unixepoch()), body_new
+SELECT coalesce(run_text_new, printf('%011d', unixepoch())), printf('%010d', unixepoch()),
+       body_new
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS run_text_new,

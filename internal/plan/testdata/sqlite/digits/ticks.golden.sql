@@ -245,7 +245,8 @@ WHERE  id IN (
 -- arguments: 1: new DueAt, 2: new WaitS
 INSERT /* ticksq.Enqueue */ INTO ticks
        (due_at, wait_s)
-VALUES (?1, coalesce(?2, 60))
+VALUES (coalesce(?1, (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000)),
+        coalesce(?2, 60))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -254,7 +255,8 @@ RETURNING id;
 -- arguments: 1: new_all DueAt WaitS
 INSERT /* ticksq.EnqueueMany */ INTO ticks
        (due_at, wait_s)
-SELECT due_at_new, coalesce(wait_s_new, 60)
+SELECT coalesce(due_at_new, (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000)),
+       coalesce(wait_s_new, 60)
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS due_at_new,

@@ -146,7 +146,7 @@ RETURNING id;
 -- arguments: 1: new Queue, 2: new Payload, 3: new AvailableAt
 INSERT /* laravelq.Enqueue */ INTO jobs
        (queue, payload, attempts, available_at, created_at)
-VALUES (?1, ?2, 0, ?3, unixepoch())
+VALUES (?1, ?2, 0, coalesce(?3, unixepoch()), unixepoch())
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -155,7 +155,7 @@ RETURNING id;
 -- arguments: 1: new_all Queue Payload AvailableAt
 INSERT /* laravelq.EnqueueMany */ INTO jobs
        (queue, payload, attempts, available_at, created_at)
-SELECT queue_new, payload_new, 0, available_at_new, unixepoch()
+SELECT queue_new, payload_new, 0, coalesce(available_at_new, unixepoch()), unixepoch()
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS queue_new,

@@ -223,7 +223,7 @@ LIMIT  ?;
 -- arguments: 1: new RunAt, 2: new WaitM
 INSERT /* countedq.Enqueue */ INTO counted
        (run_at, wait_m)
-VALUES (?, coalesce(?, 1));
+VALUES (coalesce(?, UNIX_TIMESTAMP()), coalesce(?, 1));
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -230,7 +230,7 @@ LIMIT  ?;
 -- arguments: 1: new RunAt
 INSERT /* askedq.Enqueue */ INTO asked
        (run_at)
-VALUES (?);
+VALUES (coalesce(?, UTC_TIMESTAMP(6)));
 
 -- sql/stats.sql
 -- stats: counts rows by state

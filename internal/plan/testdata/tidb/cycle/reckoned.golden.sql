@@ -123,7 +123,7 @@ AND    run_at <= UNIX_TIMESTAMP();
 -- arguments: 1: new RunAt, 2: new WaitS
 INSERT /* reckonedq.Enqueue */ INTO reckoned
        (run_at, wait_s)
-VALUES (?, coalesce(?, 60));
+VALUES (coalesce(?, UNIX_TIMESTAMP()), coalesce(?, 60));
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -203,7 +203,7 @@ WHERE  id = ANY (ARRAY(
 -- arguments: 1: new RunAt
 INSERT /* askedq.Enqueue */ INTO asked
        (run_at)
-VALUES ($1)
+VALUES (coalesce($1::timestamptz, now()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -212,7 +212,7 @@ RETURNING id;
 -- arguments: 1: new_batch RunAt
 INSERT /* askedq.EnqueueMany */ INTO asked
        (run_at)
-SELECT run_at_new
+SELECT coalesce(run_at_new, now())
 FROM   unnest($1::timestamptz[]) WITH ORDINALITY AS job (run_at_new, job_order)
 ORDER  BY job_order
 RETURNING id;

@@ -9,7 +9,7 @@ WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   sends
            WHERE  (until <= localtimestamp OR until IS NULL)
-           AND    (due <= localtimestamp OR due IS NULL)
+           AND    due <= localtimestamp
            AND    (made < $1)
            ORDER  BY id
            LIMIT  1

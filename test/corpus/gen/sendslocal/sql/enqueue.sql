@@ -3,5 +3,5 @@
 -- locks: nothing that others wait for
 INSERT /* sendslocal.Enqueue */ INTO sends
        (name, due, made, day)
-VALUES ($1, $2, $3, $4)
+VALUES ($1, coalesce($2::timestamp, localtimestamp), $3, $4)
 RETURNING id

@@ -3,7 +3,7 @@
 -- locks: nothing that others wait for
 INSERT /* sendslocal.EnqueueMany */ INTO sends
        (name, due, made, day)
-SELECT name_new, due_new, made_new, day_new
+SELECT name_new, coalesce(due_new, localtimestamp), made_new, day_new
 FROM   unnest($1::text[], $2::timestamp[], $3::timestamp[], $4::date[]) WITH ORDINALITY AS job (name_new, due_new, made_new, day_new, job_order)
 ORDER  BY job_order
 RETURNING id

@@ -7,7 +7,7 @@ SELECT /* sendslocal.Peek */
        id, name, due, made, day
 FROM   sends
 WHERE  (until <= localtimestamp OR until IS NULL)
-AND    (due <= localtimestamp OR due IS NULL)
+AND    due <= localtimestamp
 AND    (made < $1)
 ORDER  BY id
 LIMIT  $2

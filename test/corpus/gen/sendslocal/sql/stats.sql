@@ -3,9 +3,9 @@
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* sendslocal.Stats */
-       count(*) FILTER (WHERE (until <= localtimestamp OR until IS NULL) AND (due <= localtimestamp OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE (until <= localtimestamp OR until IS NULL) AND due <= localtimestamp) AS ready,
        count(*) FILTER (WHERE until IS NOT NULL AND until > localtimestamp) AS running,
        count(*) FILTER (WHERE due > localtimestamp) AS delayed,
        count(*) FILTER (WHERE until IS NOT NULL AND until <= localtimestamp) AS expired,
-       extract(epoch FROM localtimestamp - min(due) FILTER (WHERE (until <= localtimestamp OR until IS NULL) AND (due <= localtimestamp OR due IS NULL))) AS oldest_ready
+       extract(epoch FROM localtimestamp - min(due) FILTER (WHERE (until <= localtimestamp OR until IS NULL) AND due <= localtimestamp)) AS oldest_ready
 FROM   sends

@@ -3,5 +3,5 @@
 -- locks: nothing that others wait for
 INSERT /* sendspg.Enqueue */ INTO sends
        (name, due, made, day)
-VALUES ($1, $2, $3, $4)
+VALUES ($1, coalesce($2::timestamp, (now() AT TIME ZONE 'UTC')), $3, $4)
 RETURNING id

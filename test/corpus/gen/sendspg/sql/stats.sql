@@ -3,9 +3,9 @@
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* sendspg.Stats */
-       count(*) FILTER (WHERE (until <= (now() AT TIME ZONE 'UTC') OR until IS NULL) AND (due <= (now() AT TIME ZONE 'UTC') OR due IS NULL)) AS ready,
+       count(*) FILTER (WHERE (until <= (now() AT TIME ZONE 'UTC') OR until IS NULL) AND due <= (now() AT TIME ZONE 'UTC')) AS ready,
        count(*) FILTER (WHERE until IS NOT NULL AND until > (now() AT TIME ZONE 'UTC')) AS running,
        count(*) FILTER (WHERE due > (now() AT TIME ZONE 'UTC')) AS delayed,
        count(*) FILTER (WHERE until IS NOT NULL AND until <= (now() AT TIME ZONE 'UTC')) AS expired,
-       extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(due) FILTER (WHERE (until <= (now() AT TIME ZONE 'UTC') OR until IS NULL) AND (due <= (now() AT TIME ZONE 'UTC') OR due IS NULL))) AS oldest_ready
+       extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(due) FILTER (WHERE (until <= (now() AT TIME ZONE 'UTC') OR until IS NULL) AND due <= (now() AT TIME ZONE 'UTC'))) AS oldest_ready
 FROM   sends

@@ -9,7 +9,7 @@ WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   sends
            WHERE  (until <= (now() AT TIME ZONE 'UTC') OR until IS NULL)
-           AND    (due <= (now() AT TIME ZONE 'UTC') OR due IS NULL)
+           AND    due <= (now() AT TIME ZONE 'UTC')
            AND    (made < $1)
            ORDER  BY id
            LIMIT  100

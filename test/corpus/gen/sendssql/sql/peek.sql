@@ -7,7 +7,7 @@ SELECT /* sendssql.Peek */
        id, name, due, made, day
 FROM   sends
 WHERE  (until <= (now() AT TIME ZONE 'UTC') OR until IS NULL)
-AND    (due <= (now() AT TIME ZONE 'UTC') OR due IS NULL)
+AND    due <= (now() AT TIME ZONE 'UTC')
 AND    (made < $1)
 ORDER  BY id
 LIMIT  $2
