@@ -127,6 +127,10 @@ type Dialect struct {
 	// MostText is how many bytes of a text a statement that settles jobs takes, 0 for
 	// any number.
 	MostText int `yaml:"most_text"`
+	// MostRaw is the same of bytes that a statement makes of a text.
+	MostRaw int `yaml:"most_raw"`
+	// MostPart is how many bytes travel in one element of an array, of values in parts.
+	MostPart int `yaml:"most_part"`
 	// LocksInCursors: locked rows are passed over where a cursor fetches, and not where
 	// an UPDATE or DELETE chooses rows.
 	LocksInCursors bool `yaml:"locks_in_cursors"`
@@ -279,6 +283,9 @@ type TypeRule struct {
 	Write string `yaml:"write"` // slots {arg} and {type}
 	Cast  string `yaml:"cast"`  // the type's name in casts, where its own means something else there
 	Sent  string `yaml:"sent"`  // the type as which values travel in a batch, where Cast is another
+	// Whole is the type that values have which no element of an array holds: they travel in
+	// parts and are put together again.
+	Whole string `yaml:"whole"`
 	// Catalog is what the server's catalog calls the type, where that is not its name.
 	Catalog string `yaml:"catalog"`
 	Kept    string `yaml:"kept"` // the type that keeps a value between two statements, where the column's own may lose some of it

@@ -109,6 +109,14 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 				continue
 			}
 			args = append(args, w.batch(a, from))
+		case plan.ArgParts, plan.ArgPartOf:
+			if from.many == nil {
+				w.fail("%s: there are no jobs for the argument %s", s.Name, a.Field.Name)
+				continue
+			}
+			typ, value := w.slot(a.Field, w.field(a.Field, from))
+			args = append(args, code.Id(map[plan.ArgKind]string{plan.ArgParts: "cutParts", plan.ArgPartOf: "partOf"}[a.Kind]).Call(from.many.Clone(), code.Lit(a.Max),
+				code.Func().Params(itemParam(from)).Add(typ).Add(inline(code.Return(value)))))
 		case plan.ArgBatchAll, plan.ArgNewAll:
 			if from.many == nil {
 				w.fail("%s: there are no jobs for an argument", s.Name)
@@ -530,6 +538,70 @@ func (w *writer) columnFunc(f *code.File) {
 				code.Id("values").Index(code.Id("i")).Op("=").Id("value").Call(code.Id("s")),
 			),
 			code.Return(code.Id("values")),
+		))
+}
+
+// cutPartsFunc emits
+//
+//	func cutParts[S any, T string | []byte](from []S, most int, value func(S) T) []T {
+//		var all []T
+//		for _, s := range from {
+//			rest := value(s)
+//			for len(rest) > most {
+//				end := most
+//				for end > most-utf8.UTFMax && !utf8.RuneStart(rest[end]) {
+//					end--
+//				}
+//				all, rest = append(all, rest[:end]), rest[end:]
+//			}
+//			all = append(all, rest)
+//		}
+//		return all
+//	}
+func (w *writer) cutPartsFunc(f *code.File) {
+	rest, end := code.Id("rest"), code.Id("end")
+	decl(f, []string{"cutParts is one value of every element, in parts of at most most bytes which begin with a character. A short value, and an empty one, is one part."},
+		code.Func().Id("cutParts").Types(code.List(code.Id("S").Any(), code.Id("T").Add(code.String().Op("|").Index().Byte()))).
+			Params(code.Id("from").Index().Id("S"), code.Id("most").Int(), code.Id("value").Func().Params(code.Id("S")).Id("T")).Index().Id("T").Block(
+			code.Var().Id("all").Index().Id("T"),
+			code.For(code.List(code.Op("_"), code.Id("s")).Op(":=").Range().Id("from")).Block(
+				rest.Clone().Op(":=").Id("value").Call(code.Id("s")),
+				code.For(code.Len(rest.Clone()).Op(">").Id("most")).Block(
+					end.Clone().Op(":=").Id("most"),
+					code.For(end.Clone().Op(">").Id("most").Op("-").Qual("unicode/utf8", "UTFMax").Op("&&").Op("!").Qual("unicode/utf8", "RuneStart").Call(rest.Clone().Index(end.Clone()))).Block(
+						end.Clone().Op("--"),
+					),
+					code.Id("all").Op("=").Append(code.Id("all"), rest.Clone().Index(code.Op(":").Add(end.Clone()))),
+					rest.Clone().Op("=").Add(rest.Clone()).Index(end.Clone().Op(":")),
+				),
+				code.Id("all").Op("=").Append(code.Id("all"), rest.Clone()),
+			),
+			code.Return(code.Id("all")),
+		))
+}
+
+// partOfFunc emits
+//
+//	func partOf[S any, T string | []byte](from []S, most int, value func(S) T) []int64 {
+//		var of []int64
+//		for i := range from {
+//			for range cutParts(from[i:i+1], most, value) {
+//				of = append(of, int64(i+1))
+//			}
+//		}
+//		return of
+//	}
+func (w *writer) partOfFunc(f *code.File) {
+	decl(f, []string{"partOf tells of each part that cutParts makes to which element it belongs, counted from 1."},
+		code.Func().Id("partOf").Types(code.List(code.Id("S").Any(), code.Id("T").Add(code.String().Op("|").Index().Byte()))).
+			Params(code.Id("from").Index().Id("S"), code.Id("most").Int(), code.Id("value").Func().Params(code.Id("S")).Id("T")).Index().Int64().Block(
+			code.Var().Id("of").Index().Int64(),
+			code.For(code.Id("i").Op(":=").Range().Id("from")).Block(
+				code.For(code.Range().Id("cutParts").Call(code.Id("from").Index(code.Id("i").Op(":").Id("i").Op("+").Lit(1)), code.Id("most"), code.Id("value"))).Block(
+					code.Id("of").Op("=").Append(code.Id("of"), code.Int64().Call(code.Id("i").Op("+").Lit(1))),
+				),
+			),
+			code.Return(code.Id("of")),
 		))
 }
 

@@ -74,6 +74,8 @@ func (w *writer) parts() []part {
 		{"errorText", "fail.go", w.errorTextFunc},
 
 		{"column", "args.go", w.columnFunc},
+		{"cutParts", "args.go", w.cutPartsFunc},
+		{"partOf", "args.go", w.partOfFunc},
 		{"list", "args.go", w.listType},
 		{"mostJobs", "args.go", w.mostJobsConst},
 		{"expand", "args.go", w.expandFunc},

@@ -349,7 +349,11 @@ func plus(expr string, by int) string {
 func (s *scope) argument(c *schema.Column, v queue.Value) string {
 	switch v.Name {
 	case queue.ArgError:
-		return s.errorText(c, s.cause(s.spec.Error.Max))
+		most := s.spec.Error.Max
+		if raw := s.d.MostRaw; raw > 0 && c.Type.Class == schema.Bytes && (most == 0 || most > raw) {
+			most = raw
+		}
+		return s.errorText(c, s.cause(most))
 	case queue.ArgDelay:
 		return s.clock(c, &queue.Shift{Arg: queue.ArgDelay})
 	}

@@ -252,6 +252,8 @@ const (
 	ArgLocal    ArgKind = "local"     // the variable Name
 	ArgOlder    ArgKind = "older"     // seconds (float64), of an argument olderThan time.Duration
 	ArgBatch    ArgKind = "batch"     // array of Field over the jobs
+	ArgParts    ArgKind = "parts"     // array of parts of Field over the jobs, each of at most Max bytes
+	ArgPartOf   ArgKind = "part_of"   // array: to which job each of these belongs, counted from 1
 	ArgBatchAll ArgKind = "batch_all" // JSON: an array of arrays of Batch fields over the jobs
 	ArgNew      ArgKind = "new"       // Field of one NewJob
 	ArgNewSet   ArgKind = "new_set"   // bool: NewJob has Field (an Optional one)
@@ -277,12 +279,12 @@ const (
 // Arg is one argument of a statement.
 type Arg struct {
 	Kind  ArgKind
-	Field *Field   // of ArgBatch, ArgNew, ArgNewBatch, ArgHeld
+	Field *Field   // of ArgBatch, ArgParts, ArgPartOf, ArgNew, ArgNewBatch, ArgHeld
 	Batch []*Field // of ArgBatchAll, ArgNewAll, ArgHeldAll: the columns of each inner array
 	Param *Param   // of ArgParam and ArgGiven
 	Name  string   // of ArgLocal
 	// Max is the longest text of ArgError and ArgWorker in characters, or where a worker is a
-	// number the greatest that it may be; 0 is no limit.
+	// number the greatest that it may be; 0 is no limit. Of ArgParts it is in bytes.
 	Max int
 	// First of a list is what stands in the text, with a placeholder for each
 	// value of the first element; More is added behind it for each further one,

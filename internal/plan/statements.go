@@ -120,20 +120,28 @@ func (b *builder) alias(word string) string {
 
 // batch is the table that the rows of one call travel as.
 type batch struct {
-	Only    bool     // one key column and nothing else: a plain list does
-	Column  string   // of Only: the key column
-	Arg     string   // of Only, or the one JSON argument
-	Value   string   // of Only in JSON: how one element is read
-	Args    []string // one array for each column
-	Names   []string // of the columns of the batch
-	Array   string   // the first of them, where they are arrays
-	Columns []string // expressions that read the columns out of JSON, named
-	Match   []string // key column = column of the batch
-	Held    []string // the same of the columns that must be as the batch says
-	Own     []string // the columns of the table that are matched
-	Values  []string // the columns of the batch as values of those
-	Raws    bool     // an array holds binary values
-	List    string   // condition that names the rows, of batches that are written out; of an insert, its rows
+	Only    bool      // one key column and nothing else: a plain list does
+	Column  string    // of Only: the key column
+	Arg     string    // of Only, or the one JSON argument
+	Value   string    // of Only in JSON: how one element is read
+	Args    []string  // one array for each column
+	Names   []string  // of the columns of the batch
+	Array   string    // the first of them, where they are arrays
+	Columns []string  // expressions that read the columns out of JSON, named
+	Match   []string  // key column = column of the batch
+	Held    []string  // the same of the columns that must be as the batch says
+	Own     []string  // the columns of the table that are matched
+	Values  []string  // the columns of the batch as values of those
+	Raws    bool      // an array holds binary values
+	Wholes  []inParts // arrays of values that travel in parts
+	List    string    // condition that names the rows, of batches that are written out; of an insert, its rows
+}
+
+// inParts is an array of values that travel in parts: another array has these, and a third
+// to which value each belongs, counted from 1.
+type inParts struct {
+	Name, Type string
+	Parts, Of  string
 }
 
 // settleScope is what a statement over claimed jobs has besides.
@@ -412,9 +420,21 @@ func (s *scope) assigned(w queue.Write) string {
 func (s *scope) brought(c *schema.Column) string {
 	it := s.settle.carried[c]
 	if s.travel() == "lists" {
+		s.noteLong(c, it.field)
 		return it.name // written out with the values in it
 	}
 	return s.batchValue(it.field, it.name)
+}
+
+// noteLong tells where a value has to travel as a whole that elsewhere travels in parts.
+func (s *scope) noteLong(c *schema.Column, f *Field) {
+	if s.wholeType(f) == "" {
+		return
+	}
+	note := fmt.Sprintf("what goes from Complete to another table travels as a whole: for column %q %s takes %d bytes for sure, and longer ones may make Complete fail", c.Name, s.d.Title, s.d.MostPart)
+	if !slices.Contains(s.pkg.Notes, note) {
+		s.pkg.Notes = append(s.pkg.Notes, note)
+	}
 }
 
 // order returns the terms of the queue's order.
@@ -597,10 +617,30 @@ func (s *scope) own(f *Field) string {
 // element at a time.
 func (s *scope) asForall(b *batch, one ArgKind, fields []*Field) {
 	b.Array, b.Raws = b.Names[0], slices.ContainsFunc(fields, s.holdsBytes)
+	parts, of := s.batchNames(fields, "_part"), s.batchNames(fields, "_of")
 	for i, f := range fields {
+		if w := s.wholeType(f); w != "" {
+			array := func(name, sent string, kind ArgKind) {
+				b.Columns = append(b.Columns, name+" "+sent+" := "+s.arg(Arg{Kind: kind, Field: f, Max: s.d.MostPart}))
+			}
+			array(parts[i], s.sentType(f), ArgParts)
+			array(of[i], s.d.Classes[string(schema.Int)].Sent, ArgPartOf)
+			b.Wholes = append(b.Wholes, inParts{Name: b.Names[i], Type: w, Parts: parts[i], Of: of[i]})
+			b.Names[i] += "(" + s.shared.Names.Each + ")"
+			continue
+		}
 		b.Columns = append(b.Columns, b.Names[i]+" "+s.sentType(f)+" := "+s.arg(Arg{Kind: one, Field: f}))
 		b.Names[i] += "(" + s.shared.Names.Each + ")"
 	}
+}
+
+// wholeType is the type to which a value is put together that travels in parts, "" for
+// values that travel as they are.
+func (s *scope) wholeType(f *Field) string {
+	if f.RowID || f.Element {
+		return ""
+	}
+	return s.rule(s.columnOf(f)).Whole
 }
 
 // asJSON lays out a batch as one JSON text.

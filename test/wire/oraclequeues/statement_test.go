@@ -420,13 +420,19 @@ func TestHostile(t *testing.T) {
 	check.Equal(t, key, int64(8))
 }
 
-// TestResult sends answers with the jobs, of which the empty one is NULL.
+// TestResult sends answers with the jobs, of which the empty one is NULL and the long one
+// travels in parts that begin with a character.
 func TestResult(t *testing.T) {
 	server, db := start(t)
 	q := resultora19.New(db, resultora19.WithWorker("w1"))
-	one, two := resultora19.Job{ID: 1, Owner: "w1"}, resultora19.Job{ID: 2, Owner: "w1"}
-	server.Expect(settled(texts(t, "resultora19")("complete"), []any{[]int64{1, 2}, []string{"w1", "w1"}, []any{"yes", nil}, []any{int64(7), nil}}, "5", 1, 1).Autocommit())
-	check.Err(t, q.Complete(t.Context(), one.Done(new("yes"), new(int64(7))), two.Done(nil, nil)))
+	var jobs []resultora19.Job
+	for id := range int64(3) {
+		jobs = append(jobs, resultora19.Job{ID: id + 1, Owner: "w1"})
+	}
+	long := strings.Repeat("a", 1999) + "é" + strings.Repeat("b", 1998) + "c"
+	server.Expect(settled(texts(t, "resultora19")("complete"), []any{[]int64{1, 2, 3}, []string{"w1", "w1", "w1"},
+		[]any{"yes", strings.Repeat("a", 1999), "é" + strings.Repeat("b", 1998), "c", nil}, []int64{1, 2, 2, 2, 3}, []any{int64(7), nil, nil}}, "6", 1, 1, 1).Autocommit())
+	check.Err(t, q.Complete(t.Context(), jobs[0].Done(new("yes"), new(int64(7))), jobs[1].Done(&long, nil), jobs[2].Done(nil, nil)))
 }
 
 // TestTimesAreFences compares claims by their times, which travel as texts.

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // column is one value of every element.
@@ -16,6 +17,36 @@ func column[S, T any](from []S, value func(S) T) []T {
 		values[i] = value(s)
 	}
 	return values
+}
+
+// cutParts is one value of every element, in parts of at most most bytes which begin with a
+// character. A short value, and an empty one, is one part.
+func cutParts[S any, T string | []byte](from []S, most int, value func(S) T) []T {
+	var all []T
+	for _, s := range from {
+		rest := value(s)
+		for len(rest) > most {
+			end := most
+			for end > most-utf8.UTFMax && !utf8.RuneStart(rest[end]) {
+				end--
+			}
+			all = append(all, rest[:end])
+			rest = rest[end:]
+		}
+		all = append(all, rest)
+	}
+	return all
+}
+
+// partOf tells of each part that cutParts makes to which element it belongs, counted from 1.
+func partOf[S any, T string | []byte](from []S, most int, value func(S) T) []int64 {
+	var of []int64
+	for i := range from {
+		for range cutParts(from[i:i+1], most, value) {
+			of = append(of, int64(i+1))
+		}
+	}
+	return of
 }
 
 // list is an argument that is written into the text of its statement: first stands there for the

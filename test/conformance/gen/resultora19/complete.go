@@ -48,7 +48,8 @@ func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 	return q.settle(ctx, "complete", column(done, func(d Done) Job { return d.Job }), completeSQL,
 		column(done, func(d Done) int64 { return d.ID }),
 		column(done, func(d Done) string { return d.Owner }),
-		column(done, func(d Done) string { return orZero(d.Result) }),
+		cutParts(done, 2000, func(d Done) string { return orZero(d.Result) }),
+		partOf(done, 2000, func(d Done) string { return orZero(d.Result) }),
 		column(done, func(d Done) sql.NullInt64 { return nullInt64(d.Score) }),
 	)
 }

@@ -38,6 +38,7 @@
 -- note: column "why" of RUNS is left out when a job fails because its claim ran out (giveup)
 -- note: rows are taken as they came, by column "ID"
 -- note: the fence is the count in column "TRIES" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: what goes from Complete to another table travels as a whole: for column "BODY" Oracle takes 2000 bytes for sure, and longer ones may make Complete fail
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -92,7 +92,7 @@ END;
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Mark, 3: counts
 DECLARE /* filesq.Complete */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     MARK_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -138,7 +138,7 @@ WHERE  ((held.ID = :v0 AND held.MARK = :v0));
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Mark
 DECLARE /* filesq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     MARK_HELD raws := :2;
 BEGIN
@@ -178,7 +178,7 @@ WHERE  ((held.ID = :v0 AND held.MARK = :v0));
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Mark
 DECLARE /* filesq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     MARK_HELD raws := :2;
 BEGIN
@@ -220,7 +220,7 @@ WHERE  ((held.ID = :v0 AND held.MARK = :v0));
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Mark
 DECLARE /* filesq.Requeue */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     MARK_HELD raws := :2;
 BEGIN
@@ -237,7 +237,7 @@ END;
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Mark, 3: counts
 DECLARE /* filesq.Extend */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     MARK_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;

@@ -141,7 +141,7 @@ AND    TOTALS.STATE = 'open';
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Token
 DECLARE /* smsq.Complete */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
 BEGIN
@@ -183,7 +183,7 @@ WHERE  ((held.ID = :v0 AND held.TOKEN = :v0));
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Token, 3: delay, 4: error
 DECLARE /* smsq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
 BEGIN
@@ -265,7 +265,7 @@ WHERE  ((held.ID = :v0 AND held.TOKEN = :v0));
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Token
 DECLARE /* smsq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
 BEGIN
@@ -307,7 +307,7 @@ WHERE  ((held.ID = :v0 AND held.TOKEN = :v0));
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Token, 3: delay
 DECLARE /* smsq.Requeue */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
 BEGIN
@@ -362,7 +362,7 @@ WHERE  (TOKEN, OUTBOX_ID) IN (
 -- index: the key
 -- arguments: 1: batch ID, 2: batch Token
 DECLARE /* smsq.Extend */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
 BEGIN

@@ -73,7 +73,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Taken, 3: batch Owner, 4: counts
 DECLARE /* msgsq.Complete */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD raws := :1;
     TAKEN_HELD DBMS_SQL.VARCHAR2A := :2;
     OWNER_HELD DBMS_SQL.VARCHAR2A := :3;
@@ -99,7 +99,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Taken, 3: batch Owner, 4: counts
 DECLARE /* msgsq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD raws := :1;
     TAKEN_HELD DBMS_SQL.VARCHAR2A := :2;
     OWNER_HELD DBMS_SQL.VARCHAR2A := :3;
@@ -128,7 +128,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Taken, 3: batch Owner, 4: counts
 DECLARE /* msgsq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD raws := :1;
     TAKEN_HELD DBMS_SQL.VARCHAR2A := :2;
     OWNER_HELD DBMS_SQL.VARCHAR2A := :3;
@@ -155,7 +155,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Taken, 3: batch Owner, 4: counts
 DECLARE /* msgsq.Requeue */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD raws := :1;
     TAKEN_HELD DBMS_SQL.VARCHAR2A := :2;
     OWNER_HELD DBMS_SQL.VARCHAR2A := :3;
@@ -183,7 +183,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Taken, 3: batch Owner, 4: counts
 DECLARE /* msgsq.Extend */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD raws := :1;
     TAKEN_HELD DBMS_SQL.VARCHAR2A := :2;
     OWNER_HELD DBMS_SQL.VARCHAR2A := :3;

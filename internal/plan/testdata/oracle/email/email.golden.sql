@@ -77,7 +77,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: counts
 DECLARE /* emailq.Complete */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -102,7 +102,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: delay, 4: error, 5: counts
 DECLARE /* emailq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -130,7 +130,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: error, 4: counts
 DECLARE /* emailq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -156,7 +156,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: delay, 4: counts
 DECLARE /* emailq.Requeue */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -184,7 +184,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: counts
 DECLARE /* emailq.Extend */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;

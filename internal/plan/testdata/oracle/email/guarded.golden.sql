@@ -101,7 +101,7 @@ WHERE  (MSG_ID = :v0);
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: counts
 DECLARE /* guardedq.Complete */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -126,7 +126,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: delay, 4: error, 5: counts
 DECLARE /* guardedq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -154,7 +154,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: error, 4: counts
 DECLARE /* guardedq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -180,7 +180,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: delay, 4: counts
 DECLARE /* guardedq.Requeue */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -208,7 +208,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: counts
 DECLARE /* guardedq.Extend */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;

@@ -95,7 +95,7 @@ WHERE  (MSG_ID = :v0);
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: counts
 DECLARE /* lockedq.Complete */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -120,7 +120,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: delay, 4: error, 5: counts
 DECLARE /* lockedq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -148,7 +148,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: error, 4: counts
 DECLARE /* lockedq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -174,7 +174,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: delay, 4: counts
 DECLARE /* lockedq.Requeue */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -202,7 +202,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: counts
 DECLARE /* lockedq.Extend */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;

@@ -78,7 +78,7 @@ AND    STATE = 'A';
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: counts
 DECLARE /* markedq.Complete */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -103,7 +103,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: delay, 4: error, 5: counts
 DECLARE /* markedq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -131,7 +131,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: error, 4: counts
 DECLARE /* markedq.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -157,7 +157,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: delay, 4: counts
 DECLARE /* markedq.Requeue */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;
@@ -185,7 +185,7 @@ END;
 -- index: the key
 -- arguments: 1: batch MsgID, 2: batch Token, 3: counts
 DECLARE /* markedq.Extend */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     MSG_ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;

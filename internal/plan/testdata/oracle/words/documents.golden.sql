@@ -63,12 +63,21 @@ END;
 -- complete: running to done
 -- locks: the rows it writes, until commit
 -- index: the key
--- arguments: 1: batch ID, 2: batch Answers, 3: counts
+-- arguments: 1: batch ID, 2: parts Answers, 3: part_of Answers, 4: counts
 DECLARE /* documentsq.Complete */
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
-    ANSWERS_HELD DBMS_SQL.VARCHAR2A := :2;
+    ANSWERS_PART DBMS_SQL.VARCHAR2A := :2;
+    ANSWERS_OF DBMS_SQL.NUMBER_TABLE := :3;
+    ANSWERS_HELD DBMS_SQL.CLOB_TABLE;
     changed DBMS_SQL.NUMBER_TABLE;
 BEGIN
+    FOR i IN 1 .. ANSWERS_PART.COUNT LOOP
+        IF ANSWERS_HELD.EXISTS(ANSWERS_OF(i)) THEN
+            DBMS_LOB.APPEND(ANSWERS_HELD(ANSWERS_OF(i)), TO_CLOB(ANSWERS_PART(i)));
+        ELSE
+            ANSWERS_HELD(ANSWERS_OF(i)) := TO_CLOB(ANSWERS_PART(i));
+        END IF;
+    END LOOP;
     FORALL i IN 1 .. ID_HELD.COUNT
         UPDATE DOCUMENTS
         SET    STATE = 'D',
@@ -78,7 +87,7 @@ BEGIN
     FOR i IN 1 .. ID_HELD.COUNT LOOP
         changed(i) := SQL%BULK_ROWCOUNT(i);
     END LOOP;
-    :3 := changed;
+    :4 := changed;
 END;
 
 -- sql/retry.sql

@@ -4,7 +4,7 @@
 -- locks: the rows it writes, until commit
 -- index: the key
 DECLARE /* leaseora19.Fail */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
     TOKEN_HELD raws := :2;
     changed DBMS_SQL.NUMBER_TABLE;

@@ -4,7 +4,7 @@
 -- locks: the rows it writes, until commit
 -- index: the key
 DECLARE /* wolverineora.Requeue */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_HELD raws := :1;
     RECEIVED_AT_HELD DBMS_SQL.VARCHAR2A := :2;
     OWNER_ID_HELD DBMS_SQL.NUMBER_TABLE := :3;
