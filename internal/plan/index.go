@@ -43,12 +43,19 @@ const slowClaim = "every claim reads more rows than it takes"
 
 // claimIndex is the index that gives ready rows in queue order.
 func (b *builder) claimIndex() wanted {
+	sorted := false
 	w := wanted{name: b.indexName("ready"), where: b.indexables(b.stateTests(queue.Ready)),
 		lacking: slowClaim,
 		why:     "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
 	if !b.can(dialect.PartialIndex) {
 		told := w.where
-		if w.columns, w.where = leading(told), nil; len(told) > 0 && len(w.columns) == 0 {
+		w.columns, w.where = leading(told), nil
+		switch c := b.findsReady(told); {
+		case len(told) == 0 || len(w.columns) > 0:
+		case c != nil:
+			w.columns, sorted = []indexKey{{column: c}}, true
+			w.why = "serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those"
+		default:
 			w.why = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
 		}
 	}
@@ -59,10 +66,13 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	w.fixed = len(w.columns)
-	sorted, rising := false, b.onlyRising()
+	rising := b.onlyRising()
 	// An index without directions is read from either end.
 	mixed := slices.ContainsFunc(b.spec.Order, func(o queue.OrderTerm) bool { return o.Desc != b.spec.Order[0].Desc })
 	for i, o := range b.spec.Order {
+		if sorted {
+			break
+		}
 		if mixed && rising {
 			const lacks = " has no index with columns in falling order"
 			w.why = sortedClaim + ": the engine " + b.spec.Table.Engine + lacks
@@ -208,6 +218,22 @@ func leading(tests []queue.Test) []indexKey {
 		}
 	}
 	return keys
+}
+
+// findsReady returns a column by whose values ready rows are found where none of them leads
+// an index alone: where finished rows stay, which an index in the order of the queue has as
+// well, and where sorting the ready rows locks none of them. nil where it is not so.
+func (b *builder) findsReady(tests []queue.Test) *schema.Column {
+	if !b.d.LocksInCursors || !b.tells(queue.Done) {
+		return nil
+	}
+	for _, t := range tests {
+		apart := slices.Contains(b.spec.Table.PartitionBy, t.Column.Name) // the partition finds them
+		if t.Op == queue.In && constant(t) && len(t.Or) == 0 && !apart && !slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind == queue.Null }) {
+			return t.Column
+		}
+	}
+	return nil
 }
 
 // equality reports whether a test compares a column with one value.
