@@ -169,13 +169,14 @@ type Dialect struct {
 	ClusterAbsent map[Capability]string `yaml:"cluster_absent"`
 	ClaimLadder   []int                 `yaml:"claim_ladder"`
 	RowIdentity   struct {
-		Column      string `yaml:"column"`
-		Type        string `yaml:"type"`
-		Stable      bool   `yaml:"stable"`      // for the life of the row, not only of the transaction
-		Moves       bool   `yaml:"moves"`       // with every UPDATE of the row
-		Partitioned string `yaml:"partitioned"` // second column where a table has partitions
-		Read        string `yaml:"read"`        // how it is read as text, where it is none
-		Write       string `yaml:"write"`       // slot {arg}: the text as an identity
+		Column      string   `yaml:"column"`
+		Also        []string `yaml:"also"` // other names of the same
+		Type        string   `yaml:"type"`
+		Stable      bool     `yaml:"stable"`      // for the life of the row, not only of the transaction
+		Moves       bool     `yaml:"moves"`       // with every UPDATE of the row
+		Partitioned string   `yaml:"partitioned"` // second column where a table has partitions
+		Read        string   `yaml:"read"`        // how it is read as text, where it is none
+		Write       string   `yaml:"write"`       // slot {arg}: the text as an identity
 	} `yaml:"row_identity"`
 	// BareBooleans: a partial index WHERE b serves b = true, and WHERE NOT b serves
 	// b = false.

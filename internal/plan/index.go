@@ -66,14 +66,23 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	w.fixed = len(w.columns)
-	rising := b.onlyRising()
+	order, rising := b.spec.Order, b.onlyRising()
+	if i := slices.IndexFunc(order, b.byRow); i >= 0 {
+		order, rising = order[:i+1], rising || order[i].Desc // no two rows are alike there
+	}
 	// An index without directions is read from either end.
-	mixed := slices.ContainsFunc(b.spec.Order, func(o queue.OrderTerm) bool { return o.Desc != b.spec.Order[0].Desc })
-	for i, o := range b.spec.Order {
+	mixed := slices.ContainsFunc(order, func(o queue.OrderTerm) bool { return o.Desc != order[0].Desc })
+	for i, o := range order {
 		if sorted {
 			break
 		}
-		if mixed && rising {
+		if b.byRow(o) && b.endsWithRow() && (!mixed || !o.Desc) {
+			if len(w.columns) == 0 {
+				w.columns = leading(w.where) // have one value, and behind them the rows have their order
+			}
+			break
+		}
+		if mixed && b.onlyRising() {
 			const lacks = " has no index with columns in falling order"
 			w.why = sortedClaim + ": the engine " + b.spec.Table.Engine + lacks
 			if sorted = true; len(w.columns) == 0 {
@@ -81,7 +90,7 @@ func (b *builder) claimIndex() wanted {
 			}
 			break
 		}
-		if o.Random || b.against(o) && !b.can(dialect.IndexNulls) {
+		if o.Random || b.byRow(o) || b.against(o) && !b.can(dialect.IndexNulls) || mixed && rising {
 			w.why = sortedClaim + ": no index gives their order"
 			sorted = true
 			break
@@ -121,6 +130,17 @@ func (b *builder) claimIndex() wanted {
 	}
 	return short
 }
+
+// byRow reports whether a term of the order is the place or number of a row, which no index
+// holds as a column.
+func (b *builder) byRow(o queue.OrderTerm) bool {
+	name := strings.ToLower(strings.TrimPrefix(o.SQL, "{row}."))
+	id := b.d.RowIdentity
+	return (name == strings.ToLower(id.Column) || slices.Contains(id.Also, name)) && name != "" && b.spec.Table.Column(name) == nil
+}
+
+// endsWithRow reports whether every index ends with the number of the row.
+func (b *builder) endsWithRow() bool { return b.d.KeySuffix.RowID && !b.spec.Table.NoRowIdentity }
 
 // onlyRising reports whether the storage engine of the table refuses DESC in an index.
 func (b *builder) onlyRising() bool {
@@ -315,6 +335,7 @@ func (b *builder) buildIndexes() {
 	case b.pkg.Strategy == "token" && !b.takenLeads():
 		list = append(list, b.tokenIndex("serves Claim: reads back the rows that the token marks"))
 	}
+	var advised []*schema.Index // as those of b.pkg.Indexes would be, nil for one that exists
 	for _, w := range list {
 		if len(w.columns) == 0 {
 			if w.left != "" {
@@ -323,17 +344,35 @@ func (b *builder) buildIndexes() {
 			continue
 		}
 		ix := Index{Name: w.name, Why: w.why, Lacking: w.lacking}
+		made := b.made(w)
 		switch have := b.serving(w); {
 		case have == nil:
+			if i := slices.IndexFunc(advised, func(other *schema.Index) bool { return other != nil && b.serves(other, w) }); i >= 0 {
+				b.pkg.Indexes[i].also(ix)
+				continue
+			}
 			ix.DDL, ix.Then = b.indexDDL(w), w.then
 		case have.Name == "":
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
+			made = nil
 			if ix.Have = have.Name; b.holdsSpent(have, w) {
 				ix.Why += "; those whose tries are spent are few, and are read and passed over"
 			}
+			if i := slices.IndexFunc(b.pkg.Indexes, func(other Index) bool { return other.Have == ix.Have }); i >= 0 {
+				b.pkg.Indexes[i].also(ix)
+				continue
+			}
 		}
-		b.pkg.Indexes = append(b.pkg.Indexes, ix)
+		advised, b.pkg.Indexes = append(advised, made), append(b.pkg.Indexes, ix)
+	}
+}
+
+// also has an index serve what another was wanted for.
+func (ix *Index) also(other Index) {
+	ix.Why += "; it also " + other.Why
+	if other.Lacking != ix.Lacking {
+		ix.Lacking += " and " + other.Lacking
 	}
 }
 
@@ -505,7 +544,7 @@ func (b *builder) columnsOf(ix *schema.Index) []schema.IndexColumn {
 	table, suffix := b.spec.Table, b.d.KeySuffix
 	pk := table.PrimaryKey
 	if ix.Unique || pk == nil || pk.Index() == nil || !slices.Contains(suffix.Engines, strings.ToLower(table.Engine)) ||
-		suffix.RowID && !table.NoRowIdentity && pk.Index().Method != "rowid" {
+		b.endsWithRow() && pk.Index().Method != "rowid" {
 		return ix.Columns
 	}
 	columns := slices.Clone(ix.Columns)

@@ -388,3 +388,53 @@ func TestStatementsOnSQLite(t *testing.T) {
 		})
 	}
 }
+
+// What is ordered by the number of its row is read from the advised index as it stands.
+func TestRowNumbersAreNotSorted(t *testing.T) {
+	c := tableCase{engine: "sqlite"}
+	for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
+		text, err := os.ReadFile(filepath.Join("testdata/sqlite/indexes", what))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*into = string(text)
+	}
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec(c.ddl); err != nil {
+		t.Fatal(err)
+	}
+	packages := c.variants(t, nil)
+	for _, name := range []string{"added", "latest"} {
+		p := packages[name]
+		if len(p.Indexes) != 1 {
+			t.Fatalf("%s: %d indexes are advised", name, len(p.Indexes))
+		}
+		if _, err := db.Exec(p.Indexes[0].DDL); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := db.Query("EXPLAIN QUERY PLAN "+p.Claim.Statement.SQL, make([]any, len(p.Claim.Statement.Args))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = rows.Close() }()
+		var steps []string
+		for rows.Next() {
+			var step string
+			if err := rows.Scan(new(any), new(any), new(any), &step); err != nil {
+				t.Fatal(err)
+			}
+			steps = append(steps, step)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
+		if read := strings.Join(steps, "\n"); !strings.Contains(read, "INDEX "+p.Indexes[0].Name) || strings.Contains(read, "TEMP B-TREE FOR") {
+			t.Errorf("%s:\n%s", name, read)
+		}
+	}
+}

@@ -21,7 +21,7 @@
 // leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// tasks_tasksmy_ready and tasks_tasksmy_token.
+// tasks_tasksmy_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -32,3 +32,11 @@ CREATE TABLE kept (
     tries   int NOT NULL DEFAULT 0, -- qgen:attempts up on=retry max=15
     ended   timestamptz             -- qgen:finished
 );
+
+-- What is claimed by topic and counted by group wants one index, not two of the same columns.
+-- qgen:queue lanes
+CREATE TABLE lanes (
+    id     bigint PRIMARY KEY,
+    lane   text NOT NULL,   -- qgen:topic; group limit=10
+    status text NOT NULL    -- qgen:status ready=ENQUEUED running=PENDING done=SUCCESS
+);

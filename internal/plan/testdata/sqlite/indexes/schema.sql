@@ -34,3 +34,30 @@ CREATE TABLE amid (
     state text NOT NULL DEFAULT 'r'  -- qgen:status ready=r running=x done=d
 );
 CREATE INDEX amid_rank ON amid (state, grade, topic, id);
+
+-- The order is that in which rows were added, and every index ends with it.
+-- qgen:queue added
+-- qgen:order "rowid"
+CREATE TABLE added (
+    id       text PRIMARY KEY,
+    topic    text NOT NULL,             -- qgen:topic
+    priority int NOT NULL DEFAULT 0,    -- qgen:priority desc
+    state    text NOT NULL DEFAULT 'r'  -- qgen:status ready=r running=x done=d
+);
+
+-- The last come first, and an index is read from its end; nothing but the state leads it.
+-- qgen:queue latest
+-- qgen:order "oid" desc
+CREATE TABLE latest (
+    id    text PRIMARY KEY,
+    state text NOT NULL DEFAULT 'r'     -- qgen:status ready=r running=x done=d
+);
+
+-- This one rises and falls, and no index does so with the number of its rows.
+-- qgen:queue turned
+-- qgen:order "rowid" desc
+CREATE TABLE turned (
+    id       text PRIMARY KEY,
+    priority int NOT NULL DEFAULT 0,    -- qgen:priority asc
+    state    text NOT NULL DEFAULT 'r'  -- qgen:status ready=r running=x done=d
+);

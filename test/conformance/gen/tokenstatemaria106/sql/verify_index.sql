@@ -5,8 +5,7 @@ SELECT /* tokenstatemaria106.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'jobs_tokenstatemaria106_ready' AS name UNION ALL
-           SELECT 'jobs_tokenstatemaria106_expired' UNION ALL
-           SELECT 'jobs_tokenstatemaria106_token'
+           SELECT 'jobs_tokenstatemaria106_expired'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

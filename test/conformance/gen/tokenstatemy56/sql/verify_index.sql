@@ -5,8 +5,7 @@ SELECT /* tokenstatemy56.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'jobs_tokenstatemy56_ready' AS name UNION ALL
-           SELECT 'jobs_tokenstatemy56_expired' UNION ALL
-           SELECT 'jobs_tokenstatemy56_token'
+           SELECT 'jobs_tokenstatemy56_expired'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

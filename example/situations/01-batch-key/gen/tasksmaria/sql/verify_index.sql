@@ -4,8 +4,7 @@
 SELECT /* tasksmaria.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'tasks_tasksmaria_ready' AS name UNION ALL
-           SELECT 'tasks_tasksmaria_token'
+           SELECT 'tasks_tasksmaria_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* tasksmy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'tasks_tasksmy_ready' AS name UNION ALL
-           SELECT 'tasks_tasksmy_token'
+           SELECT 'tasks_tasksmy_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

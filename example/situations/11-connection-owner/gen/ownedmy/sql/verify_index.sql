@@ -4,8 +4,7 @@
 SELECT /* ownedmy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'owner' AS name UNION ALL
-           SELECT 'owner'
+           SELECT 'owner' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -1,0 +1,259 @@
+-- Package lanesq uses the table lanes as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- Of the jobs that are alike in lane, at most 10 run at once; a claim locks a number made of each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates lanes_ready and lanes_group.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  the running rows of a group are counted behind locks, in a statement of their own
+--   advisory     the running rows of a group are counted behind locks, in a statement of their own
+--   guarded      the running rows of a group are counted behind locks, in a statement of their own
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows and their groups, which claim.sql then takes
+-- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked
+-- index: (lane, id NULLS FIRST) WHERE status = 'ENQUEUED'
+-- isolation: read committed
+-- arguments: 1: param lane string, 2: limit
+WITH /* lanesq.Claim */ candidate AS MATERIALIZED (
+    SELECT *
+    FROM   lanes
+    WHERE  status = 'ENQUEUED'
+    AND    lane = $1
+    AND    (SELECT 1
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
+               AND    other.status = 'ENQUEUED'
+               AND    other.lane = $1
+               AND    other.id < lanes.id
+               LIMIT  1 OFFSET 9) IS NULL
+    AND    10 > (SELECT count(*)
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
+               AND    other.status = 'PENDING')
+           + (SELECT count(*)
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
+               AND    other.status = 'ENQUEUED'
+               AND    other.lane = $1
+               AND    other.id < lanes.id)
+    ORDER  BY id NULLS FIRST
+    LIMIT  $2
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+SELECT candidate.id
+FROM   candidate
+WHERE  pg_try_advisory_xact_lock('lanes'::regclass::oid::int, hashtext(candidate.lane::text));
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked, as far as their groups still have room
+-- locks: the rows it takes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: param lane string
+UPDATE /* lanesq.Claim */ lanes
+SET    status = 'PENDING'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN 10 > (SELECT count(*)
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
+               AND    other.status = 'PENDING')
+           + (SELECT count(*)
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
+               AND    other.status = 'ENQUEUED'
+               AND    other.lane = $2
+               AND    other.id < lanes.id)
+            AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
+RETURNING id, lane;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* lanesq.Complete */ lanes
+SET    status = 'SUCCESS'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN status = 'PENDING' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* lanesq.Fail */ lanes
+SET    status = 'ENQUEUED'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN status = 'PENDING' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* lanesq.Requeue */ lanes
+SET    status = 'ENQUEUED'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN status = 'PENDING' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* lanesq.Purge */ FROM lanes
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   lanes
+           WHERE  status = 'SUCCESS'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new Lane
+INSERT /* lanesq.Enqueue */ INTO lanes
+       (id, lane, status)
+VALUES ($1, $2, 'ENQUEUED')
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID, 2: new_batch Lane
+INSERT /* lanesq.EnqueueMany */ INTO lanes
+       (id, lane, status)
+SELECT id_new, lane_new, 'ENQUEUED'
+FROM   unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS job (id_new, lane_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lanesq.Stats */
+       count(*) FILTER (WHERE status = 'ENQUEUED') AS ready,
+       count(*) FILTER (WHERE status = 'PENDING') AS running,
+       count(*) FILTER (WHERE status = 'SUCCESS') AS done
+FROM   lanes;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (lane, id NULLS FIRST) WHERE status = 'ENQUEUED'
+-- isolation: read committed
+-- arguments: 1: param lane string, 2: limit
+SELECT /* lanesq.Peek */
+       id, lane
+FROM   lanes
+WHERE  status = 'ENQUEUED'
+AND    lane = $1
+AND    (SELECT 1
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
+               AND    other.status = 'ENQUEUED'
+               AND    other.lane = $1
+               AND    other.id < lanes.id
+               LIMIT  1 OFFSET 9) IS NULL
+AND    10 > (SELECT count(*)
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
+               AND    other.status = 'PENDING')
+           + (SELECT count(*)
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
+               AND    other.status = 'ENQUEUED'
+               AND    other.lane = $1
+               AND    other.id < lanes.id)
+ORDER  BY id NULLS FIRST
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* lanesq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* lanesq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('lane', 'text'),
+               ('status', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('lanes')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* lanesq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* lanesq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('lanes_ready'),
+               ('lanes_group')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('lanes')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Claim: who is before a row in its group
+CREATE INDEX CONCURRENTLY lanes_ready ON lanes (lane, id NULLS FIRST)
+WHERE  status = 'ENQUEUED';
+
+-- serves Claim: the running rows of a group
+CREATE INDEX CONCURRENTLY lanes_group ON lanes (lane)
+WHERE  status = 'PENDING';

@@ -1,0 +1,205 @@
+-- Package addedq uses the table added as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates added_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: "id" is the primary key, but the database lets it be null; such rows are never claimed
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (topic, priority DESC) WHERE state = 'r'
+-- arguments: 1: param topic string, 2: limit
+UPDATE /* addedq.Claim */ added
+SET    state = 'x'
+WHERE  id IN (
+           SELECT id
+           FROM   added
+           WHERE  state = 'r'
+           AND    topic = ?1
+           ORDER  BY priority DESC, (rowid), id
+           LIMIT  ?2)
+RETURNING id, topic, priority;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (topic, priority DESC) WHERE state = 'r'
+-- arguments: 1: param topic string
+UPDATE /* addedq.Claim */ added
+SET    state = 'x'
+WHERE  id = (
+           SELECT id
+           FROM   added
+           WHERE  state = 'r'
+           AND    topic = ?1
+           ORDER  BY priority DESC, (rowid), id
+           LIMIT  1)
+RETURNING id, topic, priority;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* addedq.Complete */ added
+SET    state = 'd'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'x')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* addedq.Fail */ added
+SET    state = 'r'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'x')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* addedq.Requeue */ added
+SET    state = 'r'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'x')
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* addedq.Purge */ FROM added
+WHERE  id IN (
+           SELECT id
+           FROM   added
+           WHERE  state = 'd'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new ID, 2: new Topic, 3: new Priority
+INSERT /* addedq.Enqueue */ INTO added
+       (id, topic, priority)
+VALUES (?1, ?2, coalesce(?3, 0))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all ID Topic Priority
+INSERT /* addedq.EnqueueMany */ INTO added
+       (id, topic, priority)
+SELECT id_new, topic_new, coalesce(priority_new, 0)
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS id_new,
+                  json_extract(value, '$[1]') AS topic_new,
+                  json_extract(value, '$[2]') AS priority_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* addedq.Stats */
+       count(*) FILTER (WHERE state = 'r') AS ready,
+       count(*) FILTER (WHERE state = 'x') AS running,
+       count(*) FILTER (WHERE state = 'd') AS done
+FROM   added;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (topic, priority DESC) WHERE state = 'r'
+-- arguments: 1: param topic string, 2: limit
+SELECT /* addedq.Peek */
+       id, topic, priority
+FROM   added
+WHERE  state = 'r'
+AND    topic = ?1
+ORDER  BY priority DESC, (rowid), id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* addedq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* addedq.Verify */ want (name, type) AS (
+    VALUES ('id', 'text'),
+           ('topic', 'text'),
+           ('priority', 'int'),
+           ('state', 'text')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('added') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* addedq.Verify */ want (name) AS (
+    VALUES ('added_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('added'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX added_ready ON added (topic, priority DESC)
+WHERE  state = 'r';

@@ -1,0 +1,199 @@
+-- Package turnedq uses the table turned as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates turned_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: "id" is the primary key, but the database lets it be null; such rows are never claimed
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'r'
+-- arguments: 1: limit
+UPDATE /* turnedq.Claim */ turned
+SET    state = 'x'
+WHERE  id IN (
+           SELECT id
+           FROM   turned
+           WHERE  state = 'r'
+           ORDER  BY priority, (rowid) DESC, id
+           LIMIT  ?1)
+RETURNING id, priority;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'r'
+UPDATE /* turnedq.Claim */ turned
+SET    state = 'x'
+WHERE  id = (
+           SELECT id
+           FROM   turned
+           WHERE  state = 'r'
+           ORDER  BY priority, (rowid) DESC, id
+           LIMIT  1)
+RETURNING id, priority;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* turnedq.Complete */ turned
+SET    state = 'd'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'x')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* turnedq.Fail */ turned
+SET    state = 'r'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'x')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* turnedq.Requeue */ turned
+SET    state = 'r'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'x')
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* turnedq.Purge */ FROM turned
+WHERE  id IN (
+           SELECT id
+           FROM   turned
+           WHERE  state = 'd'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new ID, 2: new Priority
+INSERT /* turnedq.Enqueue */ INTO turned
+       (id, priority)
+VALUES (?1, coalesce(?2, 0))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all ID Priority
+INSERT /* turnedq.EnqueueMany */ INTO turned
+       (id, priority)
+SELECT id_new, coalesce(priority_new, 0)
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS id_new,
+                  json_extract(value, '$[1]') AS priority_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* turnedq.Stats */
+       count(*) FILTER (WHERE state = 'r') AS ready,
+       count(*) FILTER (WHERE state = 'x') AS running,
+       count(*) FILTER (WHERE state = 'd') AS done
+FROM   turned;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'r'
+-- arguments: 1: limit
+SELECT /* turnedq.Peek */
+       id, priority
+FROM   turned
+WHERE  state = 'r'
+ORDER  BY priority, (rowid) DESC, id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* turnedq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* turnedq.Verify */ want (name, type) AS (
+    VALUES ('id', 'text'),
+           ('priority', 'int'),
+           ('state', 'text')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('turned') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* turnedq.Verify */ want (name) AS (
+    VALUES ('turned_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('turned'));
+
+-- serves Claim: ready rows, which are then sorted: no index gives their order
+CREATE INDEX turned_ready ON turned (id)
+WHERE  state = 'r';
