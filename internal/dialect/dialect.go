@@ -23,25 +23,26 @@ type Capability string
 
 // The capabilities that decide between strategies and texts.
 const (
-	Returning     Capability = "returning"      // UPDATE and DELETE return rows
-	SkipLocked    Capability = "skip_locked"    // a locking read passes over locked rows
-	NoKeyUpdate   Capability = "no_key_update"  // a row lock that lets foreign keys be checked
-	Materialized  Capability = "materialized"   // WITH … AS MATERIALIZED
-	AdvisoryLocks Capability = "advisory_locks" // locks on numbers, held until commit
-	RowLocks      Capability = "row_locks"      // SELECT … FOR UPDATE
-	PartialIndex  Capability = "partial_index"  // CREATE INDEX … WHERE
-	LowHint       Capability = "low_hint"       // dead rows are worth passing over by a low bound
-	KeyTie        Capability = "key_tie"        // the planner may prefer the primary key to an index of equal cost
-	Unhex         Capability = "unhex"          // hexadecimal text to bytes
-	DomainArrays  Capability = "domain_arrays"  // an array may hold values of a domain
-	JSONAppend    Capability = "json_append"    // a value can be added to a JSON array
-	NullsOrder    Capability = "nulls_order"    // ORDER BY … NULLS FIRST and NULLS LAST
-	IndexNulls    Capability = "index_nulls"    // an index can say so too
-	DescIndex     Capability = "desc_index"     // an index can hold a column in falling order
-	LastInsertID  Capability = "last_insert_id" // the driver tells the number that a new row was given
-	ReturningOld  Capability = "returning_old"  // RETURNING gives a column as it was
-	LocksSorted   Capability = "locks_sorted"   // a read that sorts and locks, locks all that it sorts
-	OrderedUpdate Capability = "ordered_update" // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
+	Returning     Capability = "returning"        // UPDATE and DELETE return rows
+	SkipLocked    Capability = "skip_locked"      // a locking read passes over locked rows
+	NoKeyUpdate   Capability = "no_key_update"    // a row lock that lets foreign keys be checked
+	Materialized  Capability = "materialized"     // WITH … AS MATERIALIZED
+	AdvisoryLocks Capability = "advisory_locks"   // locks on numbers, held until commit
+	RowLocks      Capability = "row_locks"        // SELECT … FOR UPDATE
+	PartialIndex  Capability = "partial_index"    // CREATE INDEX … WHERE
+	LowHint       Capability = "low_hint"         // dead rows are worth passing over by a low bound
+	KeyTie        Capability = "key_tie"          // the planner may prefer the primary key to an index of equal cost
+	Unhex         Capability = "unhex"            // hexadecimal text to bytes
+	DomainArrays  Capability = "domain_arrays"    // an array may hold values of a domain
+	JSONAppend    Capability = "json_append"      // a value can be added to a JSON array
+	NullsOrder    Capability = "nulls_order"      // ORDER BY … NULLS FIRST and NULLS LAST
+	IndexNulls    Capability = "index_nulls"      // an index can say so too
+	DescIndex     Capability = "desc_index"       // an index can hold a column in falling order
+	ExprIndex     Capability = "expression_index" // an index can hold an expression
+	LastInsertID  Capability = "last_insert_id"   // the driver tells the number that a new row was given
+	ReturningOld  Capability = "returning_old"    // RETURNING gives a column as it was
+	LocksSorted   Capability = "locks_sorted"     // a read that sorts and locks, locks all that it sorts
+	OrderedUpdate Capability = "ordered_update"   // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
 
 	PlainPredicates Capability = "plain_predicates"    // the predicate of an index holds no OR
 	UnsortedInsert  Capability = "unsorted_insert"     // INSERT returns rows in any order
@@ -64,7 +65,7 @@ const (
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
-	NullsOrder, IndexNulls, DescIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
+	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert, RowLists,
 	FixedAmid,
 }
@@ -178,6 +179,9 @@ type Dialect struct {
 		Read        string   `yaml:"read"`        // how it is read as text, where it is none
 		Write       string   `yaml:"write"`       // slot {arg}: the text as an identity
 	} `yaml:"row_identity"`
+	// Volatile are words of expressions whose values may change while the row stays as it is,
+	// so that no index holds them.
+	Volatile string `yaml:"volatile"`
 	// BareBooleans: a partial index WHERE b serves b = true, and WHERE NOT b serves
 	// b = false.
 	BareBooleans bool `yaml:"bare_booleans"`
@@ -237,6 +241,7 @@ type Dialect struct {
 	} `yaml:"transient"`
 
 	reserved  map[string]bool
+	volatile  map[string]bool
 	templates *template.Template
 }
 
@@ -365,6 +370,10 @@ func read(fsys fs.FS, name string) (*Dialect, error) {
 	d.reserved = map[string]bool{}
 	for _, word := range strings.Fields(d.Identifiers.Reserved) {
 		d.reserved[word] = true
+	}
+	d.volatile = map[string]bool{}
+	for _, word := range strings.Fields(d.Volatile) {
+		d.volatile[word] = true
 	}
 	for _, folder := range folders {
 		files, err := fs.Glob(fsys, path.Join(folder, "*.sql.tmpl"))

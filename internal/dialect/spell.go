@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -52,6 +53,14 @@ func (d *Dialect) plain(name string) bool {
 		}
 	}
 	return true
+}
+
+// Lasting reports whether an expression has one value for as long as the row stays as it is,
+// as far as its words tell that are no columns.
+func (d *Dialect) Lasting(expression string, column func(name string) bool) bool {
+	return !slices.ContainsFunc(strings.FieldsFunc(expression, func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), func(word string) bool { return d.volatile[strings.ToLower(word)] && !column(d.Fold(word)) })
 }
 
 // Qualified returns schema.name, both as they must be written.

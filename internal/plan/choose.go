@@ -462,13 +462,19 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 		return true, "", ""
 	}
 	unsorted := func(o queue.OrderTerm) bool {
-		return o.Random || o.Column == nil || b.against(o) && !b.can(dialect.IndexNulls) || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
+		return o.Column == nil || b.unindexed(o) || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
 	}
 	if slices.ContainsFunc(b.spec.Order, unsorted) {
 		return false, "no index can give this order, and rows that are sorted are all locked first",
 			"Order by columns, all rising or all falling, with nulls where the server has them."
 	}
 	return true, "", ""
+}
+
+// unindexed reports whether no index can give a term of the order.
+func (b *builder) unindexed(o queue.OrderTerm) bool {
+	return o.Random || b.against(o) && !b.can(dialect.IndexNulls) ||
+		o.Column == nil && !(b.can(dialect.ExprIndex) && b.d.Lasting(o.SQL, b.hasColumn))
 }
 
 // canHold reports whether a row lock can be the claim.

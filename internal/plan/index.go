@@ -41,6 +41,9 @@ type indexKey struct {
 // slowClaim is what is slow without an index of the claim.
 const slowClaim = "every claim reads more rows than it takes"
 
+// passesOver is what is said of an index that gives the order of the queue and leaves nothing out.
+const passesOver = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
+
 // claimIndex is the index that gives ready rows in queue order.
 func (b *builder) claimIndex() wanted {
 	sorted := false
@@ -56,8 +59,11 @@ func (b *builder) claimIndex() wanted {
 			w.columns, sorted = []indexKey{{column: c}}, true
 			w.why = "serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those"
 		default:
-			w.why = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
+			w.why = passesOver
 		}
+	}
+	if len(w.columns) == 0 && len(w.where) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed)) {
+		w.why = passesOver
 	}
 	w.told = len(w.columns)
 	for _, p := range b.spec.Params {
@@ -90,7 +96,7 @@ func (b *builder) claimIndex() wanted {
 			}
 			break
 		}
-		if o.Random || b.byRow(o) || b.against(o) && !b.can(dialect.IndexNulls) || mixed && rising {
+		if b.unindexed(o) || b.byRow(o) || mixed && rising {
 			w.why = sortedClaim + ": no index gives their order"
 			sorted = true
 			break
@@ -268,6 +274,13 @@ func (b *builder) expiredIndex() (wanted, bool) {
 		}
 		if t.Column != nil && !constant(t) {
 			w.columns = append(w.columns, indexKey{column: t.Column})
+		}
+	}
+	if len(w.columns) == 0 && len(w.where) > 0 {
+		// An expression tells which claims ran out: those of all rows that run are read.
+		w.why, w.lacking = "serves Recover: rows that somebody has", "Recover reads rows that nobody has as well"
+		for _, c := range b.spec.Key {
+			w.columns = append(w.columns, indexKey{column: c}) // any will do
 		}
 	}
 	if len(w.columns) == 0 {

@@ -466,8 +466,13 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 
 // sweepHead says in a head comment how a sweep finds its rows.
 func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
-	if w, ok := b.expiredIndex(); ok && len(more) > 0 && t.Name != queue.Purge {
+	switch w, ok := b.expiredIndex(); {
+	case len(more) == 0, t.Name == queue.Purge:
+	case ok:
 		return "index: " + b.indexText(w)
+	case b.takenLeads():
+		ready := b.claimIndex()
+		return "index: " + b.indexText(ready) + ", which finds the rows that somebody has by " + plainText(ready.columns[0].column.Name)
 	}
 	return "index: " + noIndex
 }

@@ -324,4 +324,4 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: job_cmd_id serves already
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: job_cmd_id serves already

@@ -165,7 +165,7 @@ AND    state = 1;
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: param_list alive []string, 2: limit
 SELECT /* sendsq.Recover */

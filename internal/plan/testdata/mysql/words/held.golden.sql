@@ -180,7 +180,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* heldq.Recover */ (
@@ -199,7 +199,7 @@ SET    state = 'N',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* heldq.Recover */ (

@@ -168,7 +168,7 @@ END;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* heldq.Recover */ HELD
 SET    STATE = 'N',
@@ -187,7 +187,7 @@ AND    (HOLDER IS NOT NULL AND NOT EXISTS (SELECT 1 FROM PROCESSES worker_row WH
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* heldq.Recover */ HELD
 SET    STATE = 'E'

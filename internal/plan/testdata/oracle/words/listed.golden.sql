@@ -169,7 +169,7 @@ END;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: param_list alive []string, 2: limit, 3: param_list alive []string
 UPDATE /* listedq.Recover */ HELD
 SET    STATE = 'N',
@@ -188,7 +188,7 @@ AND    (HOLDER IS NOT NULL AND HOLDER <> :v0);
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: param_list alive []string, 2: limit, 3: param_list alive []string
 UPDATE /* listedq.Recover */ HELD
 SET    STATE = 'E'

@@ -1,0 +1,225 @@
+-- Package agedq uses the table aged as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates aged_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* agedq.Claim */ aged
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   aged
+           WHERE  state = 'N'
+           ORDER  BY (urgency + extract(epoch from now() - made) / 60) DESC, id
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, urgency, made;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+UPDATE /* agedq.Claim */ aged
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   aged
+           WHERE  state = 'N'
+           ORDER  BY (urgency + extract(epoch from now() - made) / 60) DESC, id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, urgency, made;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+UPDATE /* agedq.Claim */ aged
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   aged
+           WHERE  state = 'N'
+           ORDER  BY (urgency + extract(epoch from now() - made) / 60) DESC, id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, urgency, made;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* agedq.Complete */ aged
+SET    state = 'D'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* agedq.Fail */ aged
+SET    state = 'N'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* agedq.Requeue */ aged
+SET    state = 'N'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* agedq.Purge */ FROM aged
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   aged
+           WHERE  state = 'D'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Urgency, 2: new Made
+INSERT /* agedq.Enqueue */ INTO aged
+       (state, urgency, made)
+VALUES ('N', $1, $2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Urgency, 2: new_batch Made
+INSERT /* agedq.EnqueueMany */ INTO aged
+       (state, urgency, made)
+SELECT 'N', urgency_new, made_new
+FROM   unnest($1::integer[], $2::timestamptz[]) WITH ORDINALITY AS job (urgency_new, made_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* agedq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done
+FROM   aged;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* agedq.Peek */
+       id, urgency, made
+FROM   aged
+WHERE  state = 'N'
+ORDER  BY (urgency + extract(epoch from now() - made) / 60) DESC, id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* agedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* agedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('urgency', 'integer'),
+               ('made', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('aged')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* agedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* agedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('aged_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('aged')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows, which are then sorted: no index gives their order
+CREATE INDEX CONCURRENTLY aged_ready ON aged (id)
+WHERE  state = 'N';

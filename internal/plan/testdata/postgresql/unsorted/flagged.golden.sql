@@ -1,0 +1,235 @@
+-- Package flaggedq uses the table flagged as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: a new job gives column "flags" itself, since flags - flags % 8 is over a row that is there
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* flaggedq.Claim */ flagged
+SET    flags = (flags + 1)
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   flagged
+           WHERE  (flags % 8 = 0)
+           AND    due <= now()
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, due;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* flaggedq.Claim */ flagged
+SET    flags = (flags + 1)
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   flagged
+           WHERE  (flags % 8 = 0)
+           AND    due <= now()
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, due;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* flaggedq.Claim */ flagged
+SET    flags = (flags + 1)
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   flagged
+           WHERE  (flags % 8 = 0)
+           AND    due <= now()
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, due;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* flaggedq.Complete */ flagged
+SET    flags = (flags + 2)
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN (flags % 8 = 1) THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* flaggedq.Fail */ flagged
+SET    flags = (flags - flags % 8),
+       due = now() + make_interval(secs => $1)
+WHERE  id = ANY ($2::bigint[])
+AND    CASE WHEN (flags % 8 = 1) THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* flaggedq.Requeue */ flagged
+SET    flags = (flags - flags % 8),
+       due = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE due END
+WHERE  id = ANY ($2::bigint[])
+AND    CASE WHEN (flags % 8 = 1) THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* flaggedq.Purge */ FROM flagged
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   flagged
+           WHERE  (flags % 8 = 3)
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Flags, 2: new Due
+INSERT /* flaggedq.Enqueue */ INTO flagged
+       (flags, due)
+VALUES ($1, $2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Flags, 2: new_batch Due
+INSERT /* flaggedq.EnqueueMany */ INTO flagged
+       (flags, due)
+SELECT flags_new, due_new
+FROM   unnest($1::integer[], $2::timestamptz[]) WITH ORDINALITY AS job (flags_new, due_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* flaggedq.Stats */
+       count(*) FILTER (WHERE (flags % 8 = 0) AND due <= now()) AS ready,
+       count(*) FILTER (WHERE (flags % 8 = 1)) AS running,
+       count(*) FILTER (WHERE (flags % 8 = 3)) AS done,
+       count(*) FILTER (WHERE due > now()) AS delayed,
+       extract(epoch FROM now() - min(due) FILTER (WHERE (flags % 8 = 0) AND due <= now())) AS oldest_ready
+FROM   flagged;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* flaggedq.Peek */
+       id, due
+FROM   flagged
+WHERE  (flags % 8 = 0)
+AND    due <= now()
+ORDER  BY id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* flaggedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* flaggedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('flags', 'integer'),
+               ('due', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('flagged')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* flaggedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* flaggedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('flagged_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('flagged')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: flagged_pkey serves already
