@@ -113,6 +113,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readCycle()
 	b.readOutcomes()
 	b.readNarrow()
+	b.noteLengths()
 	b.readParams()
 	b.readShard()
 	b.readPayload()

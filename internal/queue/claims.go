@@ -6,6 +6,7 @@ package queue
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -143,6 +144,31 @@ func (b *binding) checkLengths() {
 		if e.d.fixed < 2*step {
 			b.errorf(e.d.pos, "column %q counts whole %ss, so a claim of %s can have run out when it begins", e.on.column.Name, stepName(step), duration(e.d.fixed)).
 				WithHint("Write at least twice the step, %s, or keep the time in a column of finer steps.", duration(least))
+		}
+	}
+}
+
+// noteLengths warns of lengths of time that a row may lack, unless such rows are no jobs.
+func (b *binding) noteLengths() {
+	k := &b.claims
+	for _, e := range []struct {
+		on   *role
+		d    *distance
+		what string
+	}{
+		{k.lease, k.length, "a claim of a row whose %s is null writes no end to column %q: others take it as well, or Claim fails"},
+		{either(k.heartbeat, k.claimed), k.timeout, "the claim of a row whose %s is null never runs out by column %q"},
+		{k.due, k.wait, "a row whose %s is null is never due by column %q"},
+	} {
+		if e.on == nil || e.d == nil || e.d.column == nil || e.d.column.NotNull {
+			continue
+		}
+		name := e.d.column.Name
+		out := name + " is not null"
+		if !slices.ContainsFunc(b.narrow, func(t Test) bool {
+			return t.Op == Raw && strings.Contains(strings.Join(strings.Fields(strings.ToLower(t.SQL)), " "), strings.ToLower(out))
+		}) {
+			b.note("warning: "+e.what+"; qgen:where \"%s\" leaves such rows out", name, e.on.column.Name, out)
 		}
 	}
 }

@@ -1,0 +1,34 @@
+-- A length of time that is null: nothing marks the row, or its claim never ends, or it is never due.
+-- qgen:queue leased done=delete
+CREATE TABLE leased (
+    id   bigserial PRIMARY KEY,
+    vt   int,
+    till timestamptz -- qgen:lease length=vt
+);
+-- qgen:queue claimed done=delete
+CREATE TABLE claimed (
+    id    bigserial PRIMARY KEY,
+    vt    int,
+    since timestamptz -- qgen:claimed timeout=vt
+);
+-- qgen:queue waiting done=delete
+CREATE TABLE waiting (
+    id   bigserial PRIMARY KEY,
+    wait int,
+    due  timestamptz, -- qgen:due add=wait
+    till timestamptz  -- qgen:lease length=5m
+);
+-- Such rows are no jobs.
+-- qgen:queue left done=delete; where "VT  IS NOT NULL"
+CREATE TABLE left_out (
+    id   bigserial PRIMARY KEY,
+    vt   int,
+    till timestamptz -- qgen:lease length=vt
+);
+-- There are none.
+-- qgen:queue full done=delete
+CREATE TABLE full_of (
+    id   bigserial PRIMARY KEY,
+    vt   int NOT NULL,
+    till timestamptz -- qgen:lease length=vt
+);
