@@ -51,7 +51,23 @@ type oldTest struct {
 	values   []schema.RowValue
 	any      [][]*oldTest
 	mentions []*schema.Column
-	text     string
+	// elsewhere: the key is compared with a query over other tables or views, which may ask
+	// for what a claim writes.
+	elsewhere bool
+	text      string
+}
+
+// said is the condition as a part of several.
+func (t *oldTest) said() string {
+	if t.op == "any" {
+		return "(" + t.text + ")"
+	}
+	return t.text
+}
+
+// given reports whether a condition on a column that a row is known by depends on an argument.
+func (t *oldTest) given(r row) bool {
+	return r[t.column] != nil && slices.ContainsFunc(t.values, func(v schema.RowValue) bool { return v.Kind == schema.RowArgument })
 }
 
 // legacyReader reads one text of legacy_claim.
@@ -205,7 +221,7 @@ func (t *oldTake) odd() string {
 func (r *legacyReader) take(st *schema.RowStatement, with []schema.RowSource, outer bool) *oldTake {
 	with = slices.Concat(with, st.With)
 	t := &oldTake{RowStatement: st}
-	own := schema.RowName{}
+	own, plain := schema.RowName{}, false
 	var joined []string // what the statement calls queries over the queue's table
 	for _, s := range st.Sources {
 		query := s.Query
@@ -214,7 +230,7 @@ func (r *legacyReader) take(st *schema.RowStatement, with []schema.RowSource, ou
 		}
 		switch {
 		case query == nil && r.isQueue(s.Name):
-			t.direct = true
+			t.direct, plain = true, true
 			own = schema.RowName{Name: s.Called()}
 		case query != nil && query != st:
 			inner := r.take(query, with, false)
@@ -252,7 +268,7 @@ func (r *legacyReader) take(st *schema.RowStatement, with []schema.RowSource, ou
 			t.unclear = st.Text
 		}
 	}
-	alone := len(st.Sources) == 1
+	alone := len(st.Sources) == 1 && plain
 	for _, test := range st.Where {
 		t.tests = append(t.tests, r.test(t, test, own.Name, alone, with))
 	}
@@ -341,6 +357,9 @@ func (r *legacyReader) test(t *oldTake, test *schema.RowTest, called string, alo
 	}
 	if o.column = r.columnOf(test.Column, called, alone); o.column == nil {
 		o.op = ""
+		if len(t.Sources) == 1 && !alone && test.Column.Of == "" {
+			t.Odd = test.Text // what the query in its FROM works out
+		}
 	}
 	for _, v := range test.Values {
 		switch v.Kind {
@@ -351,6 +370,7 @@ func (r *legacyReader) test(t *oldTake, test *schema.RowTest, called string, alo
 		case schema.RowQuery:
 			switch inner := r.take(v.Query, with, false); {
 			case inner == nil:
+				o.elsewhere = o.op == "in" && slices.Contains(r.spec.Key, o.column)
 			case o.op == "in" && slices.Contains(r.spec.Key, o.column):
 				t.inner = append(t.inner, inner)
 			default:

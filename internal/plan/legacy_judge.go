@@ -374,7 +374,7 @@ func (b *builder) oldMarks() string {
 func saidAll(tests []*oldTest) string {
 	var list []string
 	for _, t := range tests {
-		list = append(list, t.text)
+		list = append(list, t.said())
 	}
 	return strings.Join(list, " and ")
 }
@@ -453,7 +453,9 @@ func (b *builder) expiresOld(r row) string {
 	s := b.newScope()
 	when := s.readable(s.tests(b.spec.Expired), " and ")
 	written := slices.ContainsFunc(b.spec.Expired, func(t queue.Test) bool {
-		return slices.ContainsFunc(b.old.writer.sets, func(set oldSet) bool { return set.column == t.Column })
+		return slices.ContainsFunc(b.old.writer.sets, func(set oldSet) bool {
+			return set.column == t.Column || t.Op == queue.Raw && mentions(t.SQL, set.column)
+		})
 	})
 	switch {
 	case !written:

@@ -178,10 +178,15 @@ func (r row) asks(tests []*oldTest) (answer meets, which *oldTest) {
 
 func (r row) ask(t *oldTest) meets {
 	switch {
+	case t.elsewhere:
+		return unknown
 	case t.op == "any":
 		best := never
 		for _, tests := range t.any {
 			m, _ := r.asks(tests)
+			if m == may && slices.ContainsFunc(tests, func(t *oldTest) bool { return t.given(r) }) {
+				m = unknown // that the argument is a name of its own is a guess, and others may do
+			}
 			best = max(best, m)
 		}
 		return best
@@ -229,7 +234,7 @@ func (r row) test(t queue.Test) meets {
 func (r row) one(t queue.Test) meets {
 	if t.Op == queue.Raw {
 		for c := range r {
-			if strings.Contains(strings.ToLower(t.SQL), strings.ToLower(c.Name)) {
+			if mentions(t.SQL, c) {
 				return unknown
 			}
 		}
@@ -248,6 +253,11 @@ func (r row) one(t queue.Test) meets {
 		best = max(best, c.compare(t.Op, operands, t.Column, true))
 	}
 	return best
+}
+
+// mentions reports whether an expression may speak of a column.
+func mentions(expression string, c *schema.Column) bool {
+	return strings.Contains(strings.ToLower(expression), strings.ToLower(c.Name))
 }
 
 // tests reports whether a row can meet all tests.

@@ -62,3 +62,12 @@ CREATE TABLE reserved (
     till  timestamptz,               -- qgen:lease length=5m
     body  text NOT NULL
 );
+
+-- An owner and the time at which it took the row.
+-- qgen:queue owned done=delete
+CREATE TABLE owned (
+    id    bigserial PRIMARY KEY,
+    owner text,        -- qgen:worker
+    ts    timestamptz  -- qgen:claimed
+);
+CREATE VIEW owned_free AS SELECT id FROM owned WHERE owner IS NULL;
