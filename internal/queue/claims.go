@@ -156,7 +156,6 @@ func (b *binding) noteLengths() {
 		d    *distance
 		what string
 	}{
-		{k.lease, k.length, "a claim of a row whose %s is null writes no end to column %q: others take it as well, or Claim fails"},
 		{either(k.heartbeat, k.claimed), k.timeout, "the claim of a row whose %s is null never runs out by column %q"},
 		{k.due, k.wait, "a row whose %s is null is never due by column %q"},
 	} {

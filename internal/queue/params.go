@@ -39,12 +39,6 @@ func (b *binding) readNarrow() {
 		b.narrow = append(b.narrow, Test{Column: d.column, Op: NotNull})
 		b.note("warning: a row whose %s is null is not claimed: nothing would say when its claim ends", d.column.Name)
 	}
-	if d := k.timeout; d != nil && d.column != nil && !d.column.NotNull {
-		b.note("warning: a claim of a row whose %s is null never runs out", d.column.Name)
-	}
-	if d := k.wait; d != nil && d.column != nil && !d.column.NotNull {
-		b.note("warning: a row whose %s is null is never due once it has been run or put back", d.column.Name)
-	}
 	for _, r := range b.roles["where"] {
 		if text, ok := b.expression(r.words[0].values[0], true); ok {
 			b.narrow = append(b.narrow, Test{Op: Raw, SQL: text})

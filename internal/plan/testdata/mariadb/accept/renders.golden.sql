@@ -36,7 +36,7 @@
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (state, site, urgency)
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Claim */
@@ -360,7 +360,7 @@ FROM   renders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, site, urgency)
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Peek */
@@ -439,8 +439,10 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'renders'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
-ALTER TABLE renders ADD INDEX renders_ready (state, site, urgency), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
+ALTER TABLE renders ADD INDEX renders_ready (state, site, urgency DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE renders ADD INDEX renders_expired (until_at, state), ALGORITHM=INPLACE, LOCK=NONE;

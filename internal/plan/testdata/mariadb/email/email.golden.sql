@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_ready and email_outbox_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -37,12 +37,12 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, kind, priority, created_at)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* emailq.Claim */
        msg_id
-FROM   email_outbox FORCE INDEX (email_ready)
+FROM   email_outbox
 WHERE  state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
@@ -278,7 +278,8 @@ UPDATE /* emailq.Recover */ (
        ) AS picked
        STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
 SET    state = 'E',
-       lease_till = NULL;
+       lease_till = NULL,
+       last_error = 'the claim ran out';
 
 -- sql/redrive.sql
 -- redrive: failed to ready
@@ -304,13 +305,13 @@ SET    state = 'N',
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* emailq.Purge */ email_outbox
 FROM   (
            SELECT msg_id
            FROM   email_outbox
            WHERE  state = 'C'
-           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           AND    created_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL ? SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - ?))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -321,13 +322,13 @@ FROM   (
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* emailq.Purge */ email_outbox
 FROM   (
            SELECT msg_id
            FROM   email_outbox
            WHERE  state = 'E'
-           AND    created_at <= NOW(6) - INTERVAL ? SECOND
+           AND    created_at <= FROM_UNIXTIME(LEAST(UNIX_TIMESTAMP(NOW(6) - INTERVAL ? SECOND), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 - ?))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -372,13 +373,13 @@ FROM   email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, priority, created_at)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* emailq.Peek */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
        CAST(not_before AS CHAR), tries, last_error, body
-FROM   email_outbox FORCE INDEX (email_ready)
+FROM   email_outbox
 WHERE  state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
@@ -445,7 +446,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* emailq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'email_ready' AS name UNION ALL
+           SELECT 'email_outbox_ready' AS name UNION ALL
            SELECT 'email_outbox_expired'
        ) AS want
 WHERE  NOT EXISTS (
@@ -455,7 +456,10 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'email_outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order: email_ready serves already
+-- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
+ALTER TABLE email_outbox ADD INDEX email_outbox_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE email_outbox ADD INDEX email_outbox_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -39,7 +39,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, kind, weight)
+-- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: limit
 SELECT /* askedq.Claim */
@@ -294,7 +294,7 @@ FROM   calls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, weight)
+-- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: limit
 SELECT /* askedq.Peek */
@@ -384,8 +384,10 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'calls'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
-ALTER TABLE calls ADD INDEX calls_asked_ready (state, kind, weight), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
+ALTER TABLE calls ADD INDEX calls_asked_ready (state, kind, weight DESC, id, part), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE calls ADD INDEX calls_asked_line (tenant, state, weight DESC, id, part), ALGORITHM=INPLACE, LOCK=NONE;

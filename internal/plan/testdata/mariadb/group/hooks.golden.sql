@@ -39,7 +39,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, kind, weight)
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
 SELECT /* hooksq.Claim */
@@ -135,7 +135,7 @@ AND    ((tenant IS NULL OR tenant = '*')
 -- arguments: 1: list ID
 UPDATE /* hooksq.Claim */ hooks FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       until_at = NOW(6) + INTERVAL 300 SECOND
+       until_at = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 300 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 300))
 WHERE  (id = ?);
 
 -- sql/claim_read.sql
@@ -252,7 +252,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt
 UPDATE /* hooksq.Extend */ hooks FORCE INDEX (PRIMARY)
-SET    until_at = NOW(6) + INTERVAL 300 SECOND
+SET    until_at = FROM_UNIXTIME(GREATEST(COALESCE(UNIX_TIMESTAMP(NOW(6) + INTERVAL 300 SECOND), 0), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 0.000001 + 300))
 WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
 AND    state = 'busy';
 
@@ -371,7 +371,7 @@ FROM   hooks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, weight)
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
 SELECT /* hooksq.Peek */
@@ -466,8 +466,10 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'hooks'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
-ALTER TABLE hooks ADD INDEX hooks_ready (state, kind, weight), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
+ALTER TABLE hooks ADD INDEX hooks_ready (state, kind, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE hooks ADD INDEX hooks_line (tenant, state, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;

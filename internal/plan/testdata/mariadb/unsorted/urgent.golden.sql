@@ -34,7 +34,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, urgency)
+-- index: (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urgentq.Claim */
@@ -201,7 +201,7 @@ FROM   urgent;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, urgency)
+-- index: (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urgentq.Peek */
@@ -272,5 +272,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'urgent'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
-ALTER TABLE urgent ADD INDEX urgent_ready (state, urgency), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
+ALTER TABLE urgent ADD INDEX urgent_ready (state, urgency DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

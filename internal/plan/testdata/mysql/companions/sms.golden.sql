@@ -37,7 +37,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, priority)
+-- index: (state, priority DESC, inserted_at, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Claim */
@@ -480,7 +480,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID
 INSERT /* smsq.Recover */ INTO dead
        (id, state, retries, number_to, last_error, body)
-SELECT held.id, 'error', held.retries, held.number_to, held.last_error, held.body
+SELECT held.id, 'error', held.retries, held.number_to, 'the claim ran out', held.body
 FROM   outbox AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id = ?);
 
@@ -569,7 +569,7 @@ FROM   outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, priority)
+-- index: (state, priority DESC, inserted_at, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Peek */
@@ -782,8 +782,10 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
-ALTER TABLE outbox ADD INDEX outbox_sms_ready (state, priority), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted
+ALTER TABLE outbox ADD INDEX outbox_sms_ready (state, priority DESC, inserted_at, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE outbox ADD INDEX outbox_sms_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -317,7 +317,8 @@ FROM   (
 -- arguments: 1: new DueAt, 2: new WaitS
 INSERT /* ticksq.Enqueue */ INTO ticks
        (due_at, wait_s)
-VALUES (coalesce(?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000), coalesce(?, 60));
+VALUES (coalesce(?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000),
+        coalesce(?, 60));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -325,7 +326,7 @@ VALUES (coalesce(?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000), coalesce(?,
 -- arguments: 1: new_list DueAt WaitS
 INSERT /* ticksq.EnqueueMany */ INTO ticks
        (due_at, wait_s)
-VALUES (coalesce(?, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000) * 1000), coalesce(?, 60));
+VALUES (coalesce(?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) * 1000), coalesce(?, 60));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

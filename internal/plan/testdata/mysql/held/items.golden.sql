@@ -95,7 +95,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: delay, 2: list ID
 UPDATE /* itemsq.Fail */ items FORCE INDEX (PRIMARY)
-SET    due_at = FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?)
+SET    due_at = FLOOR(UNIX_TIMESTAMP() + ?)
 WHERE  (id IN (?))
 AND    (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL)
 AND    (kind = 'mail');
@@ -121,7 +121,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: delay, 2: delay, 3: list ID
 UPDATE /* itemsq.Requeue */ items FORCE INDEX (PRIMARY)
-SET    due_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP(NOW(6)) + ?) ELSE due_at END
+SET    due_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP() + ?) ELSE due_at END
 WHERE  (id IN (?))
 AND    (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL)
 AND    (kind = 'mail');

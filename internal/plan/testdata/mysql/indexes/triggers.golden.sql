@@ -287,7 +287,9 @@ FROM   (
 -- arguments: 1: new Scheduler, 2: new Name, 3: new Kind, 4: new Job, 5: new JobKind, 6: new FireAt, 7: new Priority
 INSERT /* triggersq.Enqueue */ INTO triggers
        (scheduler, name, kind, job, job_kind, state, fire_at, priority)
-VALUES (?, ?, ?, ?, ?, 'WAITING', ?, ?);
+VALUES (?, ?, ?, ?, ?, 'WAITING',
+        coalesce(?, FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000)),
+        ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -295,7 +297,7 @@ VALUES (?, ?, ?, ?, ?, 'WAITING', ?, ?);
 -- arguments: 1: new_list Scheduler Name Kind Job JobKind FireAt Priority
 INSERT /* triggersq.EnqueueMany */ INTO triggers
        (scheduler, name, kind, job, job_kind, state, fire_at, priority)
-VALUES (?, ?, ?, ?, ?, 'WAITING', ?, ?);
+VALUES (?, ?, ?, ?, ?, 'WAITING', coalesce(?, FLOOR(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) / 1000)), ?);
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -314,13 +314,13 @@ SET    state = 'new',
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* jobsq.Purge */ jobs
 FROM   (
            SELECT id
            FROM   jobs
            WHERE  state = 'done'
-           AND    taken <= NOW(6) - INTERVAL ? SECOND
+           AND    taken <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked
@@ -331,13 +331,13 @@ FROM   (
 -- locks: the rows it writes, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* jobsq.Purge */ jobs
 FROM   (
            SELECT id
            FROM   jobs
            WHERE  state = 'failed'
-           AND    taken <= NOW(6) - INTERVAL ? SECOND
+           AND    taken <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE SKIP LOCKED
        ) AS picked

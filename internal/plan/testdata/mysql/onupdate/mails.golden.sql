@@ -10,7 +10,7 @@
 --
 -- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
 --
--- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+-- The fence is at level status: a job can only be settled while its row is running and names the worker of its claim. A worker that comes late, after the job was recovered and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike.
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
@@ -198,7 +198,7 @@ UPDATE /* mailsq.Recover */ (
            SELECT id
            FROM   mails
            WHERE  holder IS NOT NULL
-           AND    seen <= NOW(6) - INTERVAL 60 SECOND
+           AND    seen <= LEAST(NOW(6) - INTERVAL 60 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 60 SECOND, '+00:00', @@time_zone))
            LIMIT  ?
            FOR    UPDATE
        ) AS picked
@@ -220,7 +220,7 @@ VALUES (NOW(6));
 SELECT /* mailsq.Stats */
        count(CASE WHEN holder IS NULL THEN 1 END) AS ready,
        count(CASE WHEN holder IS NOT NULL THEN 1 END) AS running,
-       count(CASE WHEN holder IS NOT NULL AND seen <= NOW(6) - INTERVAL 60 SECOND THEN 1 END) AS expired,
+       count(CASE WHEN holder IS NOT NULL AND seen <= LEAST(NOW(6) - INTERVAL 60 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL 60 SECOND, '+00:00', @@time_zone)) THEN 1 END) AS expired,
        TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN holder IS NULL THEN made END), NOW(6)) / 1000000 AS oldest_ready
 FROM   mails;
 

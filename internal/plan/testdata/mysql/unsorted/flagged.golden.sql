@@ -163,7 +163,7 @@ FROM   (
 -- arguments: 1: new Flags, 2: new Due
 INSERT /* flaggedq.Enqueue */ INTO flagged
        (flags, due)
-VALUES (?, ?);
+VALUES (?, coalesce(?, UTC_TIMESTAMP(6)));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -171,7 +171,7 @@ VALUES (?, ?);
 -- arguments: 1: new_list Flags Due
 INSERT /* flaggedq.EnqueueMany */ INTO flagged
        (flags, due)
-VALUES (?, ?);
+VALUES (?, coalesce(?, UTC_TIMESTAMP(6)));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

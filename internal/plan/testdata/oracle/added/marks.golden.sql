@@ -54,7 +54,7 @@ END;
 -- index: the key
 -- arguments: 1: batch ID
 DECLARE /* marksq.Claim */
-    TYPE raws IS TABLE OF RAW(2000) INDEX BY BINARY_INTEGER;
+    TYPE raws IS TABLE OF RAW(32767) INDEX BY BINARY_INTEGER;
     ID_PICKED raws := :1;
 BEGIN
     FORALL i IN 1 .. ID_PICKED.COUNT

@@ -146,7 +146,7 @@ WHERE  id = ANY (ARRAY(
 -- arguments: 1: new Flags, 2: new Due
 INSERT /* flaggedq.Enqueue */ INTO flagged
        (flags, due)
-VALUES ($1, $2)
+VALUES ($1, coalesce($2::timestamptz, now()))
 RETURNING id;
 
 -- sql/enqueue_many.sql
@@ -155,7 +155,7 @@ RETURNING id;
 -- arguments: 1: new_batch Flags, 2: new_batch Due
 INSERT /* flaggedq.EnqueueMany */ INTO flagged
        (flags, due)
-SELECT flags_new, due_new
+SELECT flags_new, coalesce(due_new, now())
 FROM   unnest($1::integer[], $2::timestamptz[]) WITH ORDINALITY AS job (flags_new, due_new, job_order)
 ORDER  BY job_order
 RETURNING id;

@@ -3,15 +3,14 @@
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
 -- 	running  --Complete--------> done
--- 	running  --Fail------------> ready, while tries are left
--- 	running  --Fail------------> failed
+-- 	running  --Fail------------> ready
 -- 	running  --Requeue---------> ready
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
 --
--- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
@@ -32,6 +31,7 @@
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: tries have no limit, so Fail always puts the job back (max= or a column of limits at qgen:attempts, or an outcome to failed)
 -- note: no order is said: rows are taken in the order of the key, message_id, id
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
@@ -118,24 +118,6 @@ AND    +(status = 'R');
 -- arguments: 1: batch_all MessageID ID
 UPDATE /* notedq.Fail */ d_mm{{.Channel}}
 SET    status = 'Q',
-       send_attempts = send_attempts + 1
-FROM   (
-           SELECT json_extract(value, '$[0]') AS message_id_held,
-                  json_extract(value, '$[1]') AS id_held
-           FROM   json_each(?1)
-       ) AS job
-WHERE  message_id = message_id_held
-AND    id = id_held
-AND    +(status = 'R')
-RETURNING message_id, id;
-
--- sql/fail.sql
--- fail: running to failed
--- locks: the database for writing, while the statement runs
--- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
--- arguments: 1: batch_all MessageID ID
-UPDATE /* notedq.Fail */ d_mm{{.Channel}}
-SET    status = 'E',
        send_attempts = send_attempts + 1
 FROM   (
            SELECT json_extract(value, '$[0]') AS message_id_held,

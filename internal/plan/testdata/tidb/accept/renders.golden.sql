@@ -37,7 +37,7 @@
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (state, site, urgency)
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Claim */
@@ -320,7 +320,7 @@ FROM   renders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, site, urgency)
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Peek */
@@ -391,8 +391,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'renders'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
-CREATE INDEX renders_ready ON renders (state, site, urgency);
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
+CREATE INDEX renders_ready ON renders (state, site, urgency DESC, id);
 
 -- serves Recover: claims that ran out
 CREATE INDEX renders_expired ON renders (until_at, state);

@@ -33,7 +33,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (complete, builderid, priority)
+-- index: (complete, builderid, priority DESC, submitted_at, id)
 -- isolation: read committed
 -- arguments: 1: param builderid int32, 2: limit
 SELECT /* watchedq.Claim */
@@ -199,7 +199,7 @@ AND    ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = bui
 -- arguments: 1: limit
 DELETE /* watchedq.Recover */ FROM buildrequest_claims
 WHERE  ((SELECT COUNT(*) FROM buildrequests WHERE buildrequest_claims.brid = buildrequests.id AND buildrequests.complete = 0) > 0)
-AND    (masterid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM masters worker_row WHERE worker_row.id = buildrequest_claims.masterid AND worker_row.last_active > FLOOR(UNIX_TIMESTAMP(NOW(6)) - 600) AND (active = 1)))
+AND    (masterid IS NOT NULL AND NOT EXISTS (SELECT 1 FROM masters worker_row WHERE worker_row.id = buildrequest_claims.masterid AND worker_row.last_active > FLOOR(UNIX_TIMESTAMP() - 600) AND (active = 1)))
 LIMIT  ?;
 
 -- sql/enqueue.sql
@@ -223,7 +223,7 @@ FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid =
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (complete, builderid, priority)
+-- index: (complete, builderid, priority DESC, submitted_at, id)
 -- isolation: read committed
 -- arguments: 1: param builderid int32, 2: limit
 SELECT /* watchedq.Peek */
@@ -311,5 +311,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'buildrequests'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
-CREATE INDEX buildrequests_watched_ready ON buildrequests (complete, builderid, priority);
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
+CREATE INDEX buildrequests_watched_ready ON buildrequests (complete, builderid, priority DESC, submitted_at, id);

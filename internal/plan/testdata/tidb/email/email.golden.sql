@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_ready and email_outbox_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -38,12 +38,12 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, kind, priority, created_at)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* emailq.Claim */
        msg_id
-FROM   email_outbox FORCE INDEX (email_ready)
+FROM   email_outbox
 WHERE  state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
@@ -265,7 +265,8 @@ LIMIT  ?;
 -- arguments: 1: limit
 UPDATE /* emailq.Recover */ email_outbox
 SET    state = 'E',
-       lease_till = NULL
+       lease_till = NULL,
+       last_error = 'the claim ran out'
 WHERE  state = 'A'
 AND    tries >= 5
 AND    lease_till <= UTC_TIMESTAMP(6)
@@ -290,10 +291,10 @@ LIMIT  ?;
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* emailq.Purge */ FROM email_outbox
 WHERE  state = 'C'
-AND    created_at <= NOW(6) - INTERVAL ? SECOND
+AND    created_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
 LIMIT  ?;
 
 -- sql/purge_failed.sql
@@ -301,10 +302,10 @@ LIMIT  ?;
 -- locks: the rows it writes, until commit; waits for rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: older, 2: limit
+-- arguments: 1: older, 2: older, 3: limit
 DELETE /* emailq.Purge */ FROM email_outbox
 WHERE  state = 'E'
-AND    created_at <= NOW(6) - INTERVAL ? SECOND
+AND    created_at <= LEAST(NOW(6) - INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) - INTERVAL ? SECOND, '+00:00', @@time_zone))
 LIMIT  ?;
 
 -- sql/enqueue.sql
@@ -332,13 +333,13 @@ FROM   email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, priority, created_at)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* emailq.Peek */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
        CAST(not_before AS CHAR), tries, last_error, body
-FROM   email_outbox FORCE INDEX (email_ready)
+FROM   email_outbox
 WHERE  state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
@@ -397,7 +398,7 @@ WHERE  @@tidb_txn_mode <> 'pessimistic';
 SELECT /* emailq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'email_ready' AS name UNION ALL
+           SELECT 'email_outbox_ready' AS name UNION ALL
            SELECT 'email_outbox_expired'
        ) AS want
 WHERE  NOT EXISTS (
@@ -407,7 +408,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'email_outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order: email_ready serves already
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
+CREATE INDEX email_outbox_ready ON email_outbox (state, kind, priority DESC, created_at DESC, msg_id);
 
 -- serves Recover: claims that ran out
 CREATE INDEX email_outbox_expired ON email_outbox (lease_till, state);

@@ -40,7 +40,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, kind, weight)
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
 SELECT /* hooksq.Claim */
@@ -136,7 +136,7 @@ AND    ((tenant IS NULL OR tenant = '*')
 -- arguments: 1: list ID
 UPDATE /* hooksq.Claim */ hooks FORCE INDEX (PRIMARY)
 SET    state = 'busy',
-       until_at = NOW(6) + INTERVAL 300 SECOND
+       until_at = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))
 WHERE  (id = ?);
 
 -- sql/claim_read.sql
@@ -253,7 +253,7 @@ FOR    UPDATE;
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt
 UPDATE /* hooksq.Extend */ hooks FORCE INDEX (PRIMARY)
-SET    until_at = NOW(6) + INTERVAL 300 SECOND
+SET    until_at = GREATEST(NOW(6) + INTERVAL 300 SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL 300 SECOND, '+00:00', @@time_zone))
 WHERE  ((id = ? AND until_at = FROM_UNIXTIME(? * 0.000001)))
 AND    state = 'busy';
 
@@ -336,7 +336,7 @@ FROM   hooks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, weight)
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
 SELECT /* hooksq.Peek */
@@ -423,8 +423,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'hooks'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
-CREATE INDEX hooks_ready ON hooks (state, kind, weight);
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
+CREATE INDEX hooks_ready ON hooks (state, kind, weight DESC, id);
 
 -- serves Claim: who is before a row in its group, and which of them run
 CREATE INDEX hooks_line ON hooks (tenant, state, weight DESC, id);

@@ -171,7 +171,7 @@ LIMIT  ?;
 -- arguments: 1: new Flags, 2: new Due
 INSERT /* flaggedq.Enqueue */ INTO flagged
        (flags, due)
-VALUES (?, ?);
+VALUES (?, coalesce(?, UTC_TIMESTAMP(6)));
 
 -- sql/stats.sql
 -- stats: counts rows by state

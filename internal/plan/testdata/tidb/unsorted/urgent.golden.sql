@@ -35,7 +35,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, urgency)
+-- index: (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urgentq.Claim */
@@ -182,7 +182,7 @@ FROM   urgent;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, urgency)
+-- index: (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urgentq.Peek */
@@ -245,5 +245,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'urgent'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
-CREATE INDEX urgent_ready ON urgent (state, urgency);
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
+CREATE INDEX urgent_ready ON urgent (state, urgency DESC, id);
