@@ -23,7 +23,7 @@ func TestDigits(t *testing.T) {
 	ctx, db := context.Background(), open(t)
 	q := New(db)
 	due := time.Now().Add(time.Hour).Truncate(time.Second)
-	if _, err := q.Enqueue(ctx, NewJob{RunText: due}); err != nil {
+	if _, err := q.Enqueue(ctx, NewJob{RunText: &due}); err != nil {
 		t.Fatal(err)
 	}
 	if made := text(t, db, "made"); len(made) != 10 {

@@ -20,7 +20,7 @@ func TestNanoseconds(t *testing.T) {
 		return n
 	}
 	due := time.Now().Add(time.Hour)
-	if _, err := q.Enqueue(ctx, NewJob{DueAt: due}); err != nil {
+	if _, err := q.Enqueue(ctx, NewJob{DueAt: &due}); err != nil {
 		t.Fatal(err)
 	}
 	if n := number("due_at"); n != due.UnixNano() {
@@ -93,5 +93,27 @@ func TestNanoseconds(t *testing.T) {
 	}
 	if n, err := q.Purge(ctx, -time.Minute, 10); err != nil || n != 1 {
 		t.Errorf("%d rows are over: %v", n, err)
+	}
+}
+
+// A new job that says no time is due at present, added alone or with others that do.
+func TestPresent(t *testing.T) {
+	ctx := context.Background()
+	q := New(open(t))
+	if _, err := q.Enqueue(ctx, NewJob{}); err != nil {
+		t.Fatal(err)
+	}
+	later := time.Now().Add(time.Hour)
+	if _, err := q.EnqueueMany(ctx, []NewJob{{}, {DueAt: &later}}); err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := q.Claim(ctx, 10)
+	if err != nil || len(jobs) != 2 {
+		t.Fatalf("%+v, %v", jobs, err)
+	}
+	for _, j := range jobs {
+		if since := time.Since(j.DueAt); since < -time.Second || since > time.Minute {
+			t.Errorf("due %v ago", since)
+		}
 	}
 }
