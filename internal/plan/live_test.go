@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -372,7 +373,7 @@ func TestStatementsOnSQLite(t *testing.T) {
 						err = db.QueryRow(p.Sampled(check.Statement.SQL), args...).Scan(&wrong)
 						return wrong, err
 					}
-					if wrong, err := ask(time.Now()); err != sql.ErrNoRows {
+					if wrong, err := ask(time.Now()); !errors.Is(err, sql.ErrNoRows) {
 						t.Errorf("%s, %s: %q, %v\n%s", what, check.Statement.Name, wrong, err, p.Sampled(check.Statement.SQL))
 					}
 					for _, ahead := range []time.Duration{-time.Hour, time.Hour} {
