@@ -214,11 +214,13 @@ type Dialect struct {
 	} `yaml:"key_suffix"`
 	// IndexBytes is how many bytes the columns of an index may have together, by storage engine,
 	// "" being that of a table whose DDL names none. An engine that is not listed has no limit
-	// that tables of queues come near. CharBytes is what a character of a text takes, NotIndexed
-	// are types of which an index holds the beginning of each value at most.
-	IndexBytes map[string]int       `yaml:"index_bytes"`
-	CharBytes  int                  `yaml:"char_bytes"`
-	NotIndexed []string             `yaml:"not_indexed"`
+	// that tables of queues come near. CharBytes is what a character of a text takes.
+	IndexBytes map[string]int `yaml:"index_bytes"`
+	CharBytes  int            `yaml:"char_bytes"`
+	// Uncompared are the types, by the names of Types, whose values = does not compare, and
+	// Unindexed those that no index holds whole.
+	Uncompared []string             `yaml:"uncompared"`
+	Unindexed  []string             `yaml:"unindexed"`
 	KeyOnly    string               `yaml:"key_only"` // how statements over a batch keep the planner to the key, for their head comments
 	Fragments  map[string]Versioned `yaml:"fragments"`
 	Clocks     map[string][]Clock   `yaml:"clocks"`

@@ -52,6 +52,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.checkGroup(errs)
 	b.buildFields(q, errs)
 	b.bringReady(spec, errs)
+	b.checkCompared()
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
 	}

@@ -462,17 +462,21 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 		return true, "", ""
 	}
 	unsorted := func(o queue.OrderTerm) bool {
-		return o.Column == nil || b.unindexed(o) || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
+		return o.Column == nil || b.inNoIndex(o) || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
 	}
 	if slices.ContainsFunc(b.spec.Order, unsorted) {
 		return false, "no index can give this order, and rows that are sorted are all locked first",
 			"Order by columns, all rising or all falling, with nulls where the server has them."
 	}
+	if c := b.unheld(); len(c) > 0 {
+		return false, "no index holds column " + plainText(c[0].Name) + " whole, which is " + c[0].Type.Raw + ", so that ready rows are sorted, and rows that are sorted are all locked first",
+			"Give the column a type with a length, such as varchar(40)."
+	}
 	return true, "", ""
 }
 
-// unindexed reports whether no index can give a term of the order.
-func (b *builder) unindexed(o queue.OrderTerm) bool {
+// inNoIndex reports whether no index can give a term of the order.
+func (b *builder) inNoIndex(o queue.OrderTerm) bool {
 	return o.Random || b.against(o) && !b.can(dialect.IndexNulls) ||
 		o.Column == nil && !(b.can(dialect.ExprIndex) && b.d.Lasting(o.SQL, b.hasColumn))
 }

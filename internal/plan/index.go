@@ -96,7 +96,7 @@ func (b *builder) claimIndex() wanted {
 			}
 			break
 		}
-		if b.unindexed(o) || b.byRow(o) || mixed && rising {
+		if b.inNoIndex(o) || b.byRow(o) || mixed && rising {
 			w.why = sortedClaim + ": no index gives their order"
 			sorted = true
 			break
@@ -109,6 +109,10 @@ func (b *builder) claimIndex() wanted {
 			k.nulls = "first"
 		}
 		w.columns = append(w.columns, k)
+	}
+	if b.holdable(&w) {
+		w.why = "serves Claim: ready rows, which are then sorted: no index gives their order"
+		sorted = true
 	}
 	if sorted && len(w.columns) == 0 && len(w.where) > 0 {
 		for _, c := range b.spec.Key {
@@ -197,7 +201,7 @@ func (b *builder) keyBytes(k indexKey) int {
 	switch t := k.column.Type; {
 	case t.Enum || t.Name == "set":
 		return wide
-	case slices.Contains(b.d.NotIndexed, t.Name):
+	case b.unindexed(k.column):
 		return math.MaxInt32
 	case t.Class == schema.Text && t.Length > 0:
 		return t.Length * b.d.CharBytes
@@ -224,6 +228,9 @@ func (b *builder) made(w wanted) *schema.Index {
 
 // indexable reports whether a test may stand in the predicate of an index.
 func (b *builder) indexable(t queue.Test) bool {
+	if b.unindexed(t.Column) {
+		return false
+	}
 	plain := len(t.Or) == 0 && (t.Op == queue.In || t.Op == queue.IsNull || t.Op == queue.NotNull) &&
 		!slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind == queue.Null })
 	return constant(t) && (plain || !b.can(dialect.PlainPredicates))
@@ -272,7 +279,7 @@ func (b *builder) expiredIndex() (wanted, bool) {
 		if t.Op == queue.Dead && !b.can(dialect.PartialIndex) {
 			continue // no index knows who is alive; a partial one holds the rows that run
 		}
-		if t.Column != nil && !constant(t) {
+		if t.Column != nil && !constant(t) && !b.unindexed(t.Column) {
 			w.columns = append(w.columns, indexKey{column: t.Column})
 		}
 	}
@@ -349,8 +356,9 @@ func (b *builder) buildIndexes() {
 		list = append(list, b.tokenIndex("serves Claim: reads back the rows that the token marks"))
 	}
 	var advised []*schema.Index // as those of b.pkg.Indexes would be, nil for one that exists
+	b.noteUnheld()
 	for _, w := range list {
-		if len(w.columns) == 0 {
+		if b.holdable(&w); len(w.columns) == 0 {
 			if w.left != "" {
 				b.pkg.Notes = append(b.pkg.Notes, w.left)
 			}

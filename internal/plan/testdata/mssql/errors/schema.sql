@@ -40,3 +40,9 @@ CREATE TABLE reservations (order_id int NOT NULL PRIMARY KEY, holder int, since 
 GO
 CREATE TRIGGER reservations_added ON reservations AFTER INSERT AS BEGIN SET NOCOUNT ON; END
 GO
+CREATE TABLE untyped ( -- qgen:queue untyped
+    id    int NOT NULL PRIMARY KEY,
+    state varchar(9) NOT NULL, -- qgen:status ready=new running=busy done=done
+    kind  ntext NOT NULL       -- qgen:topic
+)
+GO

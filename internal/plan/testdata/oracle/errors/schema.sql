@@ -31,3 +31,7 @@ END;
 /
 CREATE TABLE leaves (id NUMBER(9), CONSTRAINT leaves_pk PRIMARY KEY (id)) ORGANIZATION INDEX;
 CREATE TABLE leaves_running (id NUMBER(9) PRIMARY KEY);
+CREATE TABLE untyped ( -- qgen:queue untyped
+    id    NUMBER(18) PRIMARY KEY,
+    state CLOB NOT NULL -- qgen:status ready=new running=busy done=done
+);

@@ -74,3 +74,9 @@ CREATE TABLE sends (
     due  timestamp NOT NULL, -- qgen:due
     made bigint NOT NULL -- qgen:enqueued as=epoch
 );
+CREATE TABLE untyped ( -- qgen:queue
+    id    bigserial PRIMARY KEY,
+    state json NOT NULL, -- qgen:status ready=1 running=2 done=3
+    place point,         -- qgen:order
+    kind  json           -- qgen:topic
+);

@@ -1,0 +1,94 @@
+package plan
+
+// This file finds columns whose types the server cannot compare, or cannot index.
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// checkCompared complains about columns that statements compare with values and whose
+// types have no equality.
+func (b *builder) checkCompared() {
+	compared := slices.Concat(b.spec.Key, b.spec.Fence.Columns)
+	see := func(c *schema.Column) {
+		if c != nil {
+			compared = append(compared, c)
+		}
+	}
+	for _, name := range queue.StateNames {
+		for _, t := range b.stateTests(name) {
+			for _, one := range append([]queue.Test{t}, t.Or...) {
+				if slices.ContainsFunc(one.Values, func(v queue.Value) bool { return v.Kind != queue.Null }) {
+					see(one.Column)
+				}
+			}
+		}
+	}
+	for _, p := range b.spec.Params {
+		see(p.Column)
+	}
+	if g := b.spec.Group; g != nil {
+		compared = append(compared, g.Columns...)
+	}
+	for _, o := range b.spec.Order {
+		see(o.Column)
+	}
+	for _, c := range b.spec.Columns { // each once, in table order
+		if slices.Contains(compared, c.Column) && slices.Contains(b.d.Uncompared, b.ruleName(c.Type)) && !c.Type.Array {
+			b.complain(c.Column, "Give it a type that has an order, such as one of texts with a length; or leave its role out.",
+				"column %q is %s, which %s does not compare with values", c.Name, c.Type.Raw, b.d.Title)
+		}
+	}
+}
+
+// unindexed reports whether no index holds the values of a column whole.
+func (b *builder) unindexed(c *schema.Column) bool {
+	return c != nil && slices.Contains(b.d.Unindexed, b.ruleName(c.Type))
+}
+
+// holdable leaves out of a wanted index what no index holds, with what stands behind it,
+// and says whether that was something.
+func (b *builder) holdable(w *wanted) bool {
+	i := slices.IndexFunc(w.columns, func(k indexKey) bool { return b.unindexed(k.column) })
+	if i < 0 {
+		return false
+	}
+	w.columns = w.columns[:i]
+	w.fixed, w.told = min(w.fixed, i), min(w.told, i)
+	return true
+}
+
+// unheld returns the columns by which a claim finds its rows and that no index holds, in
+// table order.
+func (b *builder) unheld() []*schema.Column {
+	var sought, list []*schema.Column
+	for _, t := range b.stateTests(queue.Ready) {
+		if t.Op == queue.In {
+			sought = append(sought, t.Column)
+		}
+	}
+	for _, p := range b.spec.Params {
+		sought = append(sought, p.Column)
+	}
+	for _, o := range b.spec.Order {
+		sought = append(sought, o.Column)
+	}
+	for _, c := range b.spec.Columns {
+		if slices.Contains(sought, c.Column) && b.unindexed(c.Column) {
+			list = append(list, c.Column)
+		}
+	}
+	return list
+}
+
+// noteUnheld says what that costs.
+func (b *builder) noteUnheld() {
+	for _, c := range b.unheld() {
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("column %q is %s, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that",
+			c.Name, c.Type.Raw))
+	}
+}
