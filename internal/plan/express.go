@@ -51,6 +51,7 @@ type builder struct {
 	// ready plans over the table of ready rows where jobs run in another; running, of
 	// that, over the other.
 	ready, running *builder
+	zeroDates      bool // a constant is 0000-00-00, which the server may refuse
 	cluster        bool // several nodes lock rows each for itself
 	// conformancePos is where the test of the package was asked for.
 	conformancePos source.Pos
@@ -491,11 +492,24 @@ func (s *scope) literal(c *schema.Column, text string) string {
 		}
 	case schema.Bytes:
 		return s.d.Bytes(c.Type.Bytes(text))
+	case schema.Timestamp, schema.Date:
+		s.noteZeroDate(c, text)
 	}
 	if text == "" && s.d.EmptyIsNull {
 		s.complain(c, "Write null in its place.", "%s takes '' for null, so no row has it in column %q", s.d.Title, c.Name)
 	}
 	return s.d.Quote(text)
+}
+
+// noteZeroDate says where a constant is the date that stands for none, and what a server
+// needs that takes it.
+func (b *builder) noteZeroDate(c *schema.Column, text string) {
+	if why := b.d.Fragments["zero_dates"].At(b.version); why != "" && strings.HasPrefix(text, "0000-00-00") {
+		b.zeroDates = true
+		if note := fmt.Sprintf("column %q is %s where there is none: %s", c.Name, text, why); !slices.Contains(b.pkg.Notes, note) {
+			b.pkg.Notes = append(b.pkg.Notes, note)
+		}
+	}
 }
 
 // layout returns the Go layout in which a column of texts keeps time, false for any

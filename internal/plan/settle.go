@@ -910,7 +910,11 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 			}
 		})
 	}
-	check("verify_settings", mendSettings, func(*scope, *values) {})
+	check("verify_settings", mendSettings, func(_ *scope, v *values) {
+		for _, of := range []*builder{b, b.side, b.ready} {
+			v.ZeroDates = v.ZeroDates || of != nil && of.zeroDates
+		}
+	})
 	if c := b.localTime(); c != nil {
 		check("verify_clock", mendClock, func(s *scope, v *values) { s.compareClocks(v, c) })
 	}

@@ -66,6 +66,8 @@ type values struct {
 	// OneOfMany is a condition that holds where the server is one of several that
 	// take writes.
 	OneOfMany string
+	// ZeroDates: statements compare with, or write, 0000-00-00, which no calendar has.
+	ZeroDates bool
 	// Procedure is the qualified name of a stored procedure, Declared its parameters,
 	// Body what it runs, and Given the arguments of its call.
 	Procedure       string

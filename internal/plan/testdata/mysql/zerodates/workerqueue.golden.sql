@@ -1,0 +1,286 @@
+-- Package workerqueue uses the table workerqueue as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "executed" says which rows run (expired=claim)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "executed", which counts whole seconds: two claims within one second look alike
+-- note: column "executed" is 0000-00-00 00:00:00 where there is none: connections need a sql_mode without NO_ZERO_DATE, which MySQL has had by default since 5.7; Verify asks for it
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* workerqueue.Claim */
+       id
+FROM   workerqueue FORCE INDEX (`PRIMARY`)
+WHERE  (executed <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND OR executed = '0000-00-00 00:00:00')
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: worker Pid, 2: list ID
+UPDATE /* workerqueue.Claim */ workerqueue FORCE INDEX (PRIMARY)
+SET    pid = ?,
+       executed = UTC_TIMESTAMP(6)
+WHERE  (id IN (?));
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* workerqueue.Claim */
+       id, pid, CAST(executed AS CHAR)
+FROM   workerqueue FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: executed, pid as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Executed Pid
+SELECT /* workerqueue.Complete */
+       id
+FROM   workerqueue FORCE INDEX (PRIMARY)
+WHERE  ((id, executed, pid) IN ((?, ?, ?)))
+AND    executed <> '0000-00-00 00:00:00'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: executed, pid as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Executed Pid
+DELETE /* workerqueue.Complete */ workerqueue
+FROM   workerqueue FORCE INDEX (PRIMARY)
+WHERE  ((id, executed, pid) IN ((?, ?, ?)))
+AND    executed <> '0000-00-00 00:00:00';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: executed, pid as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Executed Pid
+SELECT /* workerqueue.Fail */
+       id
+FROM   workerqueue FORCE INDEX (PRIMARY)
+WHERE  ((id, executed, pid) IN ((?, ?, ?)))
+AND    executed <> '0000-00-00 00:00:00'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: executed, pid as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Executed Pid
+UPDATE /* workerqueue.Fail */ workerqueue FORCE INDEX (PRIMARY)
+SET    pid = 0,
+       executed = '0000-00-00 00:00:00'
+WHERE  ((id, executed, pid) IN ((?, ?, ?)))
+AND    executed <> '0000-00-00 00:00:00';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: executed, pid as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Executed Pid
+SELECT /* workerqueue.Requeue */
+       id
+FROM   workerqueue FORCE INDEX (PRIMARY)
+WHERE  ((id, executed, pid) IN ((?, ?, ?)))
+AND    executed <> '0000-00-00 00:00:00'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: executed, pid as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Executed Pid
+UPDATE /* workerqueue.Requeue */ workerqueue FORCE INDEX (PRIMARY)
+SET    pid = 0,
+       executed = '0000-00-00 00:00:00'
+WHERE  ((id, executed, pid) IN ((?, ?, ?)))
+AND    executed <> '0000-00-00 00:00:00';
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: executed, pid as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Executed Pid
+SELECT /* workerqueue.Extend */
+       id
+FROM   workerqueue FORCE INDEX (PRIMARY)
+WHERE  ((id, executed, pid) IN ((?, ?, ?)))
+AND    executed <> '0000-00-00 00:00:00'
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: executed, pid as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Executed Pid
+UPDATE /* workerqueue.Extend */ workerqueue FORCE INDEX (PRIMARY)
+SET    executed = UTC_TIMESTAMP(6)
+WHERE  ((id, executed, pid) IN ((?, ?, ?)))
+AND    executed <> '0000-00-00 00:00:00';
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* workerqueue.Extend */
+       id, CAST(executed AS CHAR)
+FROM   workerqueue FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* workerqueue.Enqueue */ INTO workerqueue
+       ()
+VALUES ();
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* workerqueue.Stats */
+       count(CASE WHEN (executed <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND OR executed = '0000-00-00 00:00:00') THEN 1 END) AS ready,
+       count(CASE WHEN executed <> '0000-00-00 00:00:00' AND executed > UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN 1 END) AS running,
+       count(CASE WHEN executed <> '0000-00-00 00:00:00' AND executed <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN executed <> '0000-00-00 00:00:00' AND executed > UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN executed END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   workerqueue;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* workerqueue.Peek */
+       id, pid, CAST(executed AS CHAR)
+FROM   workerqueue FORCE INDEX (`PRIMARY`)
+WHERE  (executed <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND OR executed = '0000-00-00 00:00:00')
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* workerqueue.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* workerqueue.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'int' AS type UNION ALL
+           SELECT 'pid', 'int' UNION ALL
+           SELECT 'executed', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'workerqueue'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* workerqueue.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'workerqueue'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT'
+UNION  ALL
+SELECT 'sql_mode refuses 0000-00-00, which a column of the queue holds for no time; leave NO_ZERO_DATE out of it, for example by sql_mode in the DSN'
+FROM   DUAL
+WHERE  @@sql_mode LIKE '%NO_ZERO_DATE%'
+AND    @@sql_mode LIKE '%STRICT_%';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* workerqueue.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'PRIMARY' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'workerqueue'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
