@@ -98,6 +98,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	ready.buildEnqueue()
 	ready.accompanyEnqueue(errs)
 	b.noteCollisions()
+	ready.noteNulls()
 	ready.buildIndexes()
 	if b.ready != nil {
 		b.buildIndexes()
@@ -322,7 +323,43 @@ func (b *builder) checkFence(errs *source.ErrorList) {
 		pos = b.spec.Pos
 	}
 	errs.Errorf(pos, "the fence is at level %q, below the wanted %q", b.pkg.Guarantee, b.spec.MinFence).
-		WithHint("For %q add a column: qgen:token (a random value per claim), qgen:attempts up on=claim or qgen:version (a counter), or qgen:claimed with qgen:worker.", b.spec.MinFence)
+		WithHint("For %q %s.", b.spec.MinFence, fenceBy(b.spec.MinFence))
+}
+
+// fenceBy says which words reach a level of the fence.
+func fenceBy(level queue.FenceLevel) string {
+	ways := []string{"mark a column with qgen:token, which gets a random value per claim"}
+	if level <= queue.FenceAttempt {
+		ways = append(ways, "one with qgen:version or qgen:attempts up on=claim, a counter")
+	}
+	if level <= queue.FenceClaimed {
+		ways = append(ways, "one with qgen:claimed or qgen:lease, best with qgen:worker beside it")
+	}
+	if level <= queue.FenceStatus {
+		ways = append(ways, "say running=… on qgen:status")
+	}
+	return strings.Join(ways, ", or ")
+}
+
+// noteNulls says where rows without a value stand in the order: servers differ in that.
+func (b *builder) noteNulls() {
+	for _, o := range b.spec.Order {
+		c := o.Column
+		if c == nil || c.NotNull || o.Nulls != "" || slices.Contains(b.spec.Key, c) || b.spec.Log != nil || !b.mayBeNull(c) {
+			continue
+		}
+		where, other := "last", "first"
+		if b.comesFirst(o) {
+			where, other = other, where
+		}
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("rows without a value in column %q stand %s in the order, where %s puts nulls (nulls=%s puts them %s)", c.Name, where, b.d.Title, other, other))
+	}
+}
+
+// mayBeNull reports whether a ready row may have no value in a column.
+func (b *builder) mayBeNull(c *schema.Column) bool {
+	isNull := func(t queue.Test) bool { return t.Column == c && t.Op == queue.IsNull || t.Column != c }
+	return !slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return !isNull(t) && !slices.ContainsFunc(t.Or, isNull) })
 }
 
 // checkConformance complains when the test of the package is asked for and no

@@ -34,6 +34,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: the fence is the count in column "attempts" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: rows without a value in column "scheduled_date_gmt" stand first in the order, where MySQL puts nulls (nulls=last puts them last)
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes

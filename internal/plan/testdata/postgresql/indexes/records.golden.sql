@@ -29,6 +29,7 @@
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: rows without a value in column "consume_after" stand last in the order, where PostgreSQL puts nulls (nulls=first puts them first)
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
