@@ -246,11 +246,35 @@ func (b *binding) macro(l literal, offset, length int, args bool) string {
 			WithHint("Arguments are given to Claim: they stand in qgen:where and ready_if.")
 	case m[2] != "" && !goTypeForm.MatchString(m[2]):
 		b.errorf(pos, "%q is no Go type", m[2]).WithHint("Write {arg:%s int}.", m[1])
+	case m[2] != "" && !b.hasGoType(m[2], pos):
 	default:
 		b.argument(&Param{Name: m[1], Kind: Argument, GoType: m[2], Pos: pos})
 		return "{arg:" + m[1] + "}"
 	}
 	return ""
+}
+
+// goTypes are the types of Go without a package that a driver may take.
+var goTypes = []string{"string", "bool", "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "byte", "rune", "float32", "float64", "any"}
+
+// hasGoType reports whether the package can name a Go type. Those of other packages it
+// imports only where qgen.yaml says from where.
+func (b *binding) hasGoType(text string, pos source.Pos) bool {
+	name := strings.TrimLeft(text, "*[]")
+	pkg, _, qualified := strings.Cut(name, ".")
+	switch {
+	case slices.Contains(goTypes, name), qualified && slices.Contains([]string{"time", "json", "sql"}, pkg):
+	case !qualified:
+		b.errorf(pos, "%q is no Go type", text).WithHint("%s", suggest(name, goTypes, "Types without a package are"))
+		return false
+	case b.config.Gen.Go == nil || !slices.ContainsFunc(b.config.Gen.Go.Overrides, func(o config.Override) bool {
+		return slices.Contains(strings.Split(o.Import.Value, "/"), pkg)
+	}):
+		b.errorf(pos, "nothing imports the package of the type %s", text).
+			WithHint("Types of time, json (encoding/json) and sql (database/sql) are known, and those of packages that overrides: of qgen.yaml import. Or write a type that Go has, such as string.")
+		return false
+	}
+	return true
 }
 
 // argument adds an argument of Claim.

@@ -33,9 +33,12 @@ CREATE TABLE expressions (
   f  timestamptz -- qgen:on claim set "{bitand a b} = '{}'"
 );
 -- qgen:queue done=delete
--- qgen:where "a = {arg:x} or b = {arg:y a/b} or c = {arg:z int} or d = {arg:z text}"
+-- qgen:where "a = {arg:x} or b = {arg:y a/b} or c = {arg:z int} or d = {arg:z int64}"
 -- qgen:where "a < {now} and b <= {time} or c = {today}"
 CREATE TABLE arguments (
   id bigint PRIMARY KEY,
   z  text -- qgen:topic
 );
+-- qgen:queue done=delete
+-- qgen:where "a = {arg:a str} or b = {arg:b uuid.UUID} or c = {arg:c map} or d = {arg:d *text} or e = {arg:e []byte} or f = {arg:f time.Time}"
+CREATE TABLE types_of_go (id bigint PRIMARY KEY);
