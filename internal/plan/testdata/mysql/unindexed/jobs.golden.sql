@@ -203,7 +203,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since, state)
+-- index: (since)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ (
@@ -330,7 +330,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'jobs'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: PRIMARY serves already
 
 -- serves Recover: claims that ran out
 ALTER TABLE jobs ADD INDEX jobs_expired (since), ALGORITHM=INPLACE, LOCK=NONE;
