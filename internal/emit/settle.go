@@ -697,6 +697,8 @@ func (w *writer) countTries(g *code.Group) *code.Statement {
 
 	var test *code.Statement
 	switch {
+	case a.Retries:
+		test = code.Id("left").Op(">=").Lit(0)
 	case a.Down:
 		test = code.Id("left").Op(">").Lit(0)
 	case a.Max > 0:

@@ -592,7 +592,7 @@ func (b *builder) attempts() {
 	if a == nil || b.fields[a.Column] == nil {
 		return
 	}
-	b.pkg.Attempts = &Attempts{Field: b.fields[a.Column], Down: a.Down, OnClaim: a.OnClaim, Max: a.Max, Unlimited: a.NullMeansUnlimited}
+	b.pkg.Attempts = &Attempts{Field: b.fields[a.Column], Down: a.Down, Retries: a.Retries(), OnClaim: a.OnClaim, Max: a.Max, Unlimited: a.NullMeansUnlimited}
 	if a.MaxOf != nil {
 		b.pkg.Attempts.MaxOf = b.fields[a.MaxOf]
 	}

@@ -599,6 +599,7 @@ type Check struct {
 type Attempts struct {
 	Field     *Field
 	Down      bool
+	Retries   bool // Down, and a job whose count is 0 is tried once more
 	OnClaim   bool
 	Max       int    // 0: MaxOf, or none
 	MaxOf     *Field // the row's own limit

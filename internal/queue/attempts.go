@@ -128,8 +128,6 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 		a.LimitClaim = a.Down
 	case !a.Limited():
 		b.errorf(w.pos, "%s has no limit to look at", w.pos.Text()).WithHint("Say how many tries there are: max=5, or max=<column>.")
-	case a.Down && w.values[0].text == "fail":
-		b.errorf(w.pos, "a counter at 0 always keeps a row from being claimed").WithHint("Leave limit= out.")
 	default:
 		a.LimitClaim = w.values[0].text == "claim"
 	}
@@ -152,7 +150,7 @@ func (b *binding) implied(c *schema.Column, verb string, by *role) {
 func (b *binding) left(more int) []Test {
 	a := b.spec.Attempts
 	if a.Down {
-		t := Test{Column: a.Column, Op: Greater, Values: []Value{number(more)}}
+		t := Test{Column: a.Column, Op: Greater, Values: []Value{number(more - a.atZero())}}
 		if a.NullMeansUnlimited {
 			t.Or = []Test{{Column: a.Column, Op: IsNull}}
 		}
@@ -180,7 +178,7 @@ func (b *binding) left(more int) []Test {
 func (b *binding) spent(more int) []Test {
 	a := b.spec.Attempts
 	if a.Down {
-		t := Test{Column: a.Column, Op: LessEqual, Values: []Value{number(more)}}
+		t := Test{Column: a.Column, Op: LessEqual, Values: []Value{number(more - a.atZero())}}
 		if !a.Column.NotNull && !a.NullMeansUnlimited {
 			t.Or = []Test{{Column: a.Column, Op: IsNull}}
 		}

@@ -490,6 +490,18 @@ func (a *Attempts) Limited() bool {
 // error where nothing counts them.
 func (a *Attempts) Ends() bool { return a == nil || a.Limited() }
 
+// Retries reports whether the count is of the retries that are left, so that a job whose
+// count is 0 is tried once more.
+func (a *Attempts) Retries() bool { return a.Down && !a.LimitClaim }
+
+// atZero is how many tries a job has whose count is 0.
+func (a *Attempts) atZero() int {
+	if a.Retries() {
+		return 1
+	}
+	return 0
+}
+
 // MustStart reports whether a new row is never ready unless somebody says how many
 // tries it has.
 func (a *Attempts) MustStart() bool {

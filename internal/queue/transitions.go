@@ -387,7 +387,7 @@ func (b *binding) writeCounters() {
 		b.write(r, a.Column, number(0), Fail, GiveUp)
 		full = b.limit(0)
 		if a.Max == 0 && a.MaxOf == nil {
-			full = number(1)
+			full = number(1 - a.atZero())
 			if b.keepsFailed {
 				b.note("Redrive gives a failed row one more try, since nothing says how many it had")
 			}
