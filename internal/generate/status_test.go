@@ -23,7 +23,7 @@ var statusTypes = map[string]string{
 		nchar; nvarchar; nvarchar(max); ntext; sysname; xml; json; image; timestamp; rowversion; uniqueidentifier; datetime2; datetime;
 		smalldatetime; datetimeoffset; date; time; binary(3); varbinary(9)`,
 	"oracle": `number; number(1); number(5); number(5,2); date; timestamp; timestamp with time zone; timestamp with local time zone;
-		binary_float; binary_double; varchar2(9); char(3); clob; raw(3); blob; interval day to second; json`,
+		binary_float; binary_double; varchar2(9); char(3); clob; nclob; raw(3); blob; interval day to second; json`,
 }
 
 // statusValues are two values of a class as users write them.
