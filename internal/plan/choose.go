@@ -478,7 +478,7 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 // inNoIndex reports whether no index can give a term of the order.
 func (b *builder) inNoIndex(o queue.OrderTerm) bool {
 	return o.Random || b.against(o) && !b.can(dialect.IndexNulls) ||
-		o.Column == nil && !(b.can(dialect.ExprIndex) && b.d.Lasting(o.SQL, b.hasColumn))
+		o.Column == nil && (!b.can(dialect.ExprIndex) || !b.d.Lasting(o.SQL, b.hasColumn))
 }
 
 // canHold reports whether a row lock can be the claim.
