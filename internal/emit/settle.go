@@ -529,9 +529,8 @@ func (w *writer) outcomesFile() *code.File {
 	embed(f, statements...)
 	for _, o := range w.Outcomes {
 		w.settleOperation(f, o.Method, o.Settle, func(g *code.Group) {
-			before, args := w.arguments(o.Statement, overJobs(), o.Op)
+			before, call := w.settled(o.Op, code.Id("jobs"), o.Settle, overJobs())
 			addAll(g, before)
-			call := w.settleCall(o.Op, code.Id("jobs"), o.Settle, args)
 			if o.To != queue.Ready || !w.hasLow() {
 				g.Return(call)
 				return

@@ -617,7 +617,10 @@ func (b *builder) carriesOut(name queue.TransitionName) bool {
 	case queue.Retry:
 		return p.Retry != nil
 	case queue.Fail:
-		return p.Fail != nil
+		// An outcome does what Fail would, and may be the only way there.
+		return p.Fail != nil || slices.ContainsFunc(b.spec.Outcomes, func(o *queue.Outcome) bool {
+			return o.To == queue.Failed && len(o.Transition.With) > 0
+		})
 	case queue.Release:
 		return p.Requeue != nil
 	case queue.Renew:

@@ -452,6 +452,7 @@ func (b *builder) indexDDL(w wanted) string {
 	v := b.base("")
 	v.Index = b.d.Ident(w.name)
 	v.Columns = b.keys(w)
+	v.Computes = slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == nil })
 	v.Where = b.newScope().tests(w.where)
 	sql, _, err := b.d.Render("index", v)
 	if err != nil {

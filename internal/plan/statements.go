@@ -76,6 +76,7 @@ type values struct {
 	// Partitioned: the table has partitions.
 	Partitioned bool
 	TableLocks  bool   // the storage engine locks no rows
+	Computes    bool   // a column of the index is an expression
 	Plain       bool   // rows are read that nobody locks: no hint says how to pass over them
 	JSON        bool   // batches travel as JSON
 	Cursor      string // what a block gives its rows back by

@@ -116,6 +116,12 @@ func (b *binding) readCompanions() {
 	for _, name := range TransitionNames {
 		known = append(known, string(name))
 	}
+	outcomes, apart := map[string]*Outcome{}, map[*Outcome]bool{}
+	for _, o := range b.spec.Outcomes {
+		if !slices.Contains(known, o.Name) {
+			known, outcomes[o.Name] = append(known, o.Name), o
+		}
+	}
 	for _, a := range b.config.Also {
 		name := TransitionName(a.Transition.Value)
 		of := b
@@ -123,6 +129,9 @@ func (b *binding) readCompanions() {
 			of = b.ready // to whose table new rows are added
 		}
 		t := of.spec.Transitions[name]
+		if o := outcomes[a.Transition.Value]; o != nil {
+			t, apart[o] = o.Transition, true
+		}
 		switch log := b.spec.Log != nil; {
 		case !slices.Contains(known, string(name)):
 			b.errorf(a.Transition.Pos, "%q is no step of a job that could write other tables", name).
@@ -163,7 +172,7 @@ func (b *binding) readCompanions() {
 		}
 	}
 	for _, o := range b.spec.Outcomes {
-		b.accompany(o)
+		b.accompany(o, apart[o])
 	}
 	b.noteEngines()
 	if b.isAway() {
@@ -218,23 +227,37 @@ func (b *binding) oneWorker() {
 	}
 }
 
-// accompany lets an outcome write to other tables what the step to its state writes.
-func (b *binding) accompany(o *Outcome) {
+// accompany lets an outcome write to other tables what the step to its state writes; of one
+// that says that for itself, it only takes the row where that step does.
+func (b *binding) accompany(o *Outcome, apart bool) {
+	var with []*Companion
 	for _, c := range b.spec.Transitions[leading[o.To]].With {
+		if apart && !c.Move {
+			continue
+		}
 		for _, taken := range [][2]string{{ArgResult, "Complete"}, {ArgError, "Fail"}} {
 			if arg, method := taken[0], taken[1]; c.Takes(arg) {
 				b.errorf(o.Pos, "outcome %q leads to %s, and table %s then takes the %s, which it has not", o.Name, o.To, c.QualifiedName(), arg).
-					WithHint("Use %s for such jobs, or leave the %s out of what %s gets.", method, arg, c.QualifiedName())
+					WithHint("Use %s for such jobs, or leave the %s out of what %s gets%s.", method, arg, c.QualifiedName(), o.apart(c))
 				return
 			}
 		}
 		if given := c.Givens(); len(given) > 0 {
 			b.errorf(o.Pos, "outcome %q leads to %s, and table %s then takes the argument %q, which it has not", o.Name, o.To, c.QualifiedName(), given[0].Value.Name).
-				WithHint("Use %s for such jobs, or leave the argument out of what %s gets.", map[StateName]string{Done: "Complete", Failed: "Fail", Ready: "Requeue"}[o.To], c.QualifiedName())
+				WithHint("Use %s for such jobs, or leave the argument out of what %s gets%s.", map[StateName]string{Done: "Complete", Failed: "Fail", Ready: "Requeue"}[o.To], c.QualifiedName(), o.apart(c))
 			return
 		}
-		o.Transition.With = append(o.Transition.With, c)
+		with = append(with, c)
 	}
+	o.Transition.With = append(with, o.Transition.With...) // the row goes first
+}
+
+// apart is how an outcome writes something else than the step to its state.
+func (o *Outcome) apart(c *Companion) string {
+	if c.Move {
+		return ""
+	}
+	return ", or say for itself what it writes: also: {" + o.Name + ": …}"
 }
 
 // noteEngines warns of tables that take no part in transactions.

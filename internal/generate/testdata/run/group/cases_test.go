@@ -24,7 +24,7 @@ func TestFailuresWait(t *testing.T) {
 	if err := New(db).Work(ctx, handler, WorkOptions{Concurrency: 8, PollInterval: 200 * time.Millisecond, OnError: func(error) {}}); err != nil {
 		t.Error(err)
 	}
-	if n := ran.Load(); n < 2 || n > 10 {
+	if n := ran.Load(); n < 2 || n > 50 { // without the wait there are thousands
 		t.Errorf("it was tried %d times", n)
 	}
 }

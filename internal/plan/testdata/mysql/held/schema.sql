@@ -8,6 +8,10 @@ CREATE TABLE items (
     body       varchar(200) NOT NULL
 ) ENGINE=InnoDB;
 
+CREATE TABLE holds (
+    item_id bigint NOT NULL PRIMARY KEY
+) ENGINE=InnoDB;
+
 -- A number for the worker, of which 0 says that nobody has the row.
 CREATE TABLE pids (
     id   bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,

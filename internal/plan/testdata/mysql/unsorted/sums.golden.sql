@@ -275,6 +275,6 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE sums ADD INDEX sums_ready (state, (urgency + extra), id), ALGORITHM=INPLACE, LOCK=NONE;
+ALTER TABLE sums ADD INDEX sums_ready (state, (urgency + extra), id), ALGORITHM=INPLACE, LOCK=SHARED;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

@@ -36,3 +36,19 @@ CREATE TABLE claims (
     host varchar(40) NOT NULL,
     node varchar(20) NOT NULL
 );
+
+-- An outcome of its own leaves something else in other tables than Complete.
+CREATE TABLE letters (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    state INTEGER DEFAULT 0 NOT NULL -- qgen:status ready=0 running=1 done=2
+);
+
+CREATE TABLE receipts (
+    letter_id INTEGER NOT NULL,
+    answer    TEXT
+);
+
+CREATE TABLE returns (
+    letter_id INTEGER NOT NULL,
+    reason    TEXT NOT NULL
+);

@@ -1,0 +1,309 @@
+-- Package lettersq uses the table letters as a queue of jobs on SQLite 3.41 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Bounced---------> done
+-- 	running  --Read------------> done
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Besides the queue's own rows it writes receipts (Complete, Read); returns (Bounced), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 0
+-- arguments: 1: limit
+UPDATE /* lettersq.Claim */ letters
+SET    state = 1
+WHERE  id IN (
+           SELECT id
+           FROM   letters
+           WHERE  state = 0
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 0
+UPDATE /* lettersq.Claim */ letters
+SET    state = 1
+WHERE  id = (
+           SELECT id
+           FROM   letters
+           WHERE  state = 0
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+SELECT /* lettersq.Complete */
+       id
+FROM   letters
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 1);
+
+-- sql/complete_insert_receipts.sql
+-- complete: inserts rows into receipts for the rows that complete_lock.sql locked, before complete.sql
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: batch_all ID
+INSERT /* lettersq.Complete */ INTO receipts
+       (letter_id, answer)
+SELECT held.id, 'sent'
+FROM   letters AS held
+WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* lettersq.Complete */ letters
+SET    state = 2
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 1);
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* lettersq.Fail */ letters
+SET    state = 0
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 1)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* lettersq.Requeue */ letters
+SET    state = 0
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 1)
+RETURNING id;
+
+-- sql/outcome_bounced_lock.sql
+-- outcome_bounced: locks the rows of jobs whose claims are still theirs, which outcome_bounced.sql then writes
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+SELECT /* lettersq.Bounced */
+       id
+FROM   letters
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 1);
+
+-- sql/outcome_bounced_insert_returns.sql
+-- outcome_bounced: inserts rows into returns for the rows that outcome_bounced_lock.sql locked, before outcome_bounced.sql
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: given reason string, 2: batch_all ID
+INSERT /* lettersq.Bounced */ INTO returns
+       (letter_id, reason)
+SELECT held.id, ?1
+FROM   letters AS held
+WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2));
+
+-- sql/outcome_bounced.sql
+-- outcome_bounced: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* lettersq.Bounced */ letters
+SET    state = 2
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 1);
+
+-- sql/outcome_read_lock.sql
+-- outcome_read: locks the rows of jobs whose claims are still theirs, which outcome_read.sql then writes
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+SELECT /* lettersq.Read */
+       id
+FROM   letters
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 1);
+
+-- sql/outcome_read_insert_receipts.sql
+-- outcome_read: inserts rows into receipts for the rows that outcome_read_lock.sql locked, before outcome_read.sql
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: batch_all ID
+INSERT /* lettersq.Read */ INTO receipts
+       (letter_id, answer)
+SELECT held.id, 'sent'
+FROM   letters AS held
+WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+
+-- sql/outcome_read.sql
+-- outcome_read: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* lettersq.Read */ letters
+SET    state = 2
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* lettersq.Purge */ FROM letters
+WHERE  id IN (
+           SELECT id
+           FROM   letters
+           WHERE  state = 2
+           LIMIT  ?1);
+
+-- sql/reserve.sql
+-- reserve: takes the lock for writing at the beginning of a transaction that reads first
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads nothing
+DELETE /* lettersq.Reserve */ FROM letters
+WHERE  0;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* lettersq.Enqueue */ INTO letters
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lettersq.Stats */
+       count(*) FILTER (WHERE state = 0) AS ready,
+       count(*) FILTER (WHERE state = 1) AS running,
+       count(*) FILTER (WHERE state = 2) AS done
+FROM   letters;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 0
+-- arguments: 1: limit
+SELECT /* lettersq.Peek */
+       id
+FROM   letters
+WHERE  state = 0
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* lettersq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.41'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 41);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* lettersq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('letters') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also.sql
+-- verify: columns of receipts
+-- locks: none
+WITH /* lettersq.Verify */ want (name, type) AS (
+    VALUES ('letter_id', 'INTEGER'),
+           ('answer', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('receipts') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also2.sql
+-- verify: columns of returns
+-- locks: none
+WITH /* lettersq.Verify */ want (name, type) AS (
+    VALUES ('letter_id', 'INTEGER'),
+           ('reason', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('returns') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* lettersq.Verify */ want (name) AS (
+    VALUES ('letters_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('letters'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX letters_ready ON letters (id)
+WHERE  state = 0;
