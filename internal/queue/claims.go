@@ -387,7 +387,8 @@ func (b *binding) readFree(r *role) {
 			b.note("column %q is %s while nobody has the row, as its default says", c.Name, quote(Value{Kind: Literal, Text: fitted}, c))
 		}
 	}
-	if k.free[r] == nil && r == k.mark {
+	alone := r == k.mark || k.told && k.byClaim && r == either(k.lease, k.claimed) && b.toldReady() == nil
+	if k.free[r] == nil && alone {
 		b.errorf(r.pos, "nothing says what column %q holds while nobody has the row", c.Name).
 			WithHint("It is NOT NULL. Say free=<value>, for example free='' or free=0.")
 	}

@@ -252,38 +252,44 @@ func (b *binding) addTaken(r *role) {
 // only the clock tells it.
 func endsNow(free []Value) bool { return len(free) > 0 && free[0].Kind == Now }
 
-// freeOrRunOut tests a row that nobody has, or whose claim has run out.
+// freeOrRunOut tests a row that nobody has, or whose claim has run out. Where the status
+// tells that nobody has it, what the column of the claim holds does not matter: other
+// programs may leave the time of the last claim there.
 func (b *binding) freeOrRunOut(r *role) []Test {
+	k := &b.claims
 	list := b.runOut()
-	free := b.claims.free[r]
 	if len(list) == 0 {
 		return nil
 	}
-	switch {
-	case len(free) == 0: // The time is that of the last claim even in a row that nobody has.
-		list[0].Or = append(list[0].Or, b.toldReady())
+	or := func(t Test) { list[0].Or = append(list[0].Or, t) }
+	switch free := k.free[r]; {
+	case len(free) == 0:
 	case !endsNow(free):
-		list[0].Or = append(list[0].Or, isFree(r.column, free))
+		or(isFree(r.column, free))
 	default:
 		if list[0].Column != r.column { // but its heartbeat
-			list[0].Or = append(list[0].Or, Test{Column: r.column, Op: LessEqual, Values: []Value{{Kind: Now}}})
+			or(Test{Column: r.column, Op: LessEqual, Values: []Value{{Kind: Now}}})
 		}
 		if !r.column.NotNull {
-			list[0].Or = append(list[0].Or, Test{Column: r.column, Op: IsNull})
+			or(Test{Column: r.column, Op: IsNull})
 		}
+	}
+	if ready := b.toldReady(); ready != nil && !k.visible && !slices.ContainsFunc(list[0].Or, func(t Test) bool { return sameTest(t, *ready) }) {
+		or(*ready)
 	}
 	return list
 }
 
-// toldReady returns the test of the status column that tells ready rows from running ones.
-func (b *binding) toldReady() Test {
+// toldReady returns the test of the status column that tells ready rows from running ones;
+// nil when no column by itself does.
+func (b *binding) toldReady() *Test {
 	for _, s := range b.status {
 		ready, ok := s.tests[Ready]
 		if running, runs := s.tests[Running]; ok && runs && disjointStates([]Test{ready}, []Test{running}) {
-			return ready
+			return &ready
 		}
 	}
-	return Test{}
+	return nil
 }
 
 // readRecoverIf reads the predicate of qgen.yaml that tells a claim that has

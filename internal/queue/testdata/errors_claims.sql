@@ -78,3 +78,11 @@ CREATE TABLE not_null_default (
   w  int NOT NULL DEFAULT 0,                 -- qgen:worker
   l  timestamptz NOT NULL DEFAULT '-infinity' -- qgen:lease length=5m expired=claim
 );
+
+-- qgen:queue done=delete
+CREATE TABLE told_by_none (
+  id bigint PRIMARY KEY,
+  a  int NOT NULL, -- qgen:status ready~"a & 1 = 0"
+  b  int NOT NULL, -- qgen:status running~"b = 2" running:=2 ready:=0
+  c  timestamptz NOT NULL -- qgen:claimed timeout=10s expired=claim
+);

@@ -42,3 +42,11 @@ CREATE TABLE by_mark (
     mark  text DEFAULT '', -- qgen:status ready='' running=token
     until timestamptz      -- qgen:lease length=5m expired=claim
 );
+
+-- Who has a row tells a free one, whatever time the last claim left.
+-- qgen:queue by_owner done=delete
+CREATE TABLE by_owner (
+    id    bigserial PRIMARY KEY,
+    owner text,       -- qgen:status ready=null running~set; worker
+    since timestamptz -- qgen:claimed timeout=10s expired=claim
+);
