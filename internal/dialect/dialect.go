@@ -147,6 +147,11 @@ type Dialect struct {
 	// TransactionNumbers are the functions that number transactions, and the number
 	// below which none runs.
 	TransactionNumbers map[string]string `yaml:"transaction_numbers"`
+	// VersionHorizon is the number below which every version of a row is committed, where
+	// the database counts those; it is read before the rows are. VersionType is the type of
+	// a column that keeps such a number.
+	VersionHorizon string `yaml:"version_horizon"`
+	VersionType    string `yaml:"version_type"`
 	// SetsInOrder: an assignment of UPDATE sees those before it, and in an UPDATE of
 	// several tables those that happen to be made before it.
 	SetsInOrder bool `yaml:"sets_in_order"`

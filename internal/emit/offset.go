@@ -66,7 +66,11 @@ func (w *writer) markType(f *code.File) {
 	decl(f, []string{"markOf is the mark behind a job."},
 		code.Func().Id("markOf").Params(code.Id("j").Id("Job")).Id("mark").Add(inline(code.Return(code.Id("mark").ValuesFunc(func(g *code.Group) {
 			for _, m := range w.Offset.Mark {
-				g.Id(m.Name).Op(":").Op("&").Add(dot("j", m.Name))
+				at := g.Id(m.Name).Op(":")
+				if !isSlice(m) {
+					at.Op("&")
+				}
+				at.Add(dot("j", m.Name))
 			}
 		})))))
 }
@@ -198,8 +202,11 @@ func (w *writer) offsetClaimFile() *code.File {
 //
 //	func (q *Queue) progress(ctx context.Context, db DBTX, group string) (progress, error) {
 //		found, err := query(ctx, db, scanProgress, claimMarkSQL, group)
-//		if err != nil || len(found) > 0 {
-//			return cmp.Or(found...), err
+//		if err != nil {
+//			return progress{}, err
+//		}
+//		if len(found) > 0 {
+//			return found[0], nil
 //		}
 //		_, err = exec(ctx, db, claimBeginSQL, group)
 //		return progress{free: true}, err
@@ -209,11 +216,12 @@ func (w *writer) offsetClaimFile() *code.File {
 func (w *writer) progressMethod(f *code.File) {
 	o := w.Offset
 	read := func() *code.Statement { return queryCall("scanProgress", w.run(o.Progress, "")...) }
-	first := func() *code.Statement { return code.Qual("cmp", "Or").Call(code.Id("found").Op("...")) }
+	first := func() *code.Statement { return code.Id("found").Index(code.Lit(0)) }
 	decl(f, []string{"progress reads how far a group came. One that is new is added."},
 		code.Func().Add(queueReceiver()).Id("progress").Params(ctxParam(), code.Id("db").Id("DBTX"), code.Id("group").String()).Params(code.Id("progress"), code.Error()).BlockFunc(func(g *code.Group) {
 			g.List(code.Id("found"), code.Err()).Op(":=").Add(read())
-			g.Add(ifErrOr(code.Len(code.Id("found")).Op(">").Lit(0), first()))
+			g.Add(ifErr(code.Id("progress").Values()))
+			g.If(code.Len(code.Id("found")).Op(">").Lit(0)).Block(code.Return(first(), code.Nil()))
 			g.List(code.Id("_"), code.Err()).Op("=").Add(execCall(w.run(o.Begin, "")...))
 			if o.BeginFails {
 				g.If(code.Err().Op("!=").Nil()).Block(
@@ -671,7 +679,9 @@ func (w *writer) offsetPeekFile() *code.File {
 			attempt(code.Id("q"), "retry", code.Lit("peek"),
 				code.List(code.Id("found"), code.Err()).Op(":=").Add(queryCall("scanProgress", w.run(o.Progress, "")...)),
 				ifErr(),
-				code.List(code.Id("jobs"), code.Err()).Op("=").Add(dot("q", "behind")).Call(code.Id("ctx"), code.Id("db"), code.Qual("cmp", "Or").Call(code.Id("found").Op("...")).Dot("at"), code.Id("limit")),
+				code.Var().Id("at").Id("mark"),
+				code.If(code.Len(code.Id("found")).Op(">").Lit(0)).Block(code.Id("at").Op("=").Id("found").Index(code.Lit(0)).Dot("at")),
+				code.List(code.Id("jobs"), code.Err()).Op("=").Add(dot("q", "behind")).Call(code.Id("ctx"), code.Id("db"), code.Id("at"), code.Id("limit")),
 				code.Return(code.Err())),
 			code.Return(code.Id("jobs"), code.Err()),
 		))

@@ -28,6 +28,7 @@ type means string
 
 const (
 	byTransaction means = "transaction" // rows are ordered by the number of the transaction that added them
+	byVersion     means = "version"     // rows are ordered by what the database counts up with every write
 	bySettling    means = "settle"      // rows are old enough
 	byWriters     means = "writers"     // the transactions that may still add rows have been seen to end
 	inOrder       means = "order"       // rows appear in order
@@ -101,6 +102,10 @@ func (b *builder) checkOffset(q *config.Queue, errs *source.ErrorList) {
 		return
 	}
 	o.at = []*schema.Column{b.spec.Seq}
+	if b.spec.Seq.Type.Versioned {
+		o.means = byVersion
+		return
+	}
 	counted := b.spec.Seq.Identity && !log.NotUnique
 	switch {
 	case log.Settled && log.Settle > 0:
@@ -158,7 +163,7 @@ func (b *builder) sideName() string {
 func (b *builder) buildOffset() {
 	o := b.offset
 	p := &Offset{NotUnique: b.spec.Log.NotUnique, Lease: offsetLease, MostGroup: mostGroup, Settles: o.means == bySettling,
-		Apart: o.means == bySettling}
+		Apart: o.means == bySettling || o.means == byVersion}
 	b.pkg.Offset, b.pkg.Worker, b.pkg.Guarantee = p, true, queue.FenceToken
 	b.markTable(p)
 	if o.side == nil {
@@ -186,7 +191,10 @@ func (b *builder) markTable(p *Offset) {
 	v := b.sideBase("Create")
 	for _, c := range o.at {
 		kind := c.Type.Raw
-		if c.Type.Class == schema.Int {
+		switch {
+		case c.Type.Versioned:
+			kind = b.d.VersionType
+		case c.Type.Class == schema.Int:
 			kind = b.typeName(c.Type)
 		}
 		v.Declared = append(v.Declared, b.d.Ident(b.markName(c))+" "+kind)
@@ -324,6 +332,9 @@ func (b *builder) rowsBehind(name, head string, behind func(*scope) string, all 
 		v.Where = append(v.Where, s.column(b.spec.Seq)+" <= "+s.arg(Arg{Kind: ArgNew, Field: b.boundField()}))
 	case byTransaction:
 		v.Where = append(v.Where, s.column(b.offset.number)+" < "+b.offset.horizon)
+	case byVersion:
+		v.Horizon = b.d.VersionHorizon
+		v.Where = append(v.Where, s.column(b.spec.Seq)+" < "+b.d.Fragments["horizon"].At(b.version))
 	}
 	v.Where = append(v.Where, s.tests(b.stateTests(queue.Ready))...)
 	v.Order = s.order()
@@ -542,6 +553,8 @@ func (b *builder) lateRows() string {
 	switch o := b.offset; o.means {
 	case byTransaction:
 		return "Rows come in the order of " + plainText(o.number.Name) + " first, the number of the transaction that added them, and only when no transaction of that number or a lower one runs any more: so none can appear behind the mark."
+	case byVersion:
+		return "A row is taken when no transaction runs any more that may have given a lower " + seq + " to another: so none can appear behind the mark. A row that is changed gets a higher one, and is taken again."
 	case bySettling:
 		return fmt.Sprintf("A row is taken when it was added %s ago, and not before any in front of it. A row whose transaction takes longer may appear behind the mark, and is then never read: no transaction that adds rows may take longer than half of that, from its beginning to its end.", interval(b.spec.Log.Settle))
 	case byWriters:

@@ -77,6 +77,7 @@ type values struct {
 	Partitioned bool
 	TableLocks  bool   // the storage engine locks no rows
 	Computes    bool   // a column of the index is an expression
+	Horizon     string // of a log: what is read before the rows are, below which they are taken
 	Plain       bool   // rows are read that nobody locks: no hint says how to pass over them
 	JSON        bool   // batches travel as JSON
 	Cursor      string // what a block gives its rows back by

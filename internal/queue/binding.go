@@ -429,8 +429,10 @@ func (b *binding) findKey() {
 func (b *binding) readSeq() {
 	if r := b.one("seq"); r != nil {
 		b.spec.Seq = r.column
-		if r.column.Type.Array || !slices.Contains([]schema.Class{schema.Int, schema.Decimal, schema.Timestamp, schema.Unknown}, r.column.Type.Class) {
-			b.errorf(r.pos, "column %q is %s, and qgen:seq takes a number or a time only", r.column.Name, r.column.Type.Raw).
+		t := r.column.Type
+		grows := t.Versioned || slices.Contains([]schema.Class{schema.Int, schema.Decimal, schema.Timestamp, schema.Unknown}, t.Class)
+		if t.Array || !grows {
+			b.errorf(r.pos, "column %q is %s, and qgen:seq takes a number or a time only", r.column.Name, t.Raw).
 				WithHint("Mark a number that the database counts up, or the time of insertion: qgen:seq notunique settle=60s.")
 			b.spec.Seq = nil // nothing more is to be said of it
 		}

@@ -74,9 +74,15 @@ func (b *binding) readLog() {
 	switch {
 	case !c.NotNull && !b.primary(c):
 		b.errorf(log.Pos, "column %q may be null, and a row with null is behind no mark", c.Name).WithHint("Make the column NOT NULL.")
-	case !log.NotUnique && !c.Identity && !b.unique([]*schema.Column{c}):
+	case !log.NotUnique && !c.Identity && !c.Type.Versioned && !b.unique([]*schema.Column{c}):
 		b.errorf(log.Pos, "nothing makes column %q unique: a mark could stand between two rows that are alike in it", c.Name).
 			WithHint("Say qgen:seq notunique, so that such rows are taken together, or add a unique index.")
+	}
+	if c.Type.Versioned {
+		if w := seq.word("notunique"); w != nil {
+			b.errorf(w.pos, "no two rows are alike in column %q, which the database counts up", c.Name).WithHint("Leave notunique out.")
+		}
+		b.note("a row that is changed gets a new value in column %q, and is read again", c.Name)
 	}
 	b.readSettle(log, seq)
 	if o := b.config.Offset; o != nil {

@@ -20,7 +20,7 @@ var mssqlTypes = map[string]Type{
 	"nchar": {Class: Text, Length: 1}, "nvarchar": {Class: Text, Length: 1}, "ntext": {Class: Text},
 	"sysname": {Class: Text, Length: 128}, "xml": {Class: Text}, "json": {Class: JSON},
 	"binary": {Class: Bytes, Length: 1}, "varbinary": {Class: Bytes, Length: 1}, "image": {Class: Bytes},
-	"rowversion":       {Class: Bytes, Length: 8},
+	"rowversion":       {Class: Bytes, Length: 8, Versioned: true},
 	"uniqueidentifier": {Class: UUID}, "date": {Class: Date}, "time": {Class: TimeOfDay, Step: 100 * time.Nanosecond},
 	"datetime":       {Class: Timestamp, Step: time.Second / 300},
 	"smalldatetime":  {Class: Timestamp, Step: time.Minute},
@@ -75,7 +75,7 @@ func (m *mssql) columnType(r *tolerant, d *definition) {
 	}
 	t.Raw = r.st.written(start, r.i)
 	d.Type = t
-	d.Generated = d.Generated || t.Name == "rowversion"
+	d.Generated, d.NotNull = d.Generated || t.Versioned, d.NotNull || t.Versioned // the server always gives a version
 }
 
 // sizeOf applies what stands in the parentheses behind a type.
@@ -105,7 +105,7 @@ func (m *mssql) untyped(r *tolerant, d *definition) bool {
 	case r.is("as"):
 		d.Type = Type{Class: Unknown}
 	case strings.EqualFold(d.Name, "timestamp") && (r.done() || r.is("not", "null")):
-		d.Type, d.Generated = mssqlTypes["rowversion"], true
+		d.Type, d.Generated, d.NotNull = mssqlTypes["rowversion"], true, true
 		d.Type.Name, d.Type.Raw = "rowversion", d.Name
 	default:
 		return false

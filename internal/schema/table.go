@@ -260,6 +260,9 @@ type Type struct {
 	// Loose: the type is but a name, and the column stores numbers and text alike
 	// (SQLite), so a Timestamp may be kept as either.
 	Loose bool
+	// Versioned: the database counts the value up with every write of the row, for all its
+	// tables together (SQL Server's rowversion).
+	Versioned bool
 
 	bare bool // Oracle's NUMBER without digits, which holds whole numbers and others
 }

@@ -194,7 +194,7 @@ func failures(t *testing.T, out string, statements map[string]statement) map[str
 	failed := map[string]string{}
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "# package") || parserNote.MatchString(line) {
+		if line == "" || strings.HasPrefix(line, "# package") || strings.HasPrefix(line, "go: downloading ") || parserNote.MatchString(line) {
 			continue
 		}
 		m := complaint.FindStringSubmatch(line)

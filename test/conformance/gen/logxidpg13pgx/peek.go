@@ -2,10 +2,7 @@
 
 package logxidpg13pgx
 
-import (
-	"cmp"
-	"context"
-)
+import "context"
 
 // Peek reads up to limit rows behind the mark of a group, in order, without taking them. A
 // consumer may have a claim on them, so what it returns is for people to look at, not to work
@@ -25,7 +22,11 @@ func (q *Queue) Peek(ctx context.Context, group string, limit int) (jobs []Job, 
 		if err != nil {
 			return err
 		}
-		jobs, err = q.behind(ctx, db, cmp.Or(found...).at, limit)
+		var at mark
+		if len(found) > 0 {
+			at = found[0].at
+		}
+		jobs, err = q.behind(ctx, db, at, limit)
 		return err
 	})
 	return jobs, err

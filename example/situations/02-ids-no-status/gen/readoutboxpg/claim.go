@@ -3,7 +3,6 @@
 package readoutboxpg
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -103,8 +102,11 @@ func (q *Queue) Claim(ctx context.Context, group string, limit int) (jobs []Job,
 // progress reads how far a group came. One that is new is added.
 func (q *Queue) progress(ctx context.Context, db DBTX, group string) (progress, error) {
 	found, err := query(ctx, db, scanProgress, claimMarkSQL, group)
-	if err != nil || len(found) > 0 {
-		return cmp.Or(found...), err
+	if err != nil {
+		return progress{}, err
+	}
+	if len(found) > 0 {
+		return found[0], nil
 	}
 	_, err = exec(ctx, db, claimBeginSQL, group)
 	return progress{free: true}, err
