@@ -658,25 +658,15 @@ func (w *writer) countTries(g *code.Group) *code.Statement {
 	if !delayed && !limited {
 		return nil
 	}
-	number := func(expr *code.Statement, f *plan.Field) *code.Statement {
-		switch {
-		case f.GoType == "int":
-			return expr
-		case f.Digits:
-			return code.Id("wholeNumber").Call(expr)
-		}
-		return code.Int().Call(expr)
-	}
-
 	name := "failures"
 	if a.Down {
 		name = "left"
 	}
 	if a.Field.Null {
 		g.Id(name).Op(":=").Lit(0)
-		g.If(count.Clone().Op("!=").Nil()).Block(code.Id(name).Op("=").Add(number(code.Op("*").Add(count.Clone()), a.Field)))
+		g.If(count.Clone().Op("!=").Nil()).Block(code.Id(name).Op("=").Add(wholeNumber(code.Op("*").Add(count.Clone()), a.Field)))
 	} else {
-		g.Id(name).Op(":=").Add(number(count.Clone(), a.Field))
+		g.Id(name).Op(":=").Add(wholeNumber(count.Clone(), a.Field))
 	}
 	if !a.OnClaim {
 		// The statement counts this failure; here it is counted beforehand.
@@ -688,7 +678,11 @@ func (w *writer) countTries(g *code.Group) *code.Statement {
 	}
 	if a.Down && delayed {
 		if a.Max > 0 {
-			g.Id("failures").Op(":=").Id("max").Call(code.Lit(1), code.Lit(a.Max).Op("-").Id("left"))
+			full := a.Max
+			if a.Retries {
+				full--
+			}
+			g.Id("failures").Op(":=").Id("max").Call(code.Lit(1), code.Lit(full).Op("-").Id("left"))
 		} else {
 			g.Id("failures").Op(":=").Lit(1)
 		}
@@ -702,11 +696,8 @@ func (w *writer) countTries(g *code.Group) *code.Statement {
 		test = code.Id("left").Op(">").Lit(0)
 	case a.Max > 0:
 		test = code.Id("failures").Op("<").Lit(a.Max)
-	case a.MaxOf != nil && a.MaxOf.Null:
-		most := code.Id("job").Dot(a.MaxOf.Name)
-		test = most.Clone().Op("==").Nil().Op("||").Id("failures").Op("<").Add(number(code.Op("*").Add(most), a.MaxOf))
 	case a.MaxOf != nil:
-		test = code.Id("failures").Op("<").Add(number(code.Id("job").Dot(a.MaxOf.Name), a.MaxOf))
+		test = underLimit(g, a.MaxOf)
 	default:
 		return nil
 	}
@@ -714,6 +705,59 @@ func (w *writer) countTries(g *code.Group) *code.Statement {
 		test = count.Clone().Op("==").Nil().Op("||").Add(test)
 	}
 	return test
+}
+
+// underLimit returns the test whether the failures of a job leave it tries by the limit of
+// its row.
+//
+//	job.MaxTries == nil || *job.MaxTries == -1 || failures < int(*job.MaxTries)
+//
+// Where a null stands for a number, the limit is worked out before:
+//
+//	most := 15
+//	if job.MaxTries != nil {
+//		most = int(*job.MaxTries)
+//	}
+func underLimit(g *code.Group, l *plan.RowLimit) *code.Statement {
+	op := "<"
+	if l.Retries {
+		op = "<="
+	}
+	held := code.Id("job").Dot(l.Field.Name)
+	var test *code.Statement
+	or := func(t *code.Statement) {
+		if test == nil {
+			test = t
+			return
+		}
+		test = test.Op("||").Add(t)
+	}
+	most := wholeNumber(held.Clone(), l.Field)
+	switch {
+	case l.Field.Null && l.Null != nil:
+		most = code.Id("most")
+		g.Add(most.Clone().Op(":=").Lit(*l.Null))
+		g.If(held.Clone().Op("!=").Nil()).Block(most.Clone().Op("=").Add(wholeNumber(code.Op("*").Add(held), l.Field)))
+	case l.Field.Null:
+		or(held.Clone().Op("==").Nil())
+		most = wholeNumber(code.Op("*").Add(held), l.Field)
+	}
+	for _, n := range l.Endless {
+		or(most.Clone().Op("==").Op(n))
+	}
+	or(code.Id("failures").Op(op).Add(most))
+	return test
+}
+
+// wholeNumber is what a column that counts holds, as an int.
+func wholeNumber(expr *code.Statement, f *plan.Field) *code.Statement {
+	switch {
+	case f.GoType == "int":
+		return expr
+	case f.Digits:
+		return code.Id("wholeNumber").Call(expr)
+	}
+	return code.Int().Call(expr)
 }
 
 // wholeNumberFunc emits

@@ -14,7 +14,7 @@ var words = []string{
 	"", "payload", "payload json", "topic", "topic list", "topic not", "topic min", "topic max", "topic optional", "topic prefix",
 	"topic any=null", "topic any=''|'*'", "topic list optional any=null", "result", "result max=10", "result append", "result append max=10", "error", "error max=10", "error clear=retry",
 	"error append", "worker", "worker append", "worker free=''", "worker mine=ready", "worker alive=arg", "token", "version", "attempts down", "attempts up on=retry max=3",
-	"attempts up on=claim max=3 limit=claim", "max_attempts", "due", "due as=epoch", "due as=text:epoch", "claimed timeout=5m as=text:epoch_us", "due as=epoch_ns", "lease length=arg as=text:epoch_ns", "due null=never as=epoch", "lease length=5m as=epoch",
+	"attempts up on=claim max=3 limit=claim", "max_attempts", "max_attempts retries null=3 unlimited=-1|0", "due", "due as=epoch", "due as=text:epoch", "claimed timeout=5m as=text:epoch_us", "due as=epoch_ns", "lease length=arg as=text:epoch_ns", "due null=never as=epoch", "lease length=5m as=epoch",
 	"lease length=arg as=epoch", "lease length=5m as=epoch expired=claim", "claimed timeout=5m as=epoch", "visible length=5m as=epoch", "heartbeat timeout=5m as=epoch",
 	"enqueued as=epoch", "finished as=epoch", "finished also_failed as=epoch", "expires as=epoch", "seq", "id 2", "shard mod", "shard range",
 	"shard hash=\"abs(col)\"", "group fifo", "priority", "priority desc", "order 1 desc nulls=last", "order random", "ignore",

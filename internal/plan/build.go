@@ -593,8 +593,12 @@ func (b *builder) attempts() {
 		return
 	}
 	b.pkg.Attempts = &Attempts{Field: b.fields[a.Column], Down: a.Down, Retries: a.Retries(), OnClaim: a.OnClaim, Max: a.Max, Unlimited: a.NullMeansUnlimited}
-	if a.MaxOf != nil {
-		b.pkg.Attempts.MaxOf = b.fields[a.MaxOf]
+	if l := a.MaxOf; l != nil {
+		limit := &RowLimit{Field: b.fields[l.Column], Retries: l.Retries, Null: l.Null}
+		for _, v := range l.Endless {
+			limit.Endless = append(limit.Endless, v.Text)
+		}
+		b.pkg.Attempts.MaxOf = limit
 	}
 }
 

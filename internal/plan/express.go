@@ -140,7 +140,7 @@ func (s *scope) condition(t queue.Test) string {
 	case queue.In, queue.NotIn:
 		return s.in(t, column)
 	}
-	return column + " " + string(t.Op) + " " + s.value(t.Column, t.Values[0])
+	return plus(column, t.By) + " " + string(t.Op) + " " + s.value(t.Column, t.Values[0])
 }
 
 // in returns membership in a list of values; Null stands for "is null".
@@ -262,7 +262,11 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	case queue.SQLExpr:
 		return s.raw(v.Text)
 	case queue.ColumnOf:
-		return plus(s.column(v.Other), v.By)
+		other := s.column(v.Other)
+		if v.Else != "" {
+			other = "coalesce(" + other + ", " + v.Else + ")"
+		}
+		return plus(other, v.By)
 	case queue.Arg:
 		return s.argument(c, v)
 	case queue.Cause:
@@ -323,10 +327,8 @@ func (s *scope) failures() string {
 		count = "coalesce(" + count + ", 0)"
 	}
 	switch {
-	case a.Down && a.MaxOf != nil:
-		count = s.column(a.MaxOf) + " - " + count + " + 1"
 	case a.Down:
-		count = strconv.Itoa(a.Max) + " - " + count + " + 1"
+		count = s.value(a.Column, a.Full()) + " - " + count + " + 1"
 	case a.OnClaim:
 		return count
 	default:

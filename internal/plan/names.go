@@ -140,7 +140,7 @@ func parameter(name string) string {
 // settling are the names that the operations over jobs use themselves, besides
 // those that are taken everywhere.
 var settling = map[string]bool{
-	"failures": true, "left": true, "held": true, "fresh": true, "given": true, "byKey": true, "gone": true,
+	"failures": true, "left": true, "most": true, "held": true, "fresh": true, "given": true, "byKey": true, "gone": true,
 	"within": true, "part": true, "claimErr": true, "next": true, "candidates": true, "moved": true, "op": true,
 }
 

@@ -601,9 +601,17 @@ type Attempts struct {
 	Down      bool
 	Retries   bool // Down, and a job whose count is 0 is tried once more
 	OnClaim   bool
-	Max       int    // 0: MaxOf, or none
-	MaxOf     *Field // the row's own limit
-	Unlimited bool   // a null count is unlimited
+	Max       int // 0: MaxOf, or none
+	MaxOf     *RowLimit
+	Unlimited bool // a null count is unlimited
+}
+
+// RowLimit is the limit that a row itself has.
+type RowLimit struct {
+	Field   *Field
+	Retries bool     // it counts what follows the first try
+	Null    *int     // what a null stands for; nil: no limit
+	Endless []string // whole numbers that mean no limit
 }
 
 // Lease is the time for which a claim is good.

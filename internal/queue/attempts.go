@@ -3,6 +3,7 @@ package queue
 // This file reads the counters: attempts, their limit, and versions.
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -94,14 +95,14 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 	most := r.word("max")
 	switch {
 	case most == nil && limit != nil:
-		a.MaxOf = limit.column
+		a.MaxOf = b.readRowLimit(limit, a)
 	case most == nil:
 	case limit != nil:
 		if c := columnOf(b.table, most.values[0].text, b.fold); c != limit.column {
 			b.errorf(most.pos, "max=%s is not the limit that column %q gives", most.values[0].text, limit.column.Name).
 				WithHint("Leave max= or qgen:max_attempts out.")
 		}
-		a.MaxOf = limit.column
+		a.MaxOf = b.readRowLimit(limit, a)
 	case isDigits(most.values[0].text):
 		n, err := strconv.ParseInt(most.values[0].text, 10, 32)
 		if err != nil || n < 1 {
@@ -110,6 +111,10 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 			return
 		}
 		a.Max = int(n)
+	case most.values[0].quote == sql:
+		b.errorf(most.values[0].pos, "max= is a number or a column, not an expression").
+			WithHint("Mark the column of the limit with qgen:max_attempts: retries where it counts what follows the first try, null=15 for what a null stands for, unlimited=-1 for a value that means no limit.")
+		return
 	default:
 		c := b.referredOr(most.values[0], "Write a number such as 5, or a column that holds one.")
 		if c == nil {
@@ -120,7 +125,7 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 				WithHint("max= is a number, or a column of whole numbers.")
 			return
 		}
-		a.MaxOf = c
+		a.MaxOf = &RowLimit{Column: c}
 		b.implied(c, "max_attempts", r)
 	}
 	switch w := r.word("limit"); {
@@ -130,6 +135,60 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 		b.errorf(w.pos, "%s has no limit to look at", w.pos.Text()).WithHint("Say how many tries there are: max=5, or max=<column>.")
 	default:
 		a.LimitClaim = w.values[0].text == "claim"
+	}
+}
+
+// readRowLimit reads what the numbers of a column of limits mean.
+func (b *binding) readRowLimit(r *role, a *Attempts) *RowLimit {
+	l := &RowLimit{Column: r.column, Retries: r.has("retries")}
+	if w := r.word("null"); w != nil {
+		b.readNoLimit(w, l)
+	}
+	w := r.word("unlimited")
+	switch {
+	case w == nil:
+		return l
+	case a.Down:
+		b.errorf(w.pos, "column %q counts down and ends at 0, whatever column %q holds", a.Column.Name, l.Column.Name).
+			WithHint("Leave unlimited= out. Where a count that is null means no limit, say qgen:attempts down null=unlimited.")
+		return l
+	}
+	for _, text := range w.values {
+		v, ok := b.literal(l.Column, text)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(v.Text, 10, 32)
+		switch {
+		case v.Kind == Null:
+			b.errorf(text.pos, "what a null means is said by null=").WithHint("Write null=unlimited, or nothing: without null= it is so.")
+		case err != nil:
+			b.errorf(text.pos, "unlimited cannot be %s", v.Text).
+				WithHint("It is a whole number of 32 bits. Leave out a greater one: nobody tries so often.")
+		case l.Null != nil && int64(*l.Null) == n:
+			b.errorf(text.pos, "null=%d stands for a value that means no limit", n).WithHint("Write null=unlimited, or nothing: without null= it is so.")
+		default:
+			v.Text = strconv.FormatInt(n, 10)
+			l.Endless = append(l.Endless, v)
+		}
+	}
+	return l
+}
+
+// readNoLimit reads what it means that a row has no limit.
+func (b *binding) readNoLimit(w *word, l *RowLimit) {
+	text := w.values[0].text
+	n, err := strconv.ParseInt(text, 10, 32)
+	switch {
+	case l.Column.NotNull:
+		b.errorf(w.pos, "column %q is NOT NULL, so it is never null", l.Column.Name).WithHint("Leave null= out.")
+	case text == "unlimited":
+	case err != nil || n < 0:
+		b.errorf(w.pos, "null cannot be %q", text).WithHint("Write the number that a null stands for, null=5, or null=unlimited.")
+	case n == 0 && !l.Retries:
+		b.errorf(w.pos, "null cannot be 0").WithHint("A job is tried at least once. Write null=unlimited where a null is no limit.")
+	default:
+		l.Null = new(int(n))
 	}
 }
 
@@ -156,23 +215,24 @@ func (b *binding) left(more int) []Test {
 		}
 		return []Test{t}
 	}
-	tests := []Test{{Column: a.Column, Op: Less, Values: []Value{b.limit(more)}}}
-	t := &tests[0]
+	t := a.within(more)
 	if !a.Column.NotNull && (a.NullMeansUnlimited || a.MaxOf != nil || a.Max > more) {
 		t.Or = append(t.Or, Test{Column: a.Column, Op: IsNull})
 	}
-	open := a.MaxOf != nil && !a.MaxOf.NotNull
-	if open {
-		t.Or = append(t.Or, Test{Column: a.MaxOf, Op: IsNull})
+	if a.MaxOf == nil {
+		return []Test{t}
 	}
-	if b.countsFromNull(more) {
-		counted := Test{Column: a.Column, Op: NotNull, Or: []Test{{Column: a.MaxOf, Op: Greater, Values: []Value{number(more)}}}}
-		if open {
-			counted.Or = append(counted.Or, Test{Column: a.MaxOf, Op: IsNull})
-		}
-		tests = append(tests, counted)
+	endless := a.MaxOf.endless()
+	t.Or = append(t.Or, endless...)
+	if !b.countsFromNull(more) {
+		return []Test{t}
 	}
-	return tests
+	counted := Test{Column: a.Column, Op: NotNull, Or: []Test{{Column: a.MaxOf.Column, Op: Greater, Values: []Value{number(more - a.MaxOf.further())}}}}
+	if n := a.MaxOf.Null; n != nil && *n > more-a.MaxOf.further() {
+		counted.Or = append(counted.Or, Test{Column: a.MaxOf.Column, Op: IsNull})
+	}
+	counted.Or = append(counted.Or, endless...)
+	return []Test{t, counted}
 }
 
 func (b *binding) spent(more int) []Test {
@@ -184,14 +244,23 @@ func (b *binding) spent(more int) []Test {
 		}
 		return []Test{t}
 	}
-	tests := []Test{{Column: a.Column, Op: GreatEqual, Values: []Value{b.limit(more)}}}
+	t := a.within(more)
+	t.Op = map[Op]Op{Less: GreatEqual, LessEqual: Greater}[t.Op]
 	none := Test{Column: a.Column, Op: IsNull}
+	tests := []Test{t}
 	switch {
 	case b.countsFromNull(more):
 		tests[0].Or = []Test{none}
-		tests = append(tests, Test{Column: a.Column, Op: NotNull, Or: []Test{{Column: a.MaxOf, Op: LessEqual, Values: []Value{number(more)}}}})
+		counted := Test{Column: a.Column, Op: NotNull, Or: []Test{{Column: a.MaxOf.Column, Op: LessEqual, Values: []Value{number(more - a.MaxOf.further())}}}}
+		if n := a.MaxOf.Null; n != nil && *n <= more-a.MaxOf.further() {
+			counted.Or = append(counted.Or, Test{Column: a.MaxOf.Column, Op: IsNull})
+		}
+		tests = append(tests, counted)
 	case !a.Column.NotNull && !a.NullMeansUnlimited && a.MaxOf == nil && a.Max <= more:
 		tests[0].Or = []Test{none}
+	}
+	if a.MaxOf != nil && len(a.MaxOf.Endless) > 0 {
+		tests = append(tests, Test{Column: a.MaxOf.Column, Op: NotIn, Values: a.MaxOf.Endless})
 	}
 	return tests
 }
@@ -203,13 +272,47 @@ func (b *binding) countsFromNull(more int) bool {
 	return more > 0 && a.MaxOf != nil && !a.Column.NotNull && !a.NullMeansUnlimited
 }
 
-// limit returns the limit less what is still to be added.
-func (b *binding) limit(more int) Value {
-	a := b.spec.Attempts
-	if a.MaxOf != nil {
-		return Value{Kind: ColumnOf, Other: a.MaxOf, By: -more}
+// within compares the count, with what is still to be added, and the limit. Nothing is
+// added to the limit of a row, which may be the greatest number that its column holds, and
+// nothing subtracted, since there may be none below 0.
+func (a *Attempts) within(more int) Test {
+	if a.MaxOf == nil {
+		return Test{Column: a.Column, Op: Less, Values: []Value{number(a.Max - more)}}
 	}
-	return number(a.Max - more)
+	t := Test{Column: a.Column, By: more - a.MaxOf.further(), Op: Less, Values: []Value{a.MaxOf.value()}}
+	if t.By < 0 {
+		t.By, t.Op = 0, LessEqual
+	}
+	return t
+}
+
+// endless are the alternatives that hold of a row without a limit.
+func (l *RowLimit) endless() []Test {
+	var tests []Test
+	if l.open() {
+		tests = append(tests, Test{Column: l.Column, Op: IsNull})
+	}
+	if len(l.Endless) > 0 {
+		tests = append(tests, Test{Column: l.Column, Op: In, Values: l.Endless})
+	}
+	return tests
+}
+
+// checkAnew complains where a count that begins anew may get a null that nothing makes a number.
+func (b *binding) checkAnew() {
+	a := b.spec.Attempts
+	if a == nil || !a.Down || a.MaxOf == nil || !a.MaxOf.open() || a.NullMeansUnlimited {
+		return
+	}
+	for _, name := range TransitionNames {
+		t := b.spec.Transitions[name]
+		if t == nil || !slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == a.Column && w.Value.Kind == ColumnOf }) {
+			continue
+		}
+		why, hint := b.countless()
+		b.errorf(b.one("attempts").pos, "the attempts of a job begin anew when it is %s, and %s", doing[name], why).WithHint("%s", hint)
+		return
+	}
 }
 
 // number returns a constant.
@@ -233,6 +336,12 @@ func (b *binding) checkCounters() {
 		case a.Max > 0:
 			if _, wrong := fit(a.Column, strconv.Itoa(a.Max)); wrong != "" {
 				b.errorf(b.one("attempts").word("max").pos, "column %q is %s, which does not count to %d", a.Column.Name, a.Column.Type.Raw, a.Max).
+					WithHint("Write a limit that the column reaches, or count in a wider one.")
+			}
+		case a.MaxOf != nil && a.MaxOf.Null != nil:
+			most := *a.MaxOf.Null + a.MaxOf.further()
+			if _, wrong := fit(a.Column, strconv.Itoa(most)); wrong != "" {
+				b.errorf(b.one("max_attempts").word("null").pos, "column %q is %s, which does not count to %d", a.Column.Name, a.Column.Type.Raw, most).
 					WithHint("Write a limit that the column reaches, or count in a wider one.")
 			}
 		case end != "" && a.MaxOf == nil:

@@ -225,7 +225,7 @@ func (a *Attempts) text() string {
 	}
 	switch {
 	case a.MaxOf != nil:
-		text += ", at most " + a.MaxOf.Name
+		text += ", at most " + a.MaxOf.text()
 	case a.Max > 0:
 		text += fmt.Sprintf(", at most %d", a.Max)
 	}
@@ -234,6 +234,20 @@ func (a *Attempts) text() string {
 	}
 	if a.LimitClaim {
 		text += ", not claimed at the limit"
+	}
+	return text
+}
+
+func (l *RowLimit) text() string {
+	text := l.Column.Name
+	if l.Retries {
+		text += " and one more"
+	}
+	if l.Null != nil {
+		text += fmt.Sprintf(", null is %d", *l.Null)
+	}
+	if len(l.Endless) > 0 {
+		text += ", unlimited where that is " + values(l.Endless, l.Column)
 	}
 	return text
 }
@@ -388,7 +402,11 @@ func (t Test) alone() string {
 	case NotIn:
 		return t.Column.Name + " not in (" + values(t.Values, t.Column) + ")"
 	}
-	return t.Column.Name + " " + string(t.Op) + " " + quote(t.Values[0], t.Column)
+	name := t.Column.Name
+	if t.By != 0 {
+		name += fmt.Sprintf(" %+d", t.By)
+	}
+	return name + " " + string(t.Op) + " " + quote(t.Values[0], t.Column)
 }
 
 func values(list []Value, c *schema.Column) string {
@@ -424,10 +442,14 @@ func quote(v Value, c *schema.Column) string {
 	case SQLExpr:
 		return "[" + v.Text + "]"
 	case ColumnOf:
-		if v.By != 0 {
-			return fmt.Sprintf("%s %+d", v.Other.Name, v.By)
+		name := v.Other.Name
+		if v.Else != "" {
+			name += " or " + v.Else
 		}
-		return v.Other.Name
+		if v.By != 0 {
+			name += fmt.Sprintf(" %+d", v.By)
+		}
+		return name
 	}
 	return string(v.Kind)
 }

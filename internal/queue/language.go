@@ -119,7 +119,11 @@ var verbs = []*verb{
 		{name: "null", takes: oneValue, only: []string{"0", "unlimited"}},
 		{name: "limit", takes: oneValue, only: []string{"claim", "fail"}},
 	}},
-	{name: "max_attempts", on: onColumn},
+	{name: "max_attempts", on: onColumn, words: []rule{
+		{name: "retries", takes: noValue},
+		{name: "null", takes: oneValue},
+		{name: "unlimited", takes: anyValues},
+	}},
 	{name: "version", on: onColumn},
 	{name: "worker", on: onColumn, words: slices.Concat([]rule{
 		{name: "mine", takes: oneValue, only: []string{"ready"}},

@@ -56,10 +56,14 @@ func (w *world) value(r row, c *schema.Column, v Value) any {
 		}
 		return r[c].(int64) + int64(v.By)
 	case ColumnOf:
-		if r[v.Other] == nil {
+		n := r[v.Other]
+		switch {
+		case n == nil && v.Else == "":
 			return nil
+		case n == nil:
+			n = constantOf(v.Other, v.Else)
 		}
-		return r[v.Other].(int64) + int64(v.By)
+		return n.(int64) + int64(v.By)
 	case Arg:
 		return "given"
 	case Cause:
@@ -131,7 +135,7 @@ func (w *world) alone(r row, t Test) bool {
 	if have == nil || values[0] == nil {
 		return false
 	}
-	x, y := have.(int64), values[0].(int64)
+	x, y := have.(int64)+int64(t.By), values[0].(int64)
 	return map[Op]bool{Less: x < y, LessEqual: x <= y, Greater: x > y, GreatEqual: x >= y}[t.Op]
 }
 
@@ -200,7 +204,7 @@ func (w *world) enqueue() row {
 		case c.HasDefault && ok:
 			r[c] = constantOf(c, text)
 		case c.Name == "limits":
-			r[c] = int64(3)
+			r[c] = w.limit(c)
 		case !c.NotNull:
 			r[c] = nil
 		case c.Type.Class == schema.Int:
@@ -220,6 +224,24 @@ func (w *world) enqueue() row {
 	return w.do(r, Enqueue)
 }
 
+// limit draws the limit of a row: one that the column may hold, and by which a job is tried
+// at all.
+func (w *world) limit(c *schema.Column) any {
+	limits := []any{int64(1), int64(3)}
+	if !c.NotNull {
+		limits = append(limits, nil)
+	}
+	if a := w.s.Attempts; a != nil && a.MaxOf != nil {
+		for _, v := range a.MaxOf.Endless {
+			limits = append(limits, constantOf(c, v.Text))
+		}
+		if a.MaxOf.Retries {
+			limits = append(limits, int64(0))
+		}
+	}
+	return rapid.SampledFrom(limits).Draw(w.t, "limits")
+}
+
 // left tells whether a job that fails now is tried again, as Fail decides.
 func (w *world) left(r row) bool {
 	a := w.s.Attempts
@@ -233,14 +255,25 @@ func (w *world) left(r row) bool {
 	if r[a.Column] == nil && a.NullMeansUnlimited {
 		return true
 	}
-	if a.Down {
+	switch {
+	case a.Retries():
+		return n > 0
+	case a.Down:
 		return n > 1
 	}
 	most := int64(a.Max)
-	if a.MaxOf != nil {
-		var ok bool
-		if most, ok = r[a.MaxOf].(int64); !ok {
+	if l := a.MaxOf; l != nil {
+		held, ok := r[l.Column].(int64)
+		switch {
+		case ok && slices.ContainsFunc(l.Endless, func(v Value) bool { return v.Text == strconv.FormatInt(held, 10) }):
 			return true
+		case !ok && l.Null == nil:
+			return true
+		case !ok:
+			held = int64(*l.Null)
+		}
+		if most = held; l.Retries {
+			most++
 		}
 	}
 	if !a.OnClaim {
@@ -499,15 +532,24 @@ func drawTable(t *rapid.T) string {
 	if !strings.Contains(status, "token") {
 		optional("token", "token text -- qgen:token", "token text NOT NULL -- qgen:token free=none|''", "", "")
 	}
-	optional("attempts",
+	attempts := optional("attempts",
 		"tries int NOT NULL DEFAULT 0 -- qgen:attempts up on=claim max=3",
 		"tries int -- qgen:attempts up on=claim max=limits",
 		"tries int NOT NULL -- qgen:attempts up on=retry max=3",
 		"tries int -- qgen:attempts up on=retry max=limits limit=claim",
+		"tries int NOT NULL DEFAULT 0 -- qgen:attempts up on=retry max=limits",
+		"tries int -- qgen:attempts up on=retry max=limits null=unlimited",
+		"tries int NOT NULL DEFAULT 3 -- qgen:attempts down max=limits",
+		"tries int NOT NULL DEFAULT 3 -- qgen:attempts down max=limits limit=fail",
 		"tries int -- qgen:attempts up on=claim max=3 limit=claim null=unlimited",
 		"tries int NOT NULL DEFAULT 3 -- qgen:attempts down",
 		"tries int -- qgen:attempts down max=3",
 		"tries int NOT NULL DEFAULT 0 -- qgen:attempts up on=claim")
+	if strings.Contains(attempts, "limits") {
+		columns[2] = pick("limits", "limits int", "limits int NOT NULL", "limits int -- qgen:max_attempts null=2", "limits int -- qgen:max_attempts retries",
+			"limits int -- qgen:max_attempts retries null=0", "limits int -- qgen:max_attempts unlimited=-1|0",
+			"limits int NOT NULL -- qgen:max_attempts retries unlimited=-1", "limits int -- qgen:max_attempts unlimited=0 null=1")
+	}
 	optional("version", "ver int NOT NULL DEFAULT 1 -- qgen:version", "ver int -- qgen:version", "", "")
 	finished := optional("finished", "fin timestamptz -- qgen:finished", "fin timestamptz -- qgen:finished also_failed", "")
 	optional("expires", "gone timestamptz -- qgen:expires", "", "")

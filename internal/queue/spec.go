@@ -6,6 +6,7 @@ package queue
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -272,6 +273,7 @@ const (
 // Test is a condition on one column. Any of Or that holds is enough, too.
 type Test struct {
 	Column *schema.Column
+	By     int // added to the column before it is compared
 	Op     Op
 	Values []Value
 	SQL    string // of Raw: an expression; {now} {time} {today} {row} and {arg:name} stand for themselves
@@ -300,7 +302,7 @@ const (
 	Cause    ValueKind = "cause"   // Text, in the place of the argument ArgError
 	Given    ValueKind = "given"   // the argument that the user calls Name, of the operation that makes the step
 	SQLExpr  ValueKind = "sql"     // Text, an expression over the row
-	ColumnOf ValueKind = "column"  // the value of column Other of the same row, plus By
+	ColumnOf ValueKind = "column"  // the value of column Other of the same row, or Else where that is null, plus By
 )
 
 // TokenLength is the number of characters of a token in a text column: 128
@@ -326,6 +328,7 @@ type Value struct {
 	Text string     // of Literal (unquoted) and SQLExpr
 	Pos  source.Pos // where the user wrote it; invalid when a role implies it
 	By   int        // of Add and ColumnOf
+	Else string     // of ColumnOf, a number; "" leaves a null as it is
 	Name string     // of Arg and Given
 	// Other is the column of ColumnOf; of Now with a delay, where the row moves, that
 	// which keeps the time for rows without one.
@@ -475,10 +478,18 @@ type Attempts struct {
 	Down               bool // counts what is left
 	OnClaim            bool // counted when claimed, else when failed
 	Max                int  // 0: no fixed limit
-	MaxOf              *schema.Column
+	MaxOf              *RowLimit
 	NullMeansUnlimited bool
 	// LimitClaim: a row at the limit is not ready; else Fail and Recover decide.
 	LimitClaim bool
+}
+
+// RowLimit is a limit of tries that a column holds.
+type RowLimit struct {
+	Column  *schema.Column
+	Retries bool    // it counts what follows the first try, so that a job has one try more
+	Null    *int    // what a null stands for; nil: no limit
+	Endless []Value // values that mean no limit
 }
 
 // Limited reports whether there is a limit at all.
@@ -501,6 +512,41 @@ func (a *Attempts) atZero() int {
 	}
 	return 0
 }
+
+// Full is the count of a job that has all its tries.
+func (a *Attempts) Full() Value {
+	switch {
+	case !a.Down:
+		return number(0)
+	case a.MaxOf != nil:
+		v := a.MaxOf.value()
+		v.By = a.MaxOf.further() - a.atZero()
+		return v
+	case a.Max > 0:
+		return number(a.Max - a.atZero())
+	}
+	return number(1 - a.atZero())
+}
+
+// value is the limit as the column holds it.
+func (l *RowLimit) value() Value {
+	v := Value{Kind: ColumnOf, Other: l.Column}
+	if l.Null != nil {
+		v.Else = strconv.Itoa(*l.Null)
+	}
+	return v
+}
+
+// further is how many tries a job has besides those that the column counts.
+func (l *RowLimit) further() int {
+	if l.Retries {
+		return 1
+	}
+	return 0
+}
+
+// open reports whether a null in the column means no limit.
+func (l *RowLimit) open() bool { return !l.Column.NotNull && l.Null == nil }
 
 // MustStart reports whether a new row is never ready unless somebody says how many
 // tries it has.

@@ -430,7 +430,7 @@ func alternatives(t Test) []Test {
 
 // excludes reports whether no value satisfies both conditions.
 func excludes(x, y Test) bool {
-	if x.Op == IsNull && len(y.Values) == 1 && y.Values[0].Kind == ColumnOf && y.Values[0].Other == x.Column {
+	if x.Op == IsNull && len(y.Values) == 1 && y.Values[0].Kind == ColumnOf && y.Values[0].Other == x.Column && y.Values[0].Else == "" {
 		return true // nothing compares with null
 	}
 	if x.Column != y.Column {
@@ -460,7 +460,7 @@ func excludes(x, y Test) bool {
 	case x.Op == In && y.Op == NotNull:
 		return len(x.Values) == 1 && x.Values[0].Kind == Null
 	case x.Op == LessEqual && y.Op == Greater, x.Op == Less && (y.Op == GreatEqual || y.Op == Greater):
-		return same(x.Values[0], y.Values[0])
+		return x.By == y.By && same(x.Values[0], y.Values[0])
 	}
 	return false
 }
@@ -479,6 +479,6 @@ func same(x, y Value) bool {
 
 // sameTest compares tests without the positions of their values.
 func sameTest(x, y Test) bool {
-	return x.Column == y.Column && x.Op == y.Op && x.SQL == y.SQL &&
+	return x.Column == y.Column && x.By == y.By && x.Op == y.Op && x.SQL == y.SQL &&
 		slices.EqualFunc(x.Values, y.Values, same) && slices.EqualFunc(x.Or, y.Or, sameTest)
 }

@@ -63,6 +63,7 @@ func (b *binding) buildTransitions() {
 			t.Writes = b.resolve(name)
 		}
 	}
+	b.checkAnew()
 	b.keep()
 }
 
@@ -380,17 +381,13 @@ func (b *binding) writeCounters() {
 	}
 	r := b.one("attempts")
 	add := func(n int) Value { return Value{Kind: Add, By: n} }
-	full := number(0)
+	full := a.Full()
 	switch {
 	case a.Down:
 		b.write(r, a.Column, add(-1), Retry, Recover)
 		b.write(r, a.Column, number(0), Fail, GiveUp)
-		full = b.limit(0)
-		if a.Max == 0 && a.MaxOf == nil {
-			full = number(1 - a.atZero())
-			if b.keepsFailed {
-				b.note("Redrive gives a failed row one more try, since nothing says how many it had")
-			}
+		if a.Max == 0 && a.MaxOf == nil && b.keepsFailed {
+			b.note("Redrive gives a failed row one more try, since nothing says how many it had")
 		}
 	case a.OnClaim:
 		b.write(r, a.Column, add(1), Claim)

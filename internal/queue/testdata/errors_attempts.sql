@@ -39,3 +39,39 @@ CREATE TABLE held (id bigint PRIMARY KEY,
   a int NOT NULL,        -- qgen:attempts up on=claim max=3
   t timestamptz          -- qgen:on claim,done set now
 );
+-- qgen:queue done=delete
+CREATE TABLE most_expression (id bigint PRIMARY KEY,
+  m  int,
+  a  int NOT NULL -- qgen:attempts up max="coalesce(m, 3) + 1"
+);
+-- qgen:queue done=delete
+CREATE TABLE limit_null (id bigint PRIMARY KEY,
+  m  bigint,          -- qgen:max_attempts null=-1 unlimited=null|x|99999999999
+  a  int NOT NULL     -- qgen:attempts up
+);
+-- qgen:queue done=delete
+CREATE TABLE limit_no_null (id bigint PRIMARY KEY,
+  m  int NOT NULL,    -- qgen:max_attempts null=15 unlimited=null
+  a  int NOT NULL     -- qgen:attempts up
+);
+-- qgen:queue done=delete
+CREATE TABLE limit_no_try (id bigint PRIMARY KEY,
+  m  int,             -- qgen:max_attempts null=0
+  a  int NOT NULL     -- qgen:attempts up
+);
+-- qgen:queue done=delete
+CREATE TABLE limit_twice (id bigint PRIMARY KEY,
+  m  int,             -- qgen:max_attempts null=5 unlimited=0|05
+  a  int NOT NULL     -- qgen:attempts up
+);
+-- qgen:queue
+CREATE TABLE limit_down (id bigint PRIMARY KEY,
+  s  text,            -- qgen:status ready=N running=A done=D failed=F
+  m  int,             -- qgen:max_attempts unlimited=-1
+  a  int NOT NULL     -- qgen:attempts down
+);
+-- qgen:queue done=delete
+CREATE TABLE limit_reach (id bigint PRIMARY KEY,
+  m  int,               -- qgen:max_attempts retries null=32767
+  a  smallint NOT NULL  -- qgen:attempts up
+);

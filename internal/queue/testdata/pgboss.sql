@@ -6,8 +6,8 @@ CREATE TABLE pgboss.job (
   priority integer NOT NULL DEFAULT 0,             -- qgen:priority desc
   data jsonb,                                      -- qgen:payload json
   state job_state NOT NULL DEFAULT 'created',      -- qgen:status ready=created|retry running=active done=completed failed=failed; on retry,recover set retry
-  retry_limit integer NOT NULL DEFAULT 2,
-  retry_count integer NOT NULL DEFAULT 0,          -- qgen:attempts up on=retry max=retry_limit
+  retry_limit integer NOT NULL DEFAULT 2,          -- qgen:max_attempts retries
+  retry_count integer NOT NULL DEFAULT 0,          -- qgen:attempts up on=retry
   expire_seconds int NOT NULL DEFAULT 900,
   start_after timestamptz NOT NULL DEFAULT now(),  -- qgen:due
   created_on timestamptz NOT NULL DEFAULT now(),   -- qgen:enqueued; order 2

@@ -9,8 +9,8 @@ CREATE TABLE pgboss.job (
     priority integer NOT NULL DEFAULT 0,         -- qgen:priority desc
     data jsonb,                                  -- qgen:payload json
     state pgboss.job_state NOT NULL DEFAULT 'created', -- qgen:status ready=created|retry running=active done=completed failed=failed; on retry,recover set retry
-    retry_limit integer NOT NULL DEFAULT 2,
-    retry_count integer NOT NULL DEFAULT 0,      -- qgen:attempts up on=retry max=retry_limit
+    retry_limit integer NOT NULL DEFAULT 2,      -- qgen:max_attempts retries
+    retry_count integer NOT NULL DEFAULT 0,      -- qgen:attempts up on=retry
     retry_delay integer NOT NULL DEFAULT 0,
     retry_backoff boolean NOT NULL DEFAULT false,
     retry_delay_max integer,

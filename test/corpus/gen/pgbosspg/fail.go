@@ -35,7 +35,7 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	failures := int(job.RetryCount)
 	failures++
-	if failures < int(job.RetryLimit) {
+	if failures <= int(job.RetryLimit) {
 		return q.settle(ctx, "fail", jobs, retrySQL,
 			backoff(failures).Seconds(),
 			column(jobs, func(j Job) string { return j.Name }),

@@ -187,7 +187,7 @@ WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   told
            WHERE  state = 'A'
-           AND    (tries < most - 1 OR tries IS NULL OR most IS NULL)
+           AND    (tries + 1 < most OR tries IS NULL OR most IS NULL)
            AND    (tries IS NOT NULL OR most > 1 OR most IS NULL)
            AND    till <= floor(extract(epoch FROM now()))::bigint
            LIMIT  $1
@@ -207,7 +207,7 @@ WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   told
            WHERE  state = 'A'
-           AND    (tries >= most - 1 OR tries IS NULL)
+           AND    (tries + 1 >= most OR tries IS NULL)
            AND    (tries IS NOT NULL OR most <= 1)
            AND    till <= floor(extract(epoch FROM now()))::bigint
            LIMIT  $1

@@ -175,7 +175,7 @@ WHERE  id IN (
            SELECT id
            FROM   told
            WHERE  state = 'A'
-           AND    (tries < most - 1 OR tries IS NULL OR most IS NULL)
+           AND    (tries + 1 < most OR tries IS NULL OR most IS NULL)
            AND    (tries IS NOT NULL OR most > 1 OR most IS NULL)
            AND    till <= unixepoch()
            LIMIT  ?1);
@@ -193,7 +193,7 @@ WHERE  id IN (
            SELECT id
            FROM   told
            WHERE  state = 'A'
-           AND    (tries >= most - 1 OR tries IS NULL)
+           AND    (tries + 1 >= most OR tries IS NULL)
            AND    (tries IS NOT NULL OR most <= 1)
            AND    till <= unixepoch()
            LIMIT  ?1);

@@ -7,7 +7,7 @@ WITH /* pgbosspg.Recover */ picked AS MATERIALIZED (
     SELECT name, id
     FROM   pgboss.job
     WHERE  state = 'active'
-    AND    retry_count >= retry_limit - 1
+    AND    retry_count >= retry_limit
     AND    started_on <= now() - make_interval(secs => expire_seconds)
     LIMIT  $1
     FOR    NO KEY UPDATE SKIP LOCKED
