@@ -226,7 +226,8 @@ type Dialect struct {
 	// Unindexed those that no index holds whole.
 	Uncompared []string             `yaml:"uncompared"`
 	Unindexed  []string             `yaml:"unindexed"`
-	KeyOnly    string               `yaml:"key_only"` // how statements over a batch keep the planner to the key, for their head comments
+	RowColumns []string             `yaml:"row_columns"` // that every row has and no DDL names
+	KeyOnly    string               `yaml:"key_only"`    // how statements over a batch keep the planner to the key, for their head comments
 	Fragments  map[string]Versioned `yaml:"fragments"`
 	Clocks     map[string][]Clock   `yaml:"clocks"`
 	Text       TextFormat           `yaml:"text_format"`

@@ -184,6 +184,11 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 				WithHint("Write one expression over the columns of the row, as it would stand behind WHERE or SELECT.")
 		}
 	}
+	for _, c := range b.spec.Unknown {
+		if !slices.Contains(b.d.RowColumns, strings.ToLower(c.Name)) {
+			queue.NoColumn(b.spec.Table, c.Name, c.Pos, "", errs)
+		}
+	}
 	b.checkTimes(errs)
 }
 

@@ -111,7 +111,9 @@ func (b *binding) readWorkerTable(l *Liveness) bool {
 		b.note("the schema does not have the table %s, so its columns are not checked", from.Table.Value)
 	}
 	if from.Alive.IsSet() {
+		known := len(b.spec.Unknown) // {row} is not the job's here
 		l.SQL, _ = b.expression(asLiteral(from.Alive), false)
+		b.spec.Unknown = b.spec.Unknown[:known]
 	}
 	if table != nil && from.Seen.IsSet() {
 		if c := b.columnNamed(table, from.Seen.Value, from.Seen.Pos); c != nil {

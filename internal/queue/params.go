@@ -193,6 +193,9 @@ func (b *binding) expression(l literal, args bool) (string, bool) {
 			}
 			out.WriteString(b.macro(l, i, end+1, args))
 			i += end
+			if strings.TrimSpace(text[i-end+1:i]) == "row" {
+				b.rowColumn(l, i+1)
+			}
 			continue
 		case ch == ';':
 			return wrong(i, 1, "it holds a semicolon")
@@ -216,6 +219,27 @@ func (b *binding) expression(l literal, args bool) (string, bool) {
 	found := strings.TrimSpace(out.String())
 	b.spec.Expressions = append(b.spec.Expressions, Expression{SQL: found, Pos: l.pos})
 	return found, b.errs.Len() == before
+}
+
+// behindRow is the name of a column behind {row}; one behind which an argument list begins is
+// a method.
+var behindRow = regexp.MustCompile("^\\s*\\.\\s*(?:\"([^\"]+)\"|`([^`]+)`|\\[([^]]+)\\]|([\\pL_][\\pL\\pN_$#]*))\\s*(\\()?")
+
+// rowColumn looks for the column that is named behind {row}, where anything is.
+func (b *binding) rowColumn(l literal, at int) {
+	m := behindRow.FindStringSubmatchIndex(l.text[at:])
+	if m == nil || m[10] >= 0 {
+		return
+	}
+	for _, i := range []int{2, 4, 6, 8} {
+		if m[i] < 0 {
+			continue
+		}
+		name := l.text[at+m[i] : at+m[i+1]]
+		if columnOf(b.table, name, b.fold) == nil {
+			b.spec.Unknown = append(b.spec.Unknown, RowColumn{Name: name, Pos: l.at(at+m[i], len(name))})
+		}
+	}
 }
 
 // macro checks what stands in braces at offset, and returns it as plan

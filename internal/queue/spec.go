@@ -117,6 +117,9 @@ type Spec struct {
 
 	// Expressions are those that the user wrote, for the parser of the database.
 	Expressions []Expression
+	// Unknown are columns of the job's row that expressions name and the table does not have:
+	// only the server may have them.
+	Unknown []RowColumn
 
 	Notes []string // what explain should say: what was found by itself, what wins over what
 }
@@ -154,6 +157,12 @@ type PayloadFrom struct {
 type Expression struct {
 	SQL string // {now} {time} {today} {row} and {arg:name} stand for themselves
 	Pos source.Pos
+}
+
+// RowColumn is a name behind {row}.
+type RowColumn struct {
+	Name string // as written, less its quotes
+	Pos  source.Pos
 }
 
 // StateName names a state of a job.
