@@ -273,11 +273,14 @@ type DriverError struct {
 // and {unit} the same as a whole number of a unit ("5", "minute"),
 // {format} the quoted format of a text time, {a} and {b} two times.
 type Clock struct {
-	Since   Version `yaml:"since"`
-	Now     string  `yaml:"now"`
-	Fixed   string  `yaml:"fixed"`   // now shifted by a constant; Seconds serves when it is empty
-	Seconds string  `yaml:"seconds"` // now shifted by an expression
-	Back    string  `yaml:"back"`    // now less an expression, where that is not Seconds with another sign
+	Since Version `yaml:"since"`
+	Now   string  `yaml:"now"`
+	// Past is now, cut to the {digits} behind the second that a column keeps which would round
+	// it, or to its {unit}; "" where what is written is not rounded.
+	Past    string `yaml:"past"`
+	Fixed   string `yaml:"fixed"`   // now shifted by a constant; Seconds serves when it is empty
+	Seconds string `yaml:"seconds"` // now shifted by an expression
+	Back    string `yaml:"back"`    // now less an expression, where that is not Seconds with another sign
 	// Interval is now and the expression {interval}, a value of the server's intervals; ""
 	// where it has none.
 	Interval string    `yaml:"interval"`

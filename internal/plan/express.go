@@ -247,6 +247,9 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	case queue.Literal:
 		return s.literal(c, v.Text)
 	case queue.Now:
+		if past := s.past(c); v.Past && v.Shift == nil && past != "" {
+			return past
+		}
 		return s.clock(c, v.Shift)
 	case queue.Token:
 		return s.token(c)
@@ -587,6 +590,27 @@ func last(width int) string {
 		return strconv.Itoa(math.MaxInt64)
 	}
 	return strings.Repeat("9", width)
+}
+
+// past is the present as a column keeps it that would round it to a time that is still to
+// come; "" where there is none.
+func (s *scope) past(c *schema.Column) string {
+	step := c.Type.Step
+	clock, ok := s.d.Clock(s.clockKind(c), s.version)
+	if !ok || c.Type.Class != schema.Timestamp || step <= time.Microsecond {
+		return ""
+	}
+	unit, digits := "second", 0
+	if step == time.Minute {
+		unit = "minute"
+	}
+	for at := time.Second; at > step; at /= 10 {
+		digits++
+	}
+	if digits > 0 && strings.Contains(clock.Past, "{unit}") {
+		return ""
+	}
+	return dialect.Fill(clock.Past, "digits", strconv.Itoa(digits), "unit", unit)
 }
 
 // clockNumber is clock less the writing of a number as text.

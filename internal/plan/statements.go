@@ -413,9 +413,15 @@ func (s *scope) assigned(w queue.Write) string {
 			return "coalesce(" + value + ", " + s.value(w.Column, *c.Never) + ")"
 		}
 		return value
-	case s.settle.delay && v.Kind == queue.Now && v.Shift != nil && v.Shift.Arg == queue.ArgDelay && !s.writes(queue.Claim, w.Column):
+	case s.settle.delay && v.Kind == queue.Now && v.Shift != nil && v.Shift.Arg == queue.ArgDelay:
 		// Without a delay the row stays due; where the claim has moved the time, it is due now.
-		return "CASE WHEN " + s.arg(Arg{Kind: ArgDelay}) + " > 0.0 THEN " + s.value(w.Column, v) + " ELSE " + s.column(w.Column) + " END"
+		at := s.column(w.Column)
+		if s.writes(queue.Claim, w.Column) {
+			at = s.past(w.Column)
+		}
+		if at != "" {
+			return "CASE WHEN " + s.arg(Arg{Kind: ArgDelay}) + " > 0.0 THEN " + s.value(w.Column, v) + " ELSE " + at + " END"
+		}
 	}
 	return s.value(w.Column, v)
 }

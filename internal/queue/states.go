@@ -473,7 +473,7 @@ func same(x, y Value) bool {
 		}
 		x.Shift, y.Shift = nil, nil
 	}
-	x.Pos = y.Pos
+	x.Pos, x.Past = y.Pos, y.Past
 	return x == y
 }
 

@@ -184,7 +184,7 @@ FROM   (
 -- arguments: 1: new RunAt
 INSERT /* endsq.Enqueue */ INTO ends
        (run_at)
-VALUES (coalesce(?, UTC_TIMESTAMP(6)));
+VALUES (coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -192,7 +192,7 @@ VALUES (coalesce(?, UTC_TIMESTAMP(6)));
 -- arguments: 1: new_list RunAt
 INSERT /* endsq.EnqueueMany */ INTO ends
        (run_at)
-VALUES (coalesce(?, UTC_TIMESTAMP(6)));
+VALUES (coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

@@ -194,7 +194,7 @@ WHERE  (id IN (?));
 -- arguments: 1: new Body, 2: new Headers, 3: new QueueName, 4: new AvailableAt
 INSERT /* messengerq.Enqueue */ INTO messenger_messages
        (body, headers, queue_name, created_at, available_at)
-VALUES (?, ?, ?, UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(6)));
+VALUES (?, ?, ?, UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
@@ -202,7 +202,7 @@ VALUES (?, ?, ?, UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(6)));
 -- arguments: 1: new_list Body Headers QueueName AvailableAt
 INSERT /* messengerq.EnqueueMany */ INTO messenger_messages
        (body, headers, queue_name, created_at, available_at)
-VALUES (?, ?, ?, UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(6)));
+VALUES (?, ?, ?, UTC_TIMESTAMP(6), coalesce(?, UTC_TIMESTAMP(0)));
 
 -- sql/enqueue_step.sql
 -- enqueue: by how much the keys of rows differ that one statement adds

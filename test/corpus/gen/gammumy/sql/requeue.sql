@@ -6,5 +6,5 @@
 -- isolation: read committed
 UPDATE /* gammumy.Requeue */ outbox FORCE INDEX (PRIMARY)
 SET    SendingDateTime = CASE WHEN ? > 0.0 THEN GREATEST(NOW(6) + INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL ? SECOND, '+00:00', @@time_zone)) ELSE SendingDateTime END,
-       SendingTimeOut = NOW(6)
+       SendingTimeOut = NOW(0)
 WHERE  ((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))

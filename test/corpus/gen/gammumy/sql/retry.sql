@@ -6,6 +6,6 @@
 -- isolation: read committed
 UPDATE /* gammumy.Fail */ outbox FORCE INDEX (PRIMARY)
 SET    SendingDateTime = GREATEST(NOW(6) + INTERVAL ? SECOND, CONVERT_TZ(UTC_TIMESTAMP(6) + INTERVAL ? SECOND, '+00:00', @@time_zone)),
-       SendingTimeOut = NOW(6),
+       SendingTimeOut = NOW(0),
        Retries = coalesce(Retries, 0) + 1
 WHERE  ((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))))

@@ -6,7 +6,7 @@
 -- isolation: read committed
 UPDATE /* gammupg.Requeue */ outbox
 SET    "SendingDateTime" = CASE WHEN $1 > 0.0 THEN localtimestamp + make_interval(secs => $1) ELSE "SendingDateTime" END,
-       "SendingTimeOut" = localtimestamp
+       "SendingTimeOut" = date_trunc('second', localtimestamp)
 FROM   unnest($2::integer[], $3::timestamp[]) AS job ("ID_held", "SendingTimeOut_held")
 WHERE  "ID" = "ID_held"
 AND    CASE WHEN "SendingTimeOut" = "SendingTimeOut_held" THEN true END

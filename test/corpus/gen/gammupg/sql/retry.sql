@@ -6,7 +6,7 @@
 -- isolation: read committed
 UPDATE /* gammupg.Fail */ outbox
 SET    "SendingDateTime" = localtimestamp + make_interval(secs => $1),
-       "SendingTimeOut" = localtimestamp,
+       "SendingTimeOut" = date_trunc('second', localtimestamp),
        "Retries" = coalesce("Retries", 0) + 1
 FROM   unnest($2::integer[], $3::timestamp[]) AS job ("ID_held", "SendingTimeOut_held")
 WHERE  "ID" = "ID_held"

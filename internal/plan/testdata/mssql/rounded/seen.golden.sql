@@ -1,0 +1,295 @@
+-- Package seenq uses the table seen as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> (deleted)
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates seen_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row that waits for its time looks like one that runs: both are hidden by column "until"
+-- note: a row whose claim has run out is claimed again without Recover, so a row at the limit of attempts is not (limit=claim)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* seenq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, until, tries
+    FROM   seen WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  until <= SYSUTCDATETIME()
+    AND    tries < 3
+    ORDER  BY id
+)
+UPDATE picked
+SET    until = DATEADD(minute, 5, SYSUTCDATETIME()),
+       tries = tries + 1
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.until, 126), inserted.tries;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+DELETE /* seenq.Complete */ seen
+OUTPUT deleted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN seen WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch_all ID Tries
+UPDATE /* seenq.Fail */ seen
+SET    until = DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSUTCDATETIME()))
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN seen WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+DELETE /* seenq.Fail */ seen
+OUTPUT deleted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN seen WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch_all ID Tries
+UPDATE /* seenq.Requeue */ seen
+SET    until = CASE WHEN @p1 > 0.0 THEN DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, FLOOR(@p1), SYSUTCDATETIME())) ELSE DATEADD(second, DATEDIFF(second, '20200101', SYSUTCDATETIME()), '20200101') END,
+       tries = tries - 1
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN seen WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+UPDATE /* seenq.Extend */ seen
+SET    until = DATEADD(minute, 5, SYSUTCDATETIME())
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.until, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN seen WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (until)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* seenq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   seen WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  tries >= 3
+    AND    until <= SYSUTCDATETIME()
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Until
+INSERT /* seenq.Enqueue */ INTO seen
+       (until)
+OUTPUT inserted.id
+VALUES (coalesce(CONVERT(datetime2, @p1, 126), DATEADD(second, DATEDIFF(second, '20200101', SYSUTCDATETIME()), '20200101')));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Until
+SET /* seenq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO seen
+       (until)
+OUTPUT inserted.id
+INTO   @kept
+SELECT coalesce(CONVERT(datetime2, until_new, 126), DATEADD(second, DATEDIFF(second, '20200101', SYSUTCDATETIME()), '20200101'))
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           until_new varchar(27) '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* seenq.Stats */
+       count(CASE WHEN until <= SYSUTCDATETIME() AND tries < 3 THEN 1 END) AS ready,
+       count(CASE WHEN until > SYSUTCDATETIME() THEN 1 END) AS running,
+       count(CASE WHEN tries < 3 AND until > SYSUTCDATETIME() THEN 1 END) AS delayed,
+       DATEDIFF_BIG(millisecond, min(CASE WHEN until <= SYSUTCDATETIME() AND tries < 3 THEN until END), SYSUTCDATETIME()) / 1000.0 AS oldest_ready
+FROM   seen;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* seenq.Peek */ TOP (@p1)
+       id, CONVERT(varchar(27), until, 126), tries
+FROM   seen WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  until <= SYSUTCDATETIME()
+AND    tries < 3
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* seenq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* seenq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('until', 'datetime2'),
+                  ('tries', 'int')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'seen'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* seenq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('seen')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('seen')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* seenq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('PK__seen'),
+                  ('seen_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('seen')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__seen serves already
+
+-- serves Recover: claims that ran out
+CREATE INDEX seen_expired ON seen (until);

@@ -1,0 +1,383 @@
+-- Package waitsq uses the table waits as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates waits_ready and waits_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "taken", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* waitsq.Claim */
+       id
+FROM   waits IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+AND    due <= UTC_TIMESTAMP(6)
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* waitsq.Claim */ waits FORCE INDEX (PRIMARY)
+SET    state = 'A',
+       taken = UTC_TIMESTAMP(6)
+WHERE  (id IN (?));
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* waitsq.Claim */
+       id, CAST(due AS CHAR), CAST(taken AS CHAR)
+FROM   waits FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: taken as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Taken
+SELECT /* waitsq.Complete */
+       id
+FROM   waits FORCE INDEX (PRIMARY)
+WHERE  ((id, taken) IN ((?, ?)))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Taken
+UPDATE /* waitsq.Complete */ waits FORCE INDEX (PRIMARY)
+SET    state = 'D'
+WHERE  ((id, taken) IN ((?, ?)))
+AND    state = 'A';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: taken as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Taken
+SELECT /* waitsq.Fail */
+       id
+FROM   waits FORCE INDEX (PRIMARY)
+WHERE  ((id, taken) IN ((?, ?)))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Taken
+UPDATE /* waitsq.Fail */ waits FORCE INDEX (PRIMARY)
+SET    state = 'F'
+WHERE  ((id, taken) IN ((?, ?)))
+AND    state = 'A';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: taken as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Taken
+SELECT /* waitsq.Requeue */
+       id
+FROM   waits FORCE INDEX (PRIMARY)
+WHERE  ((id, taken) IN ((?, ?)))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: delay, 3: list ID Taken
+UPDATE /* waitsq.Requeue */ waits FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       due = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE due END,
+       taken = NULL
+WHERE  ((id, taken) IN ((?, ?)))
+AND    state = 'A';
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: taken as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Taken
+SELECT /* waitsq.Extend */
+       id
+FROM   waits FORCE INDEX (PRIMARY)
+WHERE  ((id, taken) IN ((?, ?)))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: taken as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Taken
+UPDATE /* waitsq.Extend */ waits FORCE INDEX (PRIMARY)
+SET    taken = UTC_TIMESTAMP(6)
+WHERE  ((id, taken) IN ((?, ?)))
+AND    state = 'A';
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* waitsq.Extend */
+       id, CAST(taken AS CHAR)
+FROM   waits FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (taken, state)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* waitsq.Recover */ (
+           SELECT id
+           FROM   waits
+           WHERE  state = 'A'
+           AND    taken <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN waits ON waits.id = picked.id
+SET    state = 'N',
+       taken = NULL;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* waitsq.Redrive */ (
+           SELECT id
+           FROM   waits
+           WHERE  state = 'F'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN waits ON waits.id = picked.id
+SET    state = 'N',
+       taken = NULL;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* waitsq.Purge */ waits
+FROM   (
+           SELECT id
+           FROM   waits
+           WHERE  state = 'D'
+           AND    taken <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN waits ON waits.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* waitsq.Purge */ waits
+FROM   (
+           SELECT id
+           FROM   waits
+           WHERE  state = 'F'
+           AND    taken <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN waits ON waits.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Due
+INSERT /* waitsq.Enqueue */ INTO waits
+       (due)
+VALUES (coalesce(?, UTC_TIMESTAMP(0)));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Due
+INSERT /* waitsq.EnqueueMany */ INTO waits
+       (due)
+VALUES (coalesce(?, UTC_TIMESTAMP(0)));
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* waitsq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* waitsq.Stats */
+       count(CASE WHEN state = 'N' AND due <= UTC_TIMESTAMP(6) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       count(CASE WHEN state = 'F' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'N' AND due > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       count(CASE WHEN state = 'A' AND taken <= UTC_TIMESTAMP(6) - INTERVAL 300 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'N' AND due <= UTC_TIMESTAMP(6) THEN due END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'A' THEN taken END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   waits;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* waitsq.Peek */
+       id, CAST(due AS CHAR)
+FROM   waits IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+AND    due <= UTC_TIMESTAMP(6)
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* waitsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* waitsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'state', 'char' UNION ALL
+           SELECT 'due', 'datetime' UNION ALL
+           SELECT 'taken', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'waits'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* waitsq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'waits'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* waitsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'waits_ready' AS name UNION ALL
+           SELECT 'waits_expired'
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'waits'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE waits ADD INDEX waits_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
+
+-- serves Recover: claims that ran out
+ALTER TABLE waits ADD INDEX waits_expired (taken, state), ALGORITHM=INPLACE, LOCK=NONE;
