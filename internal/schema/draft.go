@@ -5,6 +5,7 @@ package schema
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -336,6 +337,49 @@ func (c *Column) limit(check string) {
 	}
 }
 
+// numberRange finds in a condition as written the numbers between which a column has to be.
+var numberRange = regexp.MustCompile(`(?i)^\(*["\[` + "`" + `]?([^"\[\]` + "`" + `():]+?)["\]` + "`" + `]?\)?(?:\s*::\s*[\w ]+\)?)?\s+between\s+(-?[\d.]+)\s+and\s+(-?[\d.]+)\)*$`)
+
+// bound reads from a check as written between which numbers it holds columns.
+func (t *draft) bound(check string) {
+	script := scan(source.NewFile("", []byte(check)), t.all.lexis)
+	st := &statement{script: script, tokens: script.tokens}
+	for _, test := range (&rowReader{statement: st, escapes: t.all.lexis.escapes}).all(0, len(st.tokens)) {
+		if m := numberRange.FindStringSubmatch(test.Text); m != nil {
+			t.hold(m[1], ">=", m[2])
+			t.hold(m[1], "<=", m[3])
+		} else if len(test.Values) == 1 && test.Values[0].Kind == RowLiteral {
+			t.hold(test.Column.Name, test.Op, test.Values[0].Text)
+		}
+	}
+}
+
+// hold narrows the numbers of a column by a comparison with one of them.
+func (t *draft) hold(column, op, number string) {
+	at := slices.IndexFunc(t.Columns, func(c *Column) bool { return strings.EqualFold(c.Name, column) })
+	n, err := strconv.ParseFloat(number, 64)
+	if at < 0 || err != nil || math.Abs(n) > 1<<53 {
+		return
+	}
+	least, greatest := int64(math.Ceil(n)), int64(math.Floor(n))
+	switch c := t.Columns[at]; op {
+	case ">":
+		least = int64(math.Floor(n)) + 1
+		fallthrough
+	case ">=":
+		if c.Least == nil || *c.Least < least {
+			c.Least = &least
+		}
+	case "<":
+		greatest = int64(math.Ceil(n)) - 1
+		fallthrough
+	case "<=":
+		if c.Greatest == nil || *c.Greatest > greatest {
+			c.Greatest = &greatest
+		}
+	}
+}
+
 // conjuncts returns the conditions that all have to hold for an expression to do so: what
 // stands between ANDs, or the expression itself.
 func (t *draft) conjuncts(expr string) []string {
@@ -424,6 +468,7 @@ func (d *drafts) finish(files []*source.File) *Catalog {
 			if k.off {
 				continue
 			}
+			t.bound(k.text)
 			if len(k.columns) == 1 {
 				c := k.columns[0]
 				c.Checks = append(c.Checks, k.text)

@@ -95,6 +95,12 @@ func (p *printer) column(c *Column) {
 	add(t.Scale == AnyScale, "scale=any")
 	add(t.Length > 0, "length=%d", t.Length)
 	add(c.Longest > 0, "longest=%d", c.Longest)
+	if p.detail == everything && c.Least != nil {
+		add(true, "least=%d", *c.Least)
+	}
+	if p.detail == everything && c.Greatest != nil {
+		add(true, "greatest=%d", *c.Greatest)
+	}
 	add(t.Zone, "zone")
 	add(t.Step != 0 && t.Step != time.Microsecond, "step=%v", t.Step)
 	add(t.Array, "array")

@@ -201,10 +201,13 @@ type Column struct {
 	Collation string // of its own, as written; read where the servers know it per column
 	// Values are the only values allowed, from an enum type, a domain's or the
 	// column's CHECK (c IN (…)); nil when the DDL names none.
-	Values   []string
-	Checks   []string // its checks as written, those that give Values included
-	Longest  int      // the longest text that its checks allow, in characters; 0 when they allow any
-	Comments []Comment
+	Values  []string
+	Checks  []string // its checks as written, those that give Values included
+	Longest int      // the longest text that its checks allow, in characters; 0 when they allow any
+	// Least and Greatest are the whole numbers between which its checks hold it; nil where they
+	// name none.
+	Least, Greatest *int64
+	Comments        []Comment
 }
 
 // Most returns how many characters a text in the column may have, or how many bytes:
