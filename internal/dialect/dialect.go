@@ -450,6 +450,14 @@ func (d *Dialect) Since(c Capability) (Version, bool) {
 	return v, ok
 }
 
+// Server returns the version that users mean: by what people call it, or by its number.
+func (d *Dialect) Server(name string) (Version, error) {
+	if v, ok := d.ServerNames[strings.ToLower(name)]; ok {
+		return v, nil
+	}
+	return ParseVersion(name)
+}
+
 // Clock returns how columns of a kind tell the time: timestamptz, date,
 // timestamp:utc, timestamp:local, epoch, epoch_ms, epoch_us, epoch_ns, text,
 // text:local.

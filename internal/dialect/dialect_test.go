@@ -148,9 +148,18 @@ func TestVersion(t *testing.T) {
 			t.Errorf("ParseVersion(%q) = %s, %v", s, v, err)
 		}
 	}
-	for _, s := range []string{"", "x", "1.2.3.4", "-1", "14beta"} {
+	if v, err := ParseVersion("11.2.0.4.0"); err != nil || v != (Version{11, 2}) {
+		t.Errorf("a version of a patch is %s, %v", v, err)
+	}
+	for _, s := range []string{"", "x", "1.2.3.4.5.6", "1.2.3.x", "-1", "14beta"} {
 		if _, err := ParseVersion(s); err == nil {
 			t.Errorf("ParseVersion(%q) is accepted", s)
+		}
+	}
+	oracle, _ := Lookup("oracle")
+	for name, want := range map[string]string{"11": "11.2", "11g": "11.2", "11G": "11.2", "11.1": "11.1", "11.2.0.4": "11.2", "12": "12.1", "12cR2": "12.2", "19c": "19", "23ai": "23"} {
+		if v, err := oracle.Server(name); err != nil || v.String() != want {
+			t.Errorf("Oracle %s is %s, %v, not %s", name, v, err, want)
 		}
 	}
 	if !(Version{9, 5}).Less(Version{14}) || (Version{14}).Less(Version{9, 6}) {

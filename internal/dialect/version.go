@@ -12,11 +12,12 @@ import (
 // Version is a server version as its vendor counts: up to three numbers.
 type Version [3]int
 
-// ParseVersion reads "9.5", "14" or "3.35.0".
+// ParseVersion reads "9.5", "14" or "3.35.0". Numbers behind the third, which patches have
+// ("11.2.0.4.0"), do not count.
 func ParseVersion(s string) (Version, error) {
 	var v Version
 	parts := strings.Split(s, ".")
-	if len(parts) > len(v) {
+	if len(parts) > 5 {
 		return v, fmt.Errorf("%q is not a version such as 14, 9.5 or 3.35.1", s)
 	}
 	for i, part := range parts {
@@ -24,7 +25,9 @@ func ParseVersion(s string) (Version, error) {
 		if err != nil || n < 0 || n > 99999 {
 			return v, fmt.Errorf("%q is not a version such as 14, 9.5 or 3.35.1", s)
 		}
-		v[i] = n
+		if i < len(v) {
+			v[i] = n
+		}
 	}
 	return v, nil
 }

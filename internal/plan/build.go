@@ -131,10 +131,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 func (b *builder) serverVersion(q *config.Queue, errs *source.ErrorList) {
 	b.version = b.d.Default
 	if q.Server.IsSet() {
-		v, err := dialect.ParseVersion(q.Server.Value)
-		if named, ok := b.d.ServerNames[q.Server.Value]; ok {
-			v, err = named, nil
-		}
+		v, err := b.d.Server(q.Server.Value)
 		switch {
 		case err != nil:
 			errs.Errorf(q.Server.Pos, "server: %v", err).WithHint("Write the oldest %s that must be able to run the statements, for example %q.", b.d.Title, b.d.Default.String())
