@@ -692,8 +692,10 @@ func (b *builder) buildExplain() {
 			writes = append(writes, "in "+plainText(b.side.spec.Table.Name)+": "+b.side.explainMove(t))
 		}
 		switch t := b.spec.Transitions[name]; name {
-		case queue.Enqueue, queue.Finish, queue.Fail, queue.Redrive, queue.Purge:
-			if t != nil && (name != queue.Redrive || len(writes) == 0) {
+		case queue.Enqueue, queue.Finish, queue.Fail, queue.GiveUp, queue.Redrive, queue.Purge:
+			// A job that fails or is redriven in the side table leaves its row as it is.
+			inSide := len(writes) > 0 && (name == queue.Redrive || name == queue.GiveUp)
+			if t != nil && !inSide && (name != queue.GiveUp || b.spent() != nil) {
 				writes = append(writes, b.explainMove(t))
 			}
 		}

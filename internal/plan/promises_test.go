@@ -945,6 +945,16 @@ func TestHeadsTellWhatADBAAsks(t *testing.T) {
 	})
 }
 
+// What gives jobs up is told among the transitions, wherever their claims are held.
+func TestGiveUpIsTold(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		gives := m.Recover != nil && slices.ContainsFunc(m.Recover.Steps, func(s SweepStep) bool { return s.Statement.Name == "recover_failed" })
+		if told := slices.ContainsFunc(m.Moves, func(u MoveUse) bool { return u.Transition == "giveup" }); gives != told {
+			t.Errorf("Recover gives jobs up: %v; explain tells it: %v", gives, told)
+		}
+	})
+}
+
 // Every statement names the package and the operation in a constant comment
 // after its first keyword, and holds no other comment.
 func TestEveryStatementIsTagged(t *testing.T) {
