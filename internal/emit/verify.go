@@ -40,7 +40,7 @@ func (w *writer) verifyFile() *code.File {
 //	func (e *SchemaError) Unwrap() error { return ErrSchema }
 func (w *writer) schemaErrorType(f *code.File) {
 	recv := func() *code.Statement { return code.Params(code.Id("e").Op("*").Id("SchemaError")) }
-	decl(f, []string{"SchemaError lists all that Verify found wrong, each with what to do about it. It is an ErrSchema."},
+	decl(f, []string{"SchemaError lists all that Verify found wrong. What to do about several that are alike stands once, on a line of its own behind the last of them. It is an ErrSchema."},
 		code.Type().Id("SchemaError").Struct(
 			code.Id("Problems").Index().String(),
 		))
@@ -70,9 +70,10 @@ func (w *writer) schemaErrorType(f *code.File) {
 //			if err != nil {
 //				return err
 //			}
-//			for _, problem := range found {
-//				problems = append(problems, problem+": "+check.mend)
+//			if len(found) > 0 {
+//				found[len(found)-1] += "\n\t\t" + check.mend
 //			}
+//			problems = append(problems, found...)
 //		}
 //		if len(problems) > 0 {
 //			return &SchemaError{Problems: problems}
@@ -113,9 +114,10 @@ func (w *writer) verifyMethod(f *code.File) {
 				code.Var().Id("found").Index().String(),
 				attempt(code.Id("q"), "retry", code.Lit("verify"), queryInto("found", "scanProblem", text...)),
 				ifErr(),
-				code.For(code.List(code.Id("_"), code.Id("problem")).Op(":=").Range().Id("found")).Block(
-					code.Id("problems").Op("=").Append(code.Id("problems"), code.Id("problem").Op("+").Lit(": ").Op("+").Id("check").Dot("mend")),
+				code.If(code.Len(code.Id("found")).Op(">").Lit(0)).Block(
+					code.Id("found").Index(code.Len(code.Id("found")).Op("-").Lit(1)).Op("+=").Lit("\n\t\t").Op("+").Id("check").Dot("mend"),
 				),
+				code.Id("problems").Op("=").Append(code.Id("problems"), code.Id("found").Op("...")),
 			),
 			code.If(code.Len(code.Id("problems")).Op(">").Lit(0)).Block(
 				code.Return(code.Op("&").Id("SchemaError").Values(code.Id("Problems").Op(":").Id("problems"))),

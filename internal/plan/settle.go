@@ -864,7 +864,7 @@ func (b *builder) readyFields() []*Field {
 // buildVerify plans Verify.
 func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 	verify := &Verify{Doc: []string{
-		"Verify asks the database whether it still is what this package was generated for: the columns and their types, the server's version, the isolation level and the index that Claim needs. Call it when the program starts. It returns nil or an error that lists everything that differs, each with what to do.",
+		"Verify asks the database whether it still is what this package was generated for: the columns and their types, the server's version, the isolation level and the index that Claim needs. Call it when the program starts. It returns nil or an error that lists everything that differs, with what to do.",
 		reads,
 	}}
 	check := func(name, mend string, fill func(s *scope, v *values)) { b.ask(verify, name, name, "", mend, fill) }

@@ -39,8 +39,8 @@ var (
 // ErrSchema is what Verify returns for a database that is not as this package expects it.
 var ErrSchema = errors.New("leasedoutboxmy: the database does not fit")
 
-// SchemaError lists all that Verify found wrong, each with what to do about it. It is an
-// ErrSchema.
+// SchemaError lists all that Verify found wrong. What to do about several that are alike stands
+// once, on a line of its own behind the last of them. It is an ErrSchema.
 type SchemaError struct {
 	Problems []string
 }
@@ -58,7 +58,7 @@ func (e *SchemaError) Unwrap() error {
 // Verify asks the database whether it still is what this package was generated for: the columns
 // and their types, the server's version, the isolation level and the index that Claim needs.
 // Call it when the program starts. It returns nil or an error that lists everything that
-// differs, each with what to do.
+// differs, with what to do.
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //
@@ -87,9 +87,10 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		for _, problem := range found {
-			problems = append(problems, problem+": "+check.mend)
+		if len(found) > 0 {
+			found[len(found)-1] += "\n\t\t" + check.mend
 		}
+		problems = append(problems, found...)
 	}
 	if len(problems) > 0 {
 		return &SchemaError{Problems: problems}

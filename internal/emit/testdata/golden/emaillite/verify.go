@@ -18,8 +18,8 @@ var (
 // ErrSchema is what Verify returns for a database that is not as this package expects it.
 var ErrSchema = errors.New("emaillite: the database does not fit")
 
-// SchemaError lists all that Verify found wrong, each with what to do about it. It is an
-// ErrSchema.
+// SchemaError lists all that Verify found wrong. What to do about several that are alike stands
+// once, on a line of its own behind the last of them. It is an ErrSchema.
 type SchemaError struct {
 	Problems []string
 }
@@ -54,9 +54,10 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		for _, problem := range found {
-			problems = append(problems, problem+": "+check.mend)
+		if len(found) > 0 {
+			found[len(found)-1] += "\n\t\t" + check.mend
 		}
+		problems = append(problems, found...)
 	}
 	if len(problems) > 0 {
 		return &SchemaError{Problems: problems}
