@@ -125,6 +125,12 @@ type Dialect struct {
 	EmptyIsNull bool `yaml:"empty_is_null"` // '' is NULL
 	// ZeroDate is how a date begins that is none, "" where there is no such.
 	ZeroDate string `yaml:"zero_date"`
+	// ReadsRow is a condition that always holds, for which the server reads the row itself and
+	// not an index alone, with slot {column}; Why says what it is for, behind the condition.
+	ReadsRow struct {
+		SQL string `yaml:"sql"`
+		Why string `yaml:"why"`
+	} `yaml:"reads_row"`
 	// MostText is how many bytes of a text a statement that settles jobs takes, 0 for
 	// any number.
 	MostText int `yaml:"most_text"`

@@ -45,6 +45,7 @@ type values struct {
 	Figures   []string   // of statistics
 	Wanted    [][]string // rows that a check compares
 	KeyIndex  string     // the index by which rows of a batch are found, where the server must be told
+	ReadsRow  string     // a condition over Outside that always holds, "" where none is needed
 	Outside   string     // a column that the key index does not hold, so that reading the index alone is no choice; "" where the conditions have one
 	Served    string     // the table's index that gives the order of the queue
 	Follows   string     // that index, or else the one that is advised for it
@@ -261,9 +262,19 @@ func (s *scope) statement(name, template string, v values, rows []*Field, head .
 	if slices.ContainsFunc(v.Where, s.looksOutside) {
 		v.Outside = ""
 	}
+	if v.Outside != "" {
+		v.ReadsRow = dialect.Fill(s.d.ReadsRow.SQL, "column", v.Outside)
+	}
 	sql, order, err := s.d.Render(template, v)
 	if err != nil {
 		s.fail(fmt.Errorf("%s: %w", name, err))
+	}
+	if v.ReadsRow != "" && strings.Contains(sql, v.ReadsRow) {
+		for i, line := range head {
+			if strings.HasPrefix(line, "index: ") {
+				head[i] += "; " + v.ReadsRow + " " + s.d.ReadsRow.Why
+			}
+		}
 	}
 	st := &Statement{Name: name, Var: statementVar(name), Head: s.head(template, head), SQL: sql, Rows: rows}
 	for _, i := range order {

@@ -80,7 +80,7 @@ WHERE  (id = ?);
 -- sql/claim_leave.sql
 -- claim: deletes the rows that claim.sql added to files_acquired
 -- locks: the rows it deletes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* files105q.Claim */ files
@@ -92,7 +92,7 @@ AND    path <=> path;
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* files105q.Complete */
@@ -106,7 +106,7 @@ FOR    UPDATE;
 -- complete: running to done
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* files105q.Complete */ files_acquired
@@ -118,7 +118,7 @@ AND    path <=> path;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* files105q.Fail */
@@ -145,7 +145,7 @@ WHERE  ((held.id = ? AND held.mark = ?));
 -- retry: running to ready, one try used
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* files105q.Fail */ files_acquired
@@ -157,7 +157,7 @@ AND    path <=> path;
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* files105q.Fail */
@@ -183,7 +183,7 @@ WHERE  ((held.id = ? AND held.mark = ?));
 -- fail: running to failed
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* files105q.Fail */ files_acquired
@@ -195,7 +195,7 @@ AND    path <=> path;
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* files105q.Requeue */
@@ -223,7 +223,7 @@ WHERE  ((held.id = ? AND held.mark = ?));
 -- requeue: running to ready, no try used
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* files105q.Requeue */ files_acquired
@@ -235,7 +235,7 @@ AND    path <=> path;
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* files105q.Extend */

@@ -71,7 +71,7 @@ WHERE  (id = ?);
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: tries as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; run_at <=> run_at always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 SELECT /* textsq.Complete */
@@ -85,7 +85,7 @@ FOR    UPDATE;
 -- complete: running to done
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; run_at <=> run_at always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 DELETE /* textsq.Complete */ texts
@@ -97,7 +97,7 @@ AND    run_at <=> run_at;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: tries as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; run_at <=> run_at always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 SELECT /* textsq.Fail */
@@ -122,7 +122,7 @@ WHERE  ((id = ? AND tries = ?));
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: tries as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; run_at <=> run_at always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 SELECT /* textsq.Requeue */
@@ -148,7 +148,7 @@ WHERE  ((id = ? AND tries = ?));
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: tries as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; run_at <=> run_at always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 SELECT /* textsq.Extend */

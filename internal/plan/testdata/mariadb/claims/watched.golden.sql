@@ -76,7 +76,7 @@ AND    buildrequests.complete = 0;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; builderid <=> builderid always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* watchedq.Complete */
@@ -90,7 +90,7 @@ FOR    UPDATE;
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: claimed_at, masterid as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; masterid <=> masterid always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID ClaimedAt Masterid
 SELECT /* watchedq.Complete */
@@ -128,7 +128,7 @@ AND    complete = 0;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: claimed_at, masterid as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; masterid <=> masterid always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID ClaimedAt Masterid
 SELECT /* watchedq.Fail */
@@ -143,7 +143,7 @@ FOR    UPDATE;
 -- retry: running to ready, one try used
 -- fence: claimed_at, masterid as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; masterid <=> masterid always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID ClaimedAt Masterid
 DELETE /* watchedq.Fail */ buildrequest_claims
@@ -156,7 +156,7 @@ AND    masterid <=> masterid;
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: claimed_at, masterid as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; masterid <=> masterid always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID ClaimedAt Masterid
 SELECT /* watchedq.Requeue */
@@ -171,7 +171,7 @@ FOR    UPDATE;
 -- requeue: running to ready, no try used
 -- fence: claimed_at, masterid as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; masterid <=> masterid always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID ClaimedAt Masterid
 DELETE /* watchedq.Requeue */ buildrequest_claims

@@ -77,7 +77,7 @@ AND    letters_lease.id = letters.id;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; kind <=> kind always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* lettersq.Complete */
@@ -118,7 +118,7 @@ AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 -- sql/complete_rows.sql
 -- complete: the rows of the jobs whose claims complete.sql ended
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; kind <=> kind always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* lettersq.Complete */ letters

@@ -60,7 +60,7 @@ WHERE  (id IN (?));
 -- sql/claim_leave.sql
 -- claim: deletes the rows that claim.sql added to files_acquired
 -- locks: the rows it deletes, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* filesq.Claim */ files
@@ -72,7 +72,7 @@ AND    address <=> address;
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Complete */
@@ -86,7 +86,7 @@ FOR    UPDATE;
 -- complete: running to done
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Complete */ files_acquired
@@ -98,7 +98,7 @@ AND    address <=> address;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Fail */
@@ -124,7 +124,7 @@ WHERE  ((held.id, held.mark) IN ((?, ?)));
 -- retry: running to ready
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Fail */ files_acquired
@@ -136,7 +136,7 @@ AND    address <=> address;
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Requeue */
@@ -162,7 +162,7 @@ WHERE  ((held.id, held.mark) IN ((?, ?)));
 -- requeue: running to ready, no try used
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Requeue */ files_acquired

@@ -72,7 +72,7 @@ AND    notes_lease.id = notes.id;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* notesq.Complete */
@@ -113,7 +113,7 @@ AND    ((SELECT COUNT(*) FROM notes WHERE notes_lease.id = notes.id) > 0);
 -- sql/complete_rows.sql
 -- complete: the rows of the jobs whose claims complete.sql ended
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* notesq.Complete */ notes

@@ -68,7 +68,7 @@ WHERE  (id IN (?));
 -- sql/claim_leave.sql
 -- claim: deletes the rows that claim.sql added to files_acquired
 -- locks: the rows it deletes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* filesq.Claim */ files
@@ -80,7 +80,7 @@ AND    path <=> path;
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Complete */
@@ -94,7 +94,7 @@ FOR    UPDATE;
 -- complete: running to done
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Complete */ files_acquired
@@ -106,7 +106,7 @@ AND    path <=> path;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Fail */
@@ -133,7 +133,7 @@ WHERE  ((held.id, held.mark) IN ((?, ?)));
 -- retry: running to ready, one try used
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Fail */ files_acquired
@@ -145,7 +145,7 @@ AND    path <=> path;
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Fail */
@@ -171,7 +171,7 @@ WHERE  ((held.id, held.mark) IN ((?, ?)));
 -- fail: running to failed
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Fail */ files_acquired
@@ -183,7 +183,7 @@ AND    path <=> path;
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Requeue */
@@ -211,7 +211,7 @@ WHERE  ((held.id, held.mark) IN ((?, ?)));
 -- requeue: running to ready, no try used
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* filesq.Requeue */ files_acquired
@@ -223,7 +223,7 @@ AND    path <=> path;
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Extend */

@@ -98,7 +98,7 @@ AND    reservations.order_no = orders.seq;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; body <=> body always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq
 SELECT /* ordersq.Complete */
@@ -112,7 +112,7 @@ FOR    UPDATE;
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* ordersq.Complete */
@@ -127,7 +127,7 @@ FOR    UPDATE;
 -- complete: running to done
 -- fence: since, holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 DELETE /* ordersq.Complete */ reservations
@@ -139,7 +139,7 @@ AND    holder <=> holder;
 -- sql/complete_rows.sql
 -- complete: the rows of the jobs whose claims complete.sql ended
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; body <=> body always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq
 DELETE /* ordersq.Complete */ orders
@@ -151,7 +151,7 @@ AND    body <=> body;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* ordersq.Fail */
@@ -166,7 +166,7 @@ FOR    UPDATE;
 -- retry: running to ready, one try used
 -- fence: since, holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 DELETE /* ordersq.Fail */ reservations
@@ -179,7 +179,7 @@ AND    holder <=> holder;
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* ordersq.Requeue */
@@ -194,7 +194,7 @@ FOR    UPDATE;
 -- requeue: running to ready, no try used
 -- fence: since, holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 DELETE /* ordersq.Requeue */ reservations
@@ -207,7 +207,7 @@ AND    holder <=> holder;
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* ordersq.Extend */

@@ -45,7 +45,7 @@ LIMIT  ?;
 -- sql/claim_lock.sql
 -- claim: locks those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: the key
+-- index: the key; body <=> body always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq
 SELECT /* orders56q.Claim */
@@ -111,7 +111,7 @@ AND    reservations.order_no = orders.seq;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; body <=> body always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq
 SELECT /* orders56q.Complete */
@@ -125,7 +125,7 @@ FOR    UPDATE;
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* orders56q.Complete */
@@ -140,7 +140,7 @@ FOR    UPDATE;
 -- complete: running to done
 -- fence: since, holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 DELETE /* orders56q.Complete */ reservations
@@ -152,7 +152,7 @@ AND    holder <=> holder;
 -- sql/complete_rows.sql
 -- complete: the rows of the jobs whose claims complete.sql ended
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; body <=> body always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq
 DELETE /* orders56q.Complete */ orders
@@ -164,7 +164,7 @@ AND    body <=> body;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* orders56q.Fail */
@@ -179,7 +179,7 @@ FOR    UPDATE;
 -- retry: running to ready, one try used
 -- fence: since, holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 DELETE /* orders56q.Fail */ reservations
@@ -192,7 +192,7 @@ AND    holder <=> holder;
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* orders56q.Requeue */
@@ -207,7 +207,7 @@ FOR    UPDATE;
 -- requeue: running to ready, no try used
 -- fence: since, holder as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 DELETE /* orders56q.Requeue */ reservations
@@ -220,7 +220,7 @@ AND    holder <=> holder;
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* orders56q.Extend */

@@ -72,7 +72,7 @@ WHERE  (id IN (?));
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: ver as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; run_at <=> run_at always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Ver
 SELECT /* restsq.Complete */
@@ -98,7 +98,7 @@ WHERE  ((id, ver) IN ((?, ?)));
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: ver as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; run_at <=> run_at always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Ver
 SELECT /* restsq.Fail */
@@ -124,7 +124,7 @@ WHERE  ((id, ver) IN ((?, ?)));
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: ver as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; run_at <=> run_at always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Ver
 SELECT /* restsq.Requeue */
@@ -150,7 +150,7 @@ WHERE  ((id, ver) IN ((?, ?)));
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: ver as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; run_at <=> run_at always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Ver
 SELECT /* restsq.Extend */

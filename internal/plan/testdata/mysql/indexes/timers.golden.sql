@@ -48,7 +48,7 @@ FOR    UPDATE SKIP LOCKED;
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; data <=> data always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Shard Due ID
 SELECT /* timersq.Complete */
@@ -62,7 +62,7 @@ FOR    UPDATE;
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; data <=> data always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Shard Due ID
 DELETE /* timersq.Complete */ timers
@@ -74,7 +74,7 @@ AND    data <=> data;
 -- sql/retry_lock.sql
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; data <=> data always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Shard Due ID
 SELECT /* timersq.Fail */
@@ -99,7 +99,7 @@ AND    due <= UTC_TIMESTAMP(6);
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; data <=> data always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Shard Due ID
 SELECT /* timersq.Requeue */

@@ -69,7 +69,7 @@ FOR    UPDATE SKIP LOCKED;
 -- sql/claim_group.sql
 -- claim: locks the groups of the rows that claim_lock.sql locked
 -- locks: the row of jobs for each group, until commit; passes over groups that are locked
--- index: the key
+-- index: the key; job <=> job always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Scheduler Name Kind
 SELECT /* triggersq.Claim */

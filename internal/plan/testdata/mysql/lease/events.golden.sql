@@ -78,7 +78,7 @@ AND    events.wedge_reason IS NULL;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; content <=> content always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* eventsq.Complete */
@@ -161,7 +161,7 @@ AND    ((SELECT COUNT(*) FROM events WHERE events_lease.id = events.id AND event
 -- sql/fail_before.sql
 -- fail: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; content <=> content always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* eventsq.Fail */

@@ -50,7 +50,7 @@ LIMIT  ?;
 -- sql/claim_lock.sql
 -- claim: locks those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: the key
+-- index: the key; kind <=> kind always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* letters56q.Claim */
@@ -95,7 +95,7 @@ AND    letters_lease.id = letters.id;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; kind <=> kind always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* letters56q.Complete */
@@ -136,7 +136,7 @@ AND    ((SELECT COUNT(*) FROM letters WHERE letters_lease.id = letters.id) > 0);
 -- sql/complete_rows.sql
 -- complete: the rows of the jobs whose claims complete.sql ended
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; kind <=> kind always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* letters56q.Complete */ letters

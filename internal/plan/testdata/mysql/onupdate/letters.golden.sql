@@ -67,7 +67,7 @@ AND    letter_claims.letter_id = letters.id;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; body <=> body always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* lettersq.Complete */
@@ -81,7 +81,7 @@ FOR    UPDATE;
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; mark <=> mark always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* lettersq.Complete */
@@ -96,7 +96,7 @@ FOR    UPDATE;
 -- complete: running to done
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; mark <=> mark always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 DELETE /* lettersq.Complete */ letter_claims
@@ -108,7 +108,7 @@ AND    mark <=> mark;
 -- sql/complete_rows.sql
 -- complete: the rows of the jobs whose claims complete.sql ended
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; body <=> body always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* lettersq.Complete */ letters
@@ -120,7 +120,7 @@ AND    body <=> body;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; mark <=> mark always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* lettersq.Fail */
@@ -150,7 +150,7 @@ AND    ((SELECT COUNT(*) FROM letters WHERE letter_claims.letter_id = letters.id
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; mark <=> mark always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* lettersq.Requeue */
@@ -179,7 +179,7 @@ AND    ((SELECT COUNT(*) FROM letters WHERE letter_claims.letter_id = letters.id
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; mark <=> mark always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* lettersq.Extend */

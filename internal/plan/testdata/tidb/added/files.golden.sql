@@ -37,7 +37,7 @@ LIMIT  ?;
 -- sql/claim_lock.sql
 -- claim: locks those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* filesq.Claim */
@@ -83,7 +83,7 @@ WHERE  (id = ?);
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Complete */
@@ -107,7 +107,7 @@ WHERE  ((id = ? AND mark = ?));
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Fail */
@@ -143,7 +143,7 @@ WHERE  ((id = ? AND mark = ?));
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Requeue */

@@ -50,7 +50,7 @@ LIMIT  ?;
 -- sql/claim_lock.sql
 -- claim: locks those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* notesq.Claim */
@@ -94,7 +94,7 @@ AND    notes_lease.id = notes.id;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; address <=> address always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* notesq.Complete */

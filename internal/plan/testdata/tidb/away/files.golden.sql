@@ -91,7 +91,7 @@ WHERE  (id = ?);
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Complete */
@@ -115,7 +115,7 @@ WHERE  ((id = ? AND mark = ?));
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Fail */
@@ -152,7 +152,7 @@ WHERE  ((id = ? AND mark = ?));
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Fail */
@@ -188,7 +188,7 @@ WHERE  ((id = ? AND mark = ?));
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Requeue */
@@ -226,7 +226,7 @@ WHERE  ((id = ? AND mark = ?));
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: mark as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Mark
 SELECT /* filesq.Extend */

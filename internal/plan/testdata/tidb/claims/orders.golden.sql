@@ -46,7 +46,7 @@ LIMIT  ?;
 -- sql/claim_lock.sql
 -- claim: locks those of the rows that claim_pick.sql named which are still ready
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: the key
+-- index: the key; body <=> body always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq
 SELECT /* ordersq.Claim */
@@ -112,7 +112,7 @@ AND    reservations.order_no = orders.seq;
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; body <=> body always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq
 SELECT /* ordersq.Complete */
@@ -126,7 +126,7 @@ FOR    UPDATE;
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* ordersq.Complete */
@@ -161,7 +161,7 @@ WHERE  ((region = ? AND seq = ?));
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* ordersq.Fail */
@@ -187,7 +187,7 @@ AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region A
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* ordersq.Requeue */
@@ -213,7 +213,7 @@ AND    ((SELECT COUNT(*) FROM orders WHERE reservations.region = orders.region A
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: since, holder as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; holder <=> holder always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq Since Holder
 SELECT /* ordersq.Extend */

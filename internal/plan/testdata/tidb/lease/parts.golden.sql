@@ -100,7 +100,7 @@ AND    parts.state = 'N';
 -- sql/complete_before.sql
 -- complete: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; state <=> state always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq
 SELECT /* partsq.Complete */
@@ -182,7 +182,7 @@ AND    ((SELECT COUNT(*) FROM parts WHERE part_claims.region = parts.region AND 
 -- sql/fail_before.sql
 -- fail: locks the rows of the jobs before their claims, as a claim does it, so that the two never wait for each other
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; state <=> state always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list Region Seq
 SELECT /* partsq.Fail */

@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: token as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; n <=> n always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 DELETE /* movedrunmaria105.Fail */ jobs_running
 FROM   jobs_running FORCE INDEX (PRIMARY)

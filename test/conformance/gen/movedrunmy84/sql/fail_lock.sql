@@ -2,7 +2,7 @@
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
 -- fence: token as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; n <=> n always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 SELECT /* movedrunmy84.Fail */
        id

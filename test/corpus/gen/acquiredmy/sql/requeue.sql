@@ -2,7 +2,7 @@
 -- requeue: running to ready, no try used
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 DELETE /* acquiredmy.Requeue */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)

@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: mark as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; path <=> path always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 DELETE /* acquiredmy.Fail */ files_acquired
 FROM   files_acquired FORCE INDEX (PRIMARY)

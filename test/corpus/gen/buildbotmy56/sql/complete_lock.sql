@@ -2,7 +2,7 @@
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: claimed_at, masterid as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; masterid <=> masterid always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 SELECT /* buildbotmy56.Complete */
        brid

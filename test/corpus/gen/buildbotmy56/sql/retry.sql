@@ -2,7 +2,7 @@
 -- retry: running to ready, one try used
 -- fence: claimed_at, masterid as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; masterid <=> masterid always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 DELETE /* buildbotmy56.Fail */ buildrequest_claims
 FROM   buildrequest_claims FORCE INDEX (buildrequest_claims_brids)

@@ -2,7 +2,7 @@
 -- complete: running to done
 -- fence: SendingTimeOut as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; UpdatedInDB <=> UpdatedInDB always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 DELETE /* gammumy.Complete */ outbox
 FROM   outbox FORCE INDEX (PRIMARY)

@@ -2,7 +2,7 @@
 -- fail: running to failed
 -- fence: SendingTimeOut as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; UpdatedInDB <=> UpdatedInDB always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 DELETE /* gammumy.Fail */ outbox
 FROM   outbox FORCE INDEX (PRIMARY)

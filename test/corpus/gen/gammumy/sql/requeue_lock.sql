@@ -2,7 +2,7 @@
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: SendingTimeOut as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; UpdatedInDB <=> UpdatedInDB always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 SELECT /* gammumy.Requeue */
        ID
