@@ -131,6 +131,9 @@ type Dialect struct {
 		SQL string `yaml:"sql"`
 		Why string `yaml:"why"`
 	} `yaml:"reads_row"`
+	// Samples are texts that columns of a type take: of types whose texts have a form. A verb of
+	// fmt in one stands for a number that tells such texts apart, and * for the type's length.
+	Samples map[string]string `yaml:"samples"`
 	// MostText is how many bytes of a text a statement that settles jobs takes, 0 for
 	// any number.
 	MostText int `yaml:"most_text"`

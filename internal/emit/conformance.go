@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/code"
@@ -47,6 +48,7 @@ func (w *writer) conformanceFile() *code.File {
 	w.conformanceClaim(f)
 	w.conformanceSuite(f)
 	w.conformanceSteps(f)
+	w.conformanceFirst(f)
 	for _, p := range proofs {
 		decl(f, []string{p.doc}, suiteMethod(p.method).BlockFunc(p.body))
 	}
@@ -121,6 +123,9 @@ func (w *writer) conformanceTest(f *code.File, proofs []proof) {
 	decl(f, doc,
 		code.Func().Id("TestConformance").Params(testParam()).BlockFunc(func(g *code.Group) {
 			g.Id("c").Op(":=").Id("openConformance").Call(code.Id("t"))
+			g.If(code.Op("!").Id("t").Dot("Run").Call(code.Lit("Job"), suite("job"))).Block(
+				code.Return().Comment("nothing else can be shown"),
+			)
 			for _, p := range proofs {
 				g.Id("t").Dot("Run").Call(code.Lit(p.name), suite(p.method))
 			}
@@ -170,35 +175,103 @@ func (w *writer) sample(f *plan.Field) *code.Statement {
 	inOrder := slices.ContainsFunc(w.Claim.Order, func(t plan.SortTerm) bool { return t.Field == f })
 	narrows := w.narrows(f)
 	distinct := !narrows && (f.Unique || inKey) || inKey && !slices.ContainsFunc(w.Key, func(k *plan.Field) bool { return !w.narrows(k) })
-	due := f.Present && (w.Lease == nil || w.Lease.Field != f) // some columns would round the present up
-	needed := f.Tries || due || distinct && !f.Optional || narrows || inOrder && isNumber(f) && !inKey
-	if (f.Optional || f.Null) && !needed {
-		return nil
-	}
-	typ := w.valueType(f)
+	// The default of a due time may be in the future, and some columns round the present up.
+	due := f.Due && (w.Lease == nil || w.Lease.Field != f)
+	// A default would come twice.
+	told := distinct && (!f.Optional || f.Unique && !f.Null && !inKey)
+	needed := f.Tries || due || told || narrows || inOrder && isNumber(f) && !inKey
 	switch {
-	case isNumber(f) && distinct:
-		return typ.Call(code.Id("i").Op("+").Lit(1))
-	case isNumber(f) && inOrder && !narrows:
-		return typ.Call(code.Lit(1).Op("+").Id("i").Op("%").Lit(3))
-	case distinct && f.UUID:
-		return code.Qual("fmt", "Sprintf").Call(code.Lit("00000000-0000-4000-8000-%012x"), code.Id("i"))
-	case distinct && f.Digits:
-		return code.Qual("strconv", "Itoa").Call(code.Id("i").Op("+").Lit(1))
-	case distinct && f.GoType == "string" && f.Most > 0 && f.Most < len("job 1234"):
-		return code.Qual("strconv", "Itoa").Call(code.Id("i"))
-	case distinct && f.GoType == "string":
-		return code.Qual("fmt", "Sprintf").Call(code.Lit("job %d"), code.Id("i"))
-	case distinct && f.GoType == "[]byte" && f.FillsUp:
-		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("%0*d"), code.Lit(f.Most), code.Id("i"))
-	case distinct && f.GoType == "[]byte" && f.Most > 0 && f.Most < len("job 1234"):
-		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("%d"), code.Id("i"))
-	case distinct && f.GoType == "[]byte":
-		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("job %d"), code.Id("i"))
-	case f.GoType == "time.Time":
-		return code.Qual("time", "Unix").Call(code.Int64().Call(code.Id("i")), code.Lit(0))
+	case (f.Optional || f.Null) && !needed:
+		return nil
+	case distinct:
+		return w.countedSample(f)
+	case isNumber(f) && inOrder && !narrows && f.Sample.Values == nil && f.Sample.Form == nil:
+		return w.ordered(f)
+	case f.GoType == "time.Time" && !narrows:
+		return w.countedTime()
 	}
 	return w.constantSample(f)
+}
+
+// ordered is a number of the order: several jobs have it.
+func (w *writer) ordered(f *plan.Field) *code.Statement {
+	first, values := f.Sample.First(), 3
+	if most := f.Sample.Greatest; most != nil {
+		values = int(max(1, min(3, *most-first+1)))
+	}
+	return w.valueType(f).Call(code.Lit(int(first)).Op("+").Id("i").Op("%").Lit(values))
+}
+
+// counted is a number that no other job has.
+func counted(f *plan.Field) *code.Statement {
+	first, down := f.Sample.From()
+	if down {
+		return code.Lit(int(first)).Op("-").Id("i")
+	}
+	return code.Id("i").Op("+").Lit(int(first))
+}
+
+// countedTime is a day for each job, long ago.
+func (w *writer) countedTime() *code.Statement {
+	return code.Qual("time", "Unix").Call(code.Lit(someTime).Op("+").Lit(24*60*60).Op("*").Int64().Call(code.Id("i")), code.Lit(0))
+}
+
+// someTime is a time long ago that every type can keep, in seconds since 1970.
+const someTime = 1000000000
+
+// countedSample is a value that no other job has, as far as the column has so many.
+func (w *writer) countedSample(f *plan.Field) *code.Statement {
+	s, number := f.Sample, code.Id("i")
+	short := f.Most > 0 && f.Most < len("job 1234")
+	switch {
+	case len(s.Values) > 1 && w.writesValues(f):
+		return code.Index().Add(w.valueType(f)).ValuesFunc(func(g *code.Group) {
+			for _, v := range s.Values {
+				g.Add(w.allowed(f, v))
+			}
+		}).Index(number.Op("%").Lit(len(s.Values)))
+	case isNumber(f) && s.Values == nil && s.Form == nil:
+		return w.valueType(f).Call(counted(f))
+	case f.GoType == "time.Time":
+		return w.countedTime()
+	case f.GoType == "string" && s.Form != nil && strings.Contains(*s.Form, "%"):
+		return code.Qual("fmt", "Sprintf").Call(code.Lit(*s.Form), number)
+	case f.GoType == "string" && s.TimeOfDay:
+		return code.Qual("time", "Unix").Call(code.Lit(60).Op("*").Int64().Call(number), code.Lit(0)).Dot("UTC").Call().Dot("Format").Call(code.Lit("15:04:05"))
+	case s.Values != nil, s.Form != nil:
+	case f.Digits:
+		return code.Qual("strconv", "Itoa").Call(counted(f))
+	case f.GoType == "string" && short:
+		return code.Qual("strconv", "Itoa").Call(number)
+	case f.GoType == "string":
+		return code.Qual("fmt", "Sprintf").Call(code.Lit("job %d"), number)
+	case f.GoType == "[]byte" && f.FillsUp:
+		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("%0*d"), code.Lit(f.Most), number)
+	case f.GoType == "[]byte" && short:
+		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("%d"), number)
+	case f.GoType == "[]byte":
+		return code.Qual("fmt", "Appendf").Call(code.Nil(), code.Lit("job %d"), number)
+	}
+	return w.constantSample(f)
+}
+
+// writesValues reports whether the values that a column takes can be written as those of the
+// field's Go type.
+func (w *writer) writesValues(f *plan.Field) bool {
+	return f.GoType == "string" || f.GoType == "[]byte" || isNumber(f)
+}
+
+// allowed is one of the values that a column takes.
+func (w *writer) allowed(f *plan.Field, value string) *code.Statement {
+	switch {
+	case isNumber(f):
+		return w.valueType(f).Call(code.Id(value))
+	case f.GoType == "[]byte":
+		return code.Index().Byte().Call(code.Lit(value))
+	case w.isStatus(f):
+		return w.valueType(f).Call(code.Lit(value))
+	}
+	return code.Lit(value)
 }
 
 // isNumber reports whether the field's Go type is a number.
@@ -214,10 +287,22 @@ func (w *writer) narrows(f *plan.Field) bool {
 // constantSample is the value that a field has in all jobs, and that a claim
 // is narrowed to.
 func (w *writer) constantSample(f *plan.Field) *code.Statement {
-	kind := strings.ToLower(f.SQLType)
+	kind, sample := strings.ToLower(f.SQLType), f.Sample
 	switch {
+	case len(sample.Values) > 0 && w.writesValues(f):
+		return w.allowed(f, sample.Values[0])
 	case f.GoType == "json.RawMessage":
 		return w.goType(f.GoType).Call(code.Id("`{}`"))
+	case f.GoType == "string" && strings.Contains(kind, "json"):
+		return code.Lit("{}")
+	case sample.Form != nil && w.writesValues(f):
+		text := *sample.Form
+		if strings.Contains(text, "%") {
+			text = fmt.Sprintf(text, 0)
+		}
+		return w.allowed(f, text)
+	case sample.TimeOfDay:
+		return code.Lit("00:00:00")
 	case f.GoType == "[]byte" && f.FillsUp:
 		return code.Index().Byte().Call(code.Lit(strings.Repeat("a", f.Most)))
 	case f.GoType == "[]byte":
@@ -225,15 +310,11 @@ func (w *writer) constantSample(f *plan.Field) *code.Statement {
 	case f.GoType == "bool" && !w.isStatus(f):
 		return code.False()
 	case f.GoType == "time.Time":
-		return code.Qual("time", "Unix").Call(code.Lit(0), code.Lit(0))
+		return code.Qual("time", "Unix").Call(code.Lit(someTime), code.Lit(0))
 	case isNumber(f):
-		return w.valueType(f).Call(code.Lit(1))
-	case f.GoType == "string" && strings.Contains(kind, "json"):
-		return code.Lit("{}")
-	case f.GoType == "string" && f.UUID:
-		return code.Lit("00000000-0000-4000-8000-000000000000")
+		return w.valueType(f).Call(code.Lit(int(sample.First())))
 	case f.Digits:
-		return code.Lit("1")
+		return code.Lit(strconv.FormatInt(sample.First(), 10))
 	case f.GoType == "string" && w.isStatus(f):
 		return w.valueType(f).Call(code.Lit("a"))
 	case f.GoType == "string":
@@ -278,7 +359,7 @@ func (w *writer) conformanceClaim(f *code.File) {
 // conformanceJob.
 func (w *writer) paramSample(p *plan.Param) *code.Statement {
 	switch {
-	case strings.HasPrefix(p.GoType, "*"):
+	case strings.HasPrefix(p.GoType, "*"), p.Except:
 		return code.Nil()
 	case p.Field == nil:
 		return code.Op("*").New(w.paramType(p))
@@ -656,6 +737,49 @@ func (w *writer) turn() *code.Statement {
 		args = append(args, code.Id("shard"))
 	}
 	return suite("turn").Call(append(args, code.Id("note"))...)
+}
+
+// conformanceFirst emits the proof that comes before all others:
+//
+//	func (c *conformance) job(t *testing.T) {
+//		if _, err := c.q.Enqueue(context.Background(), conformanceJob(c.made)); err != nil {
+//			t.Fatalf("the database does not take the job that conformanceJob makes …: %v", err)
+//		}
+//		c.made++
+//		jobs, err := conformanceClaim(context.Background(), c.q, 1)
+//		if err != nil {
+//			t.Fatal(err)
+//		}
+//		if len(jobs) == 0 {
+//			t.Fatal("the job that conformanceJob makes is not ready …")
+//		}
+//		c.finish(t, c.q, jobs)
+//	}
+func (w *writer) conformanceFirst(f *code.File) {
+	added := code.List(code.Id("_"), code.Err())
+	if !w.keysKnown() {
+		added = code.Err()
+	}
+	own := "in a func init of a test file of your own"
+	decl(f, []string{"job shows that the table takes a job that conformanceJob makes, and that a claim finds it."},
+		suiteMethod("job").BlockFunc(func(g *code.Group) {
+			g.If(added.Op(":=").Add(suite("q", "Enqueue")).Call(background(), code.Id("conformanceJob").Call(suite("made"))), code.Err().Op("!=").Nil()).Block(
+				onT("Fatalf", code.Lit("the database does not take the job that conformanceJob makes: %v\n"+
+					"Set conformanceJob, "+own+", to one that fits the table: its foreign keys have to name rows that are there."), code.Err()),
+			)
+			g.Add(suite("made").Op("++"))
+			w.within(g, func(on *code.Statement) {
+				g.List(code.Id("jobs"), code.Err()).Op(":=").Add(w.claim(on, code.Lit(1)))
+				g.Add(fatal())
+				g.If(empty("jobs")).Block(
+					onT("Fatal", code.Lit("the job that conformanceJob makes is not ready, or not what conformanceClaim asks for; it is still in the table.\n"+
+						"Set conformanceJob or conformanceClaim, "+own+", so that they fit the table: what other tables have to say of a ready job, conformanceJob may write there.")),
+				)
+				if w.Complete != nil {
+					g.Add(step("finish", on, code.Id("jobs")))
+				}
+			})
+		}))
 }
 
 // turnStep emits

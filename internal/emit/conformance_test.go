@@ -162,7 +162,7 @@ func TestConformanceText(t *testing.T) {
 func TestConformance(t *testing.T) {
 	sqlite := `import _ "modernc.org/sqlite"`
 	stdlib := `import _ "github.com/jackc/pgx/v5/stdlib"`
-	full := []string{"Empty", "Exclusive", "Limit", "Order", "Fence", "Requeue", "Rollback"}
+	full := []string{"Job", "Empty", "Exclusive", "Limit", "Order", "Fence", "Requeue", "Rollback"}
 	for _, c := range []struct {
 		plan     *plan.Package
 		database func(t *testing.T, schema string) string
@@ -171,13 +171,13 @@ func TestConformance(t *testing.T) {
 		proofs   []string
 	}{
 		{emailSQLite(), sqliteFile, "email_sqlite.sql", sqlite, full},
-		{popAdds(), sqliteFile, "pings_sqlite.sql", sqlite, []string{"Empty", "Exclusive", "Limit", "Order", "Rollback"}},
+		{popAdds(), sqliteFile, "pings_sqlite.sql", sqlite, []string{"Job", "Empty", "Exclusive", "Limit", "Order", "Rollback"}},
 		{emailPostgreSQL("emailpgx", plan.PGX), postgresSchema, "email_postgresql.sql", "", full},
 		{emailPostgreSQL("emailpq", plan.DatabaseSQL), postgresSchema, "email_postgresql.sql", stdlib, full},
-		{withResult("resultpgx", plan.PGX), postgresSchema, "sums_postgresql.sql", "", []string{"Empty", "Exclusive", "Limit", "Fence", "Rollback"}},
-		{hold("hold", plan.PGX), postgresSchema, "mails_postgresql.sql", "", []string{"Empty", "Exclusive", "Limit", "Order", "Hold"}},
-		{hold("holdpq", plan.DatabaseSQL), postgresSchema, "mails_postgresql.sql", stdlib, []string{"Empty", "Exclusive", "Limit", "Order", "Hold"}},
-		{shardAdds(), postgresSchema, "files_postgresql.sql", stdlib, []string{"Empty", "Exclusive", "Limit", "Order", "Fence"}},
+		{withResult("resultpgx", plan.PGX), postgresSchema, "sums_postgresql.sql", "", []string{"Job", "Empty", "Exclusive", "Limit", "Fence", "Rollback"}},
+		{hold("hold", plan.PGX), postgresSchema, "mails_postgresql.sql", "", []string{"Job", "Empty", "Exclusive", "Limit", "Order", "Hold"}},
+		{hold("holdpq", plan.DatabaseSQL), postgresSchema, "mails_postgresql.sql", stdlib, []string{"Job", "Empty", "Exclusive", "Limit", "Order", "Hold"}},
+		{shardAdds(), postgresSchema, "files_postgresql.sql", stdlib, []string{"Job", "Empty", "Exclusive", "Limit", "Order", "Fence"}},
 	} {
 		t.Run(c.plan.Name, func(t *testing.T) {
 			dsn := c.database(t, c.schema)

@@ -364,20 +364,6 @@ func (b *builder) mayBeNull(c *schema.Column) bool {
 	return !slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return !isNull(t) && !slices.ContainsFunc(t.Or, isNull) })
 }
 
-// checkConformance complains when the test of the package is asked for and no
-// jobs can be added for it.
-func (b *builder) checkConformance(q *config.Queue, errs *source.ErrorList) {
-	if b.pkg.Conformance && b.spec.Cycle != nil {
-		errs.Errorf(q.Gen.Go.Conformance.Pos, "conformance: true is not possible here: no job of this queue ends").
-			WithHint("The test finishes jobs and looks that none is left. Leave conformance or cycle out.")
-		return
-	}
-	if b.pkg.Conformance && b.pkg.Enqueue == nil {
-		errs.Errorf(q.Gen.Go.Conformance.Pos, "conformance: true is not possible here: %s", b.noEnqueue).
-			WithHint("The test adds jobs of its own with Enqueue. Make that possible, or leave conformance out.")
-	}
-}
-
 // checkWorkArguments complains about arguments of operations that Work calls by
 // itself: it would have nothing to give.
 func (b *builder) checkWorkArguments(errs *source.ErrorList) {

@@ -245,6 +245,7 @@ func (b *builder) claimParams() []*Param {
 		case queue.List:
 			gp.Doc = "the list of which rows must have a " + plainText(f.Column)
 		case queue.Except:
+			gp.Except = true
 			gp.Doc = "the list of which rows must not have a " + plainText(f.Column)
 		case queue.Minimum:
 			gp.Name, gp.Doc = "min"+f.Name, "the least "+plainText(f.Column)+" that rows may have"

@@ -150,6 +150,7 @@ func (b *builder) field(c *queue.Column) *Field {
 	if c.Type.Class == schema.Text && c.Type.Enum {
 		f.GoType = "string"
 	}
+	f.Sample = b.sample(c.Column, f)
 	return f
 }
 

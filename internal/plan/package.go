@@ -177,6 +177,8 @@ type Field struct {
 	New, Optional bool
 	// Present: of New, left out it is the present of the database.
 	Present bool
+	// Due: of New, when the job is ready.
+	Due bool
 	// Tries: of New, how many tries the row has; without any it is never ready.
 	Tries bool
 	// Unique: it is in a unique key besides the primary one. Digits: a number that travels
@@ -186,6 +188,7 @@ type Field struct {
 	// column fills up what is shorter.
 	Most    int
 	FillsUp bool
+	Sample  Sample
 }
 
 // StatusType is the Go type of the status column.
@@ -310,6 +313,7 @@ type Param struct {
 	Field  *Field // whose Codec and Cast apply; nil for an argument that belongs to no column
 	Member string // the field of Done that holds it, of one that belongs to a job
 	Next   bool   // of Complete: when the job is due again
+	Except bool   // of Claim: rows must have none of the values
 	Write  bool   // of Claim: it narrows nothing and is written to the rows
 	List   bool   // GoType is a slice: travels as an array (or JSON, as the dialect's batches do)
 	JSON   bool   // of List: travels as a JSON array

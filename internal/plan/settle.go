@@ -579,7 +579,7 @@ func (b *builder) buildEnqueue() {
 		if !b.given(c) && !asked[c.Column] {
 			continue
 		}
-		f.New, f.Present = true, later
+		f.New, f.Present, f.Due = true, later, later || c.Column == b.spec.Due
 		f.Tries = b.spec.Attempts != nil && b.spec.Attempts.Column == c.Column
 		f.Optional = later || c.HasDefault || !c.NotNull && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
 		e.Fields = append(e.Fields, f)

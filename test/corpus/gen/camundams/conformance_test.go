@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestConformance proves on a server of yours what the package comment says of claims. It runs
@@ -34,6 +35,9 @@ import (
 // suit the table better.
 func TestConformance(t *testing.T) {
 	c := openConformance(t)
+	if !t.Run("Job", c.job) {
+		return // nothing else can be shown
+	}
 	t.Run("Empty", c.empty)
 	t.Run("Exclusive", c.exclusive)
 	t.Run("Limit", c.limit)
@@ -46,8 +50,9 @@ func TestConformance(t *testing.T) {
 // conformanceJob makes the job number i; no number comes twice.
 var conformanceJob = func(i int) NewJob {
 	retriesValue := int32(1)
+	duedateValue := time.Unix(1000000000+86400*int64(i), 0)
 	deploymentIDValue := "a"
-	return NewJob{ID: fmt.Sprintf("job %d", i), Type: "a", Retries: &retriesValue, DeploymentID: &deploymentIDValue}
+	return NewJob{ID: fmt.Sprintf("job %d", i), Type: "a", Retries: &retriesValue, Duedate: &duedateValue, DeploymentID: &deploymentIDValue}
 }
 
 // conformanceClaim claims what conformanceJob has made.
@@ -168,6 +173,22 @@ func (c *conformance) turn(q *Queue, note func(jobs []Job)) (int, error) {
 	}
 	note(jobs)
 	return len(jobs), c.complete(q, jobs)
+}
+
+// job shows that the table takes a job that conformanceJob makes, and that a claim finds it.
+func (c *conformance) job(t *testing.T) {
+	if _, err := c.q.Enqueue(context.Background(), conformanceJob(c.made)); err != nil {
+		t.Fatalf("the database does not take the job that conformanceJob makes: %v\nSet conformanceJob, in a func init of a test file of your own, to one that fits the table: its foreign keys have to name rows that are there.", err)
+	}
+	c.made++
+	jobs, err := conformanceClaim(context.Background(), c.q, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(jobs) == 0 {
+		t.Fatal("the job that conformanceJob makes is not ready, or not what conformanceClaim asks for; it is still in the table.\nSet conformanceJob or conformanceClaim, in a func init of a test file of your own, so that they fit the table: what other tables have to say of a ready job, conformanceJob may write there.")
+	}
+	c.finish(t, c.q, jobs)
 }
 
 // empty shows that a claim on an empty queue is no error.

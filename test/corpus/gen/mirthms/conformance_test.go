@@ -32,6 +32,9 @@ import (
 // suit the table better.
 func TestConformance(t *testing.T) {
 	c := openConformance(t)
+	if !t.Run("Job", c.job) {
+		return // nothing else can be shown
+	}
 	t.Run("Empty", c.empty)
 	t.Run("Exclusive", c.exclusive)
 	t.Run("Limit", c.limit)
@@ -198,6 +201,25 @@ func (c *conformance) commit(t *testing.T, h *Hold) {
 	if err := h.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// job shows that the table takes a job that conformanceJob makes, and that a claim finds it.
+func (c *conformance) job(t *testing.T) {
+	if _, err := c.q.Enqueue(context.Background(), conformanceJob(c.made)); err != nil {
+		t.Fatalf("the database does not take the job that conformanceJob makes: %v\nSet conformanceJob, in a func init of a test file of your own, to one that fits the table: its foreign keys have to name rows that are there.", err)
+	}
+	c.made++
+	h := c.begin(t)
+	defer h.Close()
+	jobs, err := conformanceClaim(context.Background(), h.Tx, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(jobs) == 0 {
+		t.Fatal("the job that conformanceJob makes is not ready, or not what conformanceClaim asks for; it is still in the table.\nSet conformanceJob or conformanceClaim, in a func init of a test file of your own, so that they fit the table: what other tables have to say of a ready job, conformanceJob may write there.")
+	}
+	c.finish(t, h.Tx, jobs)
+	c.commit(t, h)
 }
 
 // empty shows that a claim on an empty queue is no error.

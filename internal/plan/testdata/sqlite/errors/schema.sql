@@ -6,3 +6,10 @@ CREATE TABLE blobs (
     id    BLOB PRIMARY KEY NOT NULL,
     state TEXT NOT NULL DEFAULT 'n' -- qgen:status ready=n running=r done=d
 );
+
+CREATE TABLE slots (
+    hall  TEXT NOT NULL CHECK (hall IN ('a', 'b')), -- qgen:topic
+    place INTEGER NOT NULL CHECK (place BETWEEN 1 AND 9),
+    state TEXT NOT NULL DEFAULT 'n', -- qgen:status ready=n running=r done=d
+    PRIMARY KEY (hall, place)
+);

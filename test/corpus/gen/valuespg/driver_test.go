@@ -1,0 +1,3 @@
+package valuespg
+
+import _ "github.com/jackc/pgx/v5/stdlib" // runs the conformance test
