@@ -69,6 +69,8 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 			} else {
 				args = append(args, code.Id("limit"))
 			}
+		case plan.ArgAhead:
+			args = append(args, code.Lit(plan.AheadTimes).Op("*").Id("limit").Op("+").Lit(plan.AheadMore))
 		case plan.ArgLow:
 			args = append(args, code.Id("low"))
 		case plan.ArgToken:

@@ -206,8 +206,7 @@ func (b *builder) moveClaim(c *Claim) {
 // locksAsItLooks reports whether the statement that looks for ready rows locks those that
 // it takes, and no others.
 func (b *builder) locksAsItLooks() bool {
-	inOrder, _, _ := b.canLockInOrder()
-	return b.d.SingleWriter || b.can(dialect.OrderedUpdate) || b.can(dialect.SkipLocked) && inOrder
+	return b.d.SingleWriter || b.can(dialect.OrderedUpdate) || b.can(dialect.SkipLocked)
 }
 
 // moveStatement writes a claim that moves rows, or adds them to the other table, and

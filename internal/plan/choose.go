@@ -83,6 +83,9 @@ var strategies = []strategy{
 		if !b.can(dialect.Blocks) {
 			return b.cannotSkip(dialect.Blocks)
 		}
+		if ok, why, mend := b.canLockAtOnce(); !ok {
+			return false, why, mend
+		}
 		switch {
 		case b.can(dialect.OpenCursors) && b.movesRow(queue.Claim) != "":
 			return false, "a block finds rows by their place, and claiming writes " + b.movesRow(queue.Claim) + ", by which the table is partitioned: the row moves to another place",
@@ -100,7 +103,7 @@ var strategies = []strategy{
 		if ok, why, mend := b.canMark(); !ok {
 			return false, why, mend
 		}
-		if ok, why, mend := b.canLockInOrder(); !ok {
+		if ok, why, mend := b.canLockAtOnce(); !ok {
 			return false, why, mend
 		}
 		if b.spec.Token == nil {
@@ -121,9 +124,6 @@ var strategies = []strategy{
 			return b.cannotSkip(dialect.SkipLocked)
 		case b.can(dialect.OpenCursors) && b.spec.Table.NoRowIdentity:
 			return false, "rows of the table have no place by which a block could lock them", "Say strategy=guarded, or leave ORGANIZATION INDEX out."
-		}
-		if ok, why, mend := b.canLockInOrder(); !ok {
-			return false, why, mend
 		}
 		if len(b.spec.Key) == 0 {
 			return false, "rows have no key by which a locked row could be written", "Add a primary key, or mark unique columns with qgen:id."
@@ -471,6 +471,19 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 	if c := b.unheld(); len(c) > 0 {
 		return false, "no index holds column " + plainText(c[0].Name) + " whole, which is " + c[0].Type.Raw + ", so that ready rows are sorted, and rows that are sorted are all locked first",
 			"Give the column a type with a length, such as varchar(40)."
+	}
+	return true, "", ""
+}
+
+// canLockAtOnce reports whether the statement that looks for ready rows can lock those that it
+// takes and no others. Where it cannot, rows are found without locks first.
+func (b *builder) canLockAtOnce() (bool, string, string) {
+	if ok, why, mend := b.canLockInOrder(); !ok {
+		return false, why, mend
+	}
+	if several := b.apart(); len(several) > 0 {
+		return false, "several values of " + plainText(several[0].Column.Name) + " mean ready, so that rows are sorted, and rows that are sorted are all locked first",
+			"Leave strategy= out; or have one value mean ready, or finished rows go (done=delete, done: {move: …})."
 	}
 	return true, "", ""
 }

@@ -410,6 +410,9 @@ func (b *builder) readyRows(name, op string, fields []*Field, head ...string) *S
 	v.Where = s.ready()
 	v.Order = s.order()
 	s.limit(&v, 0)
+	if len(b.apart()) > 0 {
+		s.find(&v, v.Limit)
+	}
 	v.Returning = s.read(fields)
 	return s.statement(name, "select", v, fields, append(head, b.readyHead())...)
 }
@@ -423,10 +426,77 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	v.Where = s.ready()
 	v.Order = s.order()
 	s.limit(&v, 0)
+	if b.findsFirst() {
+		s.find(&v, s.arg(Arg{Kind: ArgAhead}))
+		v.Where = s.ready() // of rows that others may have changed since they were found
+	}
 	v.Returning = s.read(fields)
 	s.cursor(&v)
 	return s.statement("claim_lock", "select_lock", v, fields, head,
 		"locks: the rows it returns, until commit; passes over rows that are locked", b.readyHead())
+}
+
+// findsFirst reports whether a claim that locks rows finds them without locks before: where
+// the server would lock all that it sorts. What stands behind then locks them by their keys,
+// one after the other, until it has enough.
+func (b *builder) findsFirst() bool {
+	inOrder, _, _ := b.canLockInOrder()
+	return b.pkg.Strategy != "hold" && len(b.spec.Key) > 0 && (!inOrder || len(b.apart()) > 0)
+}
+
+// find sets how ready rows are found, up to ahead of each part. Where several values of a
+// column mean ready, the rows of each are a part, which an index gives in queue order. What
+// is written afterwards names the columns of the table in full.
+func (s *scope) find(v *values, ahead string) {
+	parts := [][]queue.Test{nil}
+	for _, t := range s.apart() {
+		var longer [][]queue.Test
+		for _, part := range parts {
+			for _, value := range t.Values {
+				one := t
+				one.Values = []queue.Value{value}
+				longer = append(longer, append(slices.Clone(part), one))
+			}
+		}
+		parts = longer
+	}
+	f := found{Ahead: ahead}
+	for _, part := range parts {
+		where := slices.Clone(v.Where)
+		for i, t := range s.apart() {
+			where[slices.Index(where, s.test(t))] = s.test(part[i])
+		}
+		f.Parts = append(f.Parts, where)
+	}
+	// A name of their own: expressions of the user's say columns of the table alone.
+	add := func(text string) string {
+		name := ""
+		for i, have := range f.Picked {
+			if have == text+" AS "+f.Names[i] {
+				name = f.Names[i]
+			}
+		}
+		if name == "" {
+			name = v.Names.Candidate + "_" + strconv.Itoa(len(f.Names)+1)
+			for s.spec.Table.Column(name) != nil {
+				name += "_"
+			}
+			f.Names, f.Picked = append(f.Names, name), append(f.Picked, text+" AS "+name)
+		}
+		return v.Names.Candidate + "." + name
+	}
+	for _, c := range s.spec.Key {
+		f.Joined = append(f.Joined, s.qualified()+s.d.Ident(c.Name)+" = "+add(s.d.Ident(c.Name)))
+	}
+	for _, term := range v.Order {
+		text, falls := strings.CutSuffix(term, " DESC")
+		if text = add(text); falls {
+			text += " DESC"
+		}
+		f.Order = append(f.Order, text)
+	}
+	v.Found = f
+	s.prefix = s.qualified()
 }
 
 // takeLocked plans how rows that were found are taken, by their keys. Those that

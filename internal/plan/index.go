@@ -53,12 +53,16 @@ func (b *builder) claimIndex() wanted {
 	if !b.can(dialect.PartialIndex) {
 		told := w.where
 		w.columns, w.where = leading(told), nil
-		switch c := b.findsReady(told); {
-		case len(told) == 0 || len(w.columns) > 0:
-		case c != nil:
-			w.columns, sorted = []indexKey{{column: c}}, true
+		switch several := b.several(); {
+		case len(b.apart()) > 0:
+			for _, t := range several {
+				w.columns = append(w.columns, indexKey{column: t.Column})
+			}
+			w.why = "serves Claim: the ready rows of each value in queue order, so that finished rows cost nothing"
+		case len(several) > 0 && !takesNull(several[0]) && b.pkg.Strategy != "hold":
+			w.columns, sorted = append(w.columns, indexKey{column: several[0].Column}), true
 			w.why = "serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those"
-		default:
+		case len(told) > 0 && len(w.columns) == 0:
 			w.why = passesOver
 		}
 	}
@@ -128,7 +132,7 @@ func (b *builder) claimIndex() wanted {
 		w.why = sortedClaim + ": " + b.d.Title + " has no index with columns in falling order"
 		sorted = true
 	}
-	if !sorted && len(b.spec.Order) > 0 && !b.locksTable() {
+	if !sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
 	short, fits := b.fit(w)
@@ -253,20 +257,34 @@ func leading(tests []queue.Test) []indexKey {
 	return keys
 }
 
-// findsReady returns a column by whose values ready rows are found where none of them leads
-// an index alone: where finished rows stay, which an index in the order of the queue has as
-// well, and where sorting the ready rows locks none of them. nil where it is not so.
-func (b *builder) findsReady(tests []queue.Test) *schema.Column {
-	if !b.d.LocksInCursors || !b.tells(queue.Done) {
+// several returns the tests of ready rows that several values of a column meet, where no test
+// of one value tells ready rows, finished ones stay, and no index leaves these out.
+func (b *builder) several() []queue.Test {
+	if b.can(dialect.PartialIndex) || !b.tells(queue.Done) {
 		return nil
 	}
-	for _, t := range tests {
-		apart := slices.Contains(b.spec.Table.PartitionBy, t.Column.Name) // the partition finds them
-		if t.Op == queue.In && constant(t) && len(t.Or) == 0 && !apart && !slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind == queue.Null }) {
-			return t.Column
-		}
+	ready := b.indexables(b.stateTests(queue.Ready))
+	if len(leading(ready)) > 0 {
+		return nil
 	}
-	return nil
+	return slices.DeleteFunc(ready, func(t queue.Test) bool {
+		return t.Op != queue.In || len(t.Values) < 2 || len(t.Or) > 0 ||
+			slices.Contains(b.spec.Table.PartitionBy, t.Column.Name) // the partition finds them
+	})
+}
+
+// apart returns the tests of ready rows that a claim reads one value after the other, each in
+// queue order, because sorting the rows of all would lock them.
+func (b *builder) apart() []queue.Test {
+	if inOrder, _, _ := b.canLockInOrder(); !inOrder || !b.can(dialect.LocksSorted) || len(b.spec.Key) == 0 || b.pkg.Strategy == "hold" {
+		return nil
+	}
+	return b.several()
+}
+
+// takesNull reports whether null is among the values of a test.
+func takesNull(t queue.Test) bool {
+	return slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind == queue.Null })
 }
 
 // equality reports whether a test compares a column with one value.

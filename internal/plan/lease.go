@@ -48,7 +48,6 @@ type leaseValues struct {
 
 // leasable reports whether a side table can hold the claims.
 func (b *builder) leasable() (bool, string, string) {
-	inOrder, why, mend := b.canLockInOrder()
 	c, verb := b.spec.HeldByRow()
 	switch {
 	case b.hasRunning():
@@ -80,8 +79,6 @@ func (b *builder) leasable() (bool, string, string) {
 		return false, "a stored procedure cannot hold the statements over two tables", "Leave emit=procedure out."
 	case !b.can(dialect.Upsert):
 		return false, b.d.Title + " " + b.version.String() + " cannot add a row or take over the one that is there in one statement", b.sinceMend(dialect.Upsert)
-	case b.can(dialect.SkipLocked) && !inOrder:
-		return false, why, mend
 	}
 	return true, "claims are rows of a side table, whose unique key decides who has a job; the row itself stays as it is until it is finished", ""
 }
@@ -321,7 +318,7 @@ func (b *builder) leaseClaim(c *Claim) {
 		b.inOne(c, func(name string, limit int) *Statement { return b.leaseStatement(name, "lease_returning", limit) })
 	case b.held.Columns.Token == nil:
 		b.leaseUnmarked(c)
-	case b.d.Has("lease_some") && (b.can(dialect.SkipLocked) || b.d.SingleWriter):
+	case b.d.Has("lease_some") && (b.can(dialect.SkipLocked) || b.d.SingleWriter) && !b.findsFirst():
 		c.Flow = MarkRead
 		c.Statement = b.leaseStatement("claim", "lease_some", 0)
 		c.Read = b.leaseRead()

@@ -243,6 +243,82 @@ func TestIndexesWithoutRowLocks(t *testing.T) {
 	}
 }
 
+// A claim that finds its rows first locks as many as it takes, and no others: of several values
+// that mean ready, and in an order that no index gives.
+func TestFoundRowsAreLockedOneByOne(t *testing.T) {
+	const finished, ready, limit = 3000, 40, 5
+	c := tableCase{engine: "mysql"}
+	for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
+		text, err := os.ReadFile(filepath.Join("testdata/mysql/several", what))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*into = string(text)
+	}
+	plans := c.variants(t, nil)
+	for _, live := range []string{"mysql97", "mariadb1011"} {
+		t.Run(live, func(t *testing.T) {
+			db, run := ownMySQL(t, servers.DSN(t, live))
+			run(db, c.ddl)
+			for i := range finished + ready {
+				state, number := "done", 3
+				if i >= finished {
+					state, number = []string{"new", "again"}[i%2], i%2
+				}
+				run(db, fmt.Sprintf("INSERT INTO transfers (state, urgency, payload) VALUES ('%s', %d, '')", state, i%3))
+				run(db, fmt.Sprintf("INSERT INTO parcels (site, number, state) VALUES (%d, %d, %d)", i%7, i, number))
+				if i >= finished {
+					run(db, "INSERT INTO draws (topic, payload) VALUES ('1', '')")
+				}
+			}
+			run(db, "ANALYZE TABLE transfers, parcels, draws")
+			db.SetMaxOpenConns(2 + 3*ready/limit)
+			for _, name := range []string{"transfers", "parcels", "draws"} {
+				for _, ix := range plans[name].Indexes {
+					if ix.Have == "" {
+						run(db, ix.DDL)
+					}
+				}
+				lock := plans[name].Claim.Lock
+				seen := map[string]bool{}
+				for claim := range ready / limit {
+					tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer func() { _ = tx.Rollback() }()
+					var args []any
+					for _, a := range lock.Args {
+						switch a.Kind {
+						case ArgAhead:
+							args = append(args, AheadTimes*limit+AheadMore)
+						case ArgLimit:
+							args = append(args, limit)
+						default:
+							args = append(args, "1")
+						}
+					}
+					found, err := tx.Query(lock.SQL, args...)
+					if err != nil {
+						t.Fatalf("%v\n%s", err, lock.SQL)
+					}
+					rows := texts(t, found)
+					if len(rows) != limit {
+						t.Errorf("%s: claim %d locks %d rows", name, claim, len(rows))
+					}
+					for _, row := range rows {
+						if key := fmt.Sprint(row["id"], row["site"], row["number"]); seen[key] {
+							t.Errorf("%s: %s is locked twice", name, key)
+						} else {
+							seen[key] = true
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
 // A claim runs out neither before its time nor, but for the hour that comes twice, behind
 // it, whatever jumps the clock of the session's zone makes meanwhile.
 func TestClaimsWhileTheClockJumps(t *testing.T) {

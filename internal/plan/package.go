@@ -241,6 +241,7 @@ type ArgKind string
 // The kinds of arguments.
 const (
 	ArgLimit    ArgKind = "limit"     // how many rows at most: int
+	ArgAhead    ArgKind = "ahead"     // how many rows a claim looks at to find as many as ArgLimit says that nobody has locked: int
 	ArgClock    ArgKind = "clock"     // the present of the program, as Field keeps it
 	ArgLow      ArgKind = "low"       // low bound of the key: Claim.Low
 	ArgToken    ArgKind = "token"     // a fresh random value, Claim.Token, or the key of Claim.BatchRow
@@ -278,6 +279,10 @@ const (
 	ArgParamList ArgKind = "param_list" // each element of Param
 	ArgParamNil  ArgKind = "param_nil"  // bool: Param, a list, is nil
 )
+
+// Of ArgAhead: so many times the limit, and so many more. Others that claim at the same time
+// have locked some of the first rows.
+const AheadTimes, AheadMore = 8, 100
 
 // Arg is one argument of a statement.
 type Arg struct {

@@ -35,6 +35,7 @@ type values struct {
 	Single    bool     // Limit is the literal 1
 	Pick      []string // what names a picked row
 	Joined    []string // picked rows joined to the table
+	Found     found    // where rows are found without locks before they are locked
 	KeyText   string   // the key as one text, to be hashed
 	Returning []string
 	Taken     []string // the columns of picked rows that the statement writes or returns, where picked rows are written themselves
@@ -91,6 +92,16 @@ type values struct {
 	// Clock is the present of the database as a text, and Ahead by how many seconds it is
 	// ahead of that of the program.
 	Clock, Ahead string
+}
+
+// found is how a claim finds ready rows before it locks them by their keys.
+type found struct {
+	Parts  [][]string // conditions: the rows of each part are found by themselves
+	Ahead  string     // how many of each are looked at
+	Picked []string   // what names a row and its place in the queue, named
+	Names  []string   // of these
+	Joined []string   // rows that were found joined to the table
+	Order  []string   // of rows that were found
 }
 
 // names are what the rows of a statement are called besides the table's own.

@@ -6,15 +6,10 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"math/rand/v2"
 	"slices"
 )
 
 var (
-	//go:embed sql/claim_pick.sql
-	claimPickFile string
-	claimPickSQL  = statement(claimPickFile)
-
 	//go:embed sql/claim_lock.sql
 	claimLockFile string
 	claimLockSQL  = statement(claimLockFile)
@@ -31,13 +26,13 @@ var (
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
 // more than limit; when nothing is ready it returns no jobs and a nil error.
 //
-// It reads candidates without locks and locks the rows it takes until it commits; workers that
-// want the same rows wait for each other. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again.
+// It locks the rows it takes until it commits and passes over rows that others hold. A worker
+// that dies leaves its jobs running until their claim expires; then Recover makes them ready
+// again.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/claim_pick.sql, sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
@@ -45,58 +40,28 @@ func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {
 	limit = min(limit, mostJobs)
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
-	for round := 0; round < 8 && len(jobs) < limit; round++ {
-		missing := limit - len(jobs)
-		fetch := missing
-		if round > 0 {
-			fetch = 4 * missing // others are at the head of the queue as well
-		}
-		var found, taken []Job
-		err = q.retry(ctx, "claim", func(db DBTX) (err error) {
-			found, err = query(ctx, db, scanCandidate, claimPickSQL, fetch)
-			return err
-		})
+	err = q.transact(ctx, "claim", func(db DBTX) (err error) {
+		jobs = nil
+		found, err := query(ctx, db, scanCandidate, claimLockSQL, 8*limit+100, limit)
 		if err != nil || len(found) == 0 {
-			break
-		}
-		if round > 0 {
-			rand.Shuffle(len(found), func(i, k int) {
-				found[i], found[k] = found[k], found[i]
-			})
-		}
-		tried := found[:min(missing, len(found))]
-		err = q.transact(ctx, "claim", func(db DBTX) (err error) {
-			taken = nil
-			free, err := query(ctx, db, scanCandidate, claimLockSQL,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(tried, func(j Job) []any { return []any{j.ID} })},
-			)
-			if err != nil || len(free) == 0 {
-				return err
-			}
-			if _, err = exec(ctx, db, claimSQL,
-				q.worker,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.ID} })},
-			); err != nil {
-				return err
-			}
-			taken, err = query(ctx, db, scanJob, claimReadSQL,
-				list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(free, func(j Job) []any { return []any{j.ID} })},
-			)
 			return err
-		})
-		if err != nil {
-			break
 		}
-		jobs = append(jobs, taken...)
-		if len(taken) == len(found) && len(found) < fetch {
-			break // there are no more
+		if _, err = exec(ctx, db, claimSQL,
+			q.worker,
+			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+		); err != nil {
+			return err
 		}
-	}
-	if err != nil && (len(jobs) == 0 || q.begin == nil) {
+		jobs, err = query(ctx, db, scanJob, claimReadSQL,
+			list{first: "(id = ?", more: " OR id = ?", pad: true, rows: column(found, func(j Job) []any { return []any{j.ID} })},
+		)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(jobs, queueOrder)
-	return jobs, nil // an error after jobs were taken will come again
+	return jobs, err
 }
 
 // queueOrder compares jobs by their place in the queue; a statement returns them in any order.

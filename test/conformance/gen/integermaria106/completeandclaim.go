@@ -7,26 +7,33 @@ import (
 	"errors"
 )
 
-// CompleteAndClaim completes done, then takes up to limit further jobs.
+// CompleteAndClaim completes done and takes up to limit further jobs, in one transaction.
 //
 // When the claims of some of done were lost, the error is an ErrLost that names them; everything
 // else happened all the same and the jobs are returned with that error.
 //
-// Both take their own locks and commit by themselves. A crash between the two leaves done
-// completed and nothing claimed.
+// It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
+// neither; what was claimed stays so, as after Claim.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_pick.sql, sql/claim_lock.sql,
-// sql/claim.sql and sql/claim_read.sql.
+// Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_lock.sql, sql/claim.sql and
+// sql/claim_read.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
-	err = q.Complete(ctx, done...)
-	if err != nil && !errors.Is(err, ErrLost) {
+	ctx = q.hook.Before(ctx, "complete and claim")
+	defer func() { q.hook.After(ctx, "complete and claim", len(done)+len(jobs), err) }()
+	var gone error
+	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
+		within := *q
+		within.db, within.begin, within.hook = db, nil, noHook{}
+		if gone = within.Complete(ctx, done...); gone != nil && !errors.Is(gone, ErrLost) {
+			return gone
+		}
+		jobs, err = within.Claim(ctx, limit)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	jobs, claimErr := q.Claim(ctx, limit)
-	if claimErr != nil {
-		err = errors.Join(err, claimErr)
-	}
-	return jobs, err
+	return jobs, gone
 }

@@ -12,15 +12,16 @@
 //	failed   --Redrive---------> ready
 //	finished --Purge-----------> (deleted)
 //
-// Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+// Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones,
+// and then written by their keys.
 //
 // The fence is at level claimed: a job can only be settled while the row holds the time (and
 // worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless
 // the row was claimed twice at the very same moment.
 //
-// It reads candidates without locks and locks the rows it takes until it commits; workers that
-// want the same rows wait for each other. A worker that dies leaves its jobs running until their
-// claim expires; then Recover makes them ready again.
+// It locks the rows it takes until it commits and passes over rows that others hold. A worker
+// that dies leaves its jobs running until their claim expires; then Recover makes them ready
+// again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_integermaria106_ready and jobs_integermaria106_expired.

@@ -441,8 +441,6 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE renders ADD INDEX renders_ready (state, site, urgency DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE renders ADD INDEX renders_expired (until_at, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -1,4 +1,4 @@
--- Package blockq uses the table email_outbox as a queue of jobs on MariaDB 10.6 and later.
+-- Package blockq uses the table email_outbox as a queue of jobs on MariaDB 10.8 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
@@ -374,12 +374,12 @@ LIMIT  ?;
 -- verify: version
 -- locks: none
 SELECT /* blockq.Verify */
-       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 10.6')
+       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 10.8')
 FROM   DUAL
 WHERE  VERSION() NOT LIKE '%MariaDB%'
 OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
        + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
-       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 100600;
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 100800;
 
 -- sql/verify_columns.sql
 -- verify: columns
@@ -440,7 +440,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'email_outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 ALTER TABLE email_outbox ADD INDEX email_outbox_block_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

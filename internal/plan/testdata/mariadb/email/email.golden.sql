@@ -11,11 +11,11 @@
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_ready and email_outbox_expired.
 --
@@ -26,43 +26,39 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    MariaDB 10.6 cannot return the rows of an UPDATE
---   block        others do the same in plain statements, so a block must be asked for
+--   block        no index can give this order, and rows that are sorted are all locked first
 --   token        no index can give this order, and rows that are sorted are all locked first
---   lock_update  no index can give this order, and rows that are sorted are all locked first
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MariaDB has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, kind, priority DESC, created_at DESC, msg_id)
 -- isolation: read committed
--- arguments: 1: param kind string, 2: limit
+-- arguments: 1: param kind string, 2: ahead, 3: param kind string, 4: limit
 SELECT /* emailq.Claim */
-       msg_id
-FROM   email_outbox
-WHERE  state = 'N'
-AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
-AND    kind = ?
-ORDER  BY priority DESC, created_at DESC, msg_id
-LIMIT  ?;
-
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
--- isolation: read committed
--- arguments: 1: list MsgID, 2: param kind string
-SELECT /* emailq.Claim */
-       msg_id
-FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?)
-AND    state = 'N'
-AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
-AND    kind = ?
-FOR    UPDATE;
+       email_outbox.msg_id
+FROM   (
+           SELECT msg_id AS candidate_1, priority AS candidate_2,
+                  created_at AS candidate_3
+           FROM   email_outbox
+           WHERE  state = 'N'
+           AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
+           AND    kind = ?
+           ORDER  BY priority DESC, created_at DESC, msg_id
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN email_outbox FORCE INDEX (PRIMARY) ON email_outbox.msg_id = candidate.candidate_1
+WHERE  email_outbox.state = 'N'
+AND    (email_outbox.not_before <= UTC_TIMESTAMP(6) OR email_outbox.not_before IS NULL)
+AND    email_outbox.kind = ?
+ORDER  BY candidate.candidate_2 DESC, candidate.candidate_3 DESC, candidate.candidate_1
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -458,8 +454,6 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE email_outbox ADD INDEX email_outbox_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE email_outbox ADD INDEX email_outbox_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;

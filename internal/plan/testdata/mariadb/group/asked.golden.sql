@@ -8,13 +8,13 @@
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
 -- Of the jobs that are alike in tenant, one runs at once; a claim locks the row of tenants that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates calls_asked_ready and calls_asked_line.
 --
@@ -25,29 +25,31 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    MariaDB 10.6 cannot return the rows of an UPDATE
---   block        others do the same in plain statements, so a block must be asked for
+--   block        no index can give this order, and rows that are sorted are all locked first
 --   token        no index can give this order, and rows that are sorted are all locked first
---   lock_update  no index can give this order, and rows that are sorted are all locked first
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MariaDB has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: lock_update comes first
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: rows of one priority are taken as they came, by column "id"
 -- note: a row whose column "tenant" is null belongs to no group
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
--- arguments: 1: param kind string, 2: param kind string, 3: limit
+-- arguments: 1: param kind string, 2: param kind string, 3: ahead, 4: param kind string, 5: param kind string, 6: limit
 SELECT /* askedq.Claim */
-       id, part
-FROM   calls
-WHERE  state = 'new'
-AND    kind = ?
-AND    ((tenant IS NULL OR tenant = '*')
+       calls.id, calls.part
+FROM   (
+           SELECT id AS candidate_1, part AS candidate_2, weight AS candidate_3
+           FROM   calls
+           WHERE  state = 'new'
+           AND    kind = ?
+           AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
                FROM   calls AS other
                WHERE  other.tenant = calls.tenant
@@ -60,39 +62,46 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.kind = ?
                AND    (other.weight > calls.weight OR other.weight = calls.weight AND (other.id < calls.id OR other.id = calls.id AND other.part < calls.part))
                LIMIT  1) IS NULL))
-ORDER  BY weight DESC, id, part
-LIMIT  ?;
+           ORDER  BY weight DESC, id, part
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN calls FORCE INDEX (PRIMARY) ON calls.id = candidate.candidate_1
+                     AND calls.part = candidate.candidate_2
+WHERE  calls.state = 'new'
+AND    calls.kind = ?
+AND    ((calls.tenant IS NULL OR calls.tenant = '*')
+           OR ((SELECT 1
+               FROM   calls AS other
+               WHERE  other.tenant = calls.tenant
+               AND    other.state = 'busy'
+               LIMIT  1) IS NULL
+           AND (SELECT 1
+               FROM   calls AS other
+               WHERE  other.tenant = calls.tenant
+               AND    other.state = 'new'
+               AND    other.kind = ?
+               AND    (other.weight > calls.weight OR other.weight = calls.weight AND (other.id < calls.id OR other.id = calls.id AND other.part < calls.part))
+               LIMIT  1) IS NULL))
+ORDER  BY candidate.candidate_3 DESC, candidate.candidate_1, candidate.candidate_2
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
 
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it returns, and the row of tenants for each group that they are of, until commit; waits for rows that are locked
+-- sql/claim_group.sql
+-- claim: locks the groups of the rows that claim_lock.sql locked
+-- locks: the row of tenants for each group, until commit; passes over groups that are locked
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID Part, 2: param kind string, 3: param kind string
+-- arguments: 1: list ID Part
 SELECT /* askedq.Claim */
        id, part
 FROM   calls FORCE INDEX (PRIMARY)
 WHERE  ((id = ? AND part = ?))
-AND    state = 'new'
-AND    kind = ?
-AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
-               FROM   calls AS other
-               WHERE  other.tenant = calls.tenant
-               AND    other.state = 'busy'
-               LIMIT  1) IS NULL
-           AND (SELECT 1
-               FROM   calls AS other
-               WHERE  other.tenant = calls.tenant
-               AND    other.state = 'new'
-               AND    other.kind = ?
-               AND    (other.weight > calls.weight OR other.weight = calls.weight AND (other.id < calls.id OR other.id = calls.id AND other.part < calls.part))
-               LIMIT  1) IS NULL))
 AND    ((tenant IS NULL OR tenant = '*')
            OR (SELECT 1
                FROM   tenants
                WHERE  id = calls.tenant
                FOR    UPDATE SKIP LOCKED) = 1)
+AND    tenant <=> tenant
 FOR    UPDATE;
 
 -- sql/claim_count.sql
@@ -386,8 +395,6 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE calls ADD INDEX calls_asked_ready (state, kind, weight DESC, id, part), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE calls ADD INDEX calls_asked_line (tenant, state, weight DESC, id, part), ALGORITHM=INPLACE, LOCK=NONE;

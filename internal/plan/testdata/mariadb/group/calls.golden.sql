@@ -1,4 +1,4 @@
--- Package callsq uses the table calls as a queue of jobs on MariaDB 10.6 and later.
+-- Package callsq uses the table calls as a queue of jobs on MariaDB 10.8 and later.
 --
 -- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> running
@@ -313,12 +313,12 @@ LIMIT  ?;
 -- verify: version
 -- locks: none
 SELECT /* callsq.Verify */
-       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 10.6')
+       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 10.8')
 FROM   DUAL
 WHERE  VERSION() NOT LIKE '%MariaDB%'
 OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
        + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
-       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 100600;
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 100800;
 
 -- sql/verify_columns.sql
 -- verify: columns
@@ -375,7 +375,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'calls'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 ALTER TABLE calls ADD INDEX calls_ready (state, kind, weight DESC, id, part), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

@@ -10,13 +10,13 @@
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
 -- Of the jobs that are alike in tenant, at most 2 run at once; a claim locks the row of tenants that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_line and hooks_expired.
 --
@@ -27,27 +27,29 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    MariaDB 10.6 cannot return the rows of an UPDATE
---   block        no column can hold the key of a batch, by which a block reads it back
+--   block        no index can give this order, and rows that are sorted are all locked first
 --   token        no index can give this order, and rows that are sorted are all locked first
---   lock_update  no index can give this order, and rows that are sorted are all locked first
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MariaDB has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: lock_update comes first
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, kind, weight DESC, id)
 -- isolation: read committed
--- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
+-- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: ahead, 5: param kind string, 6: param kind string, 7: param kind string, 8: limit
 SELECT /* hooksq.Claim */
-       id
-FROM   hooks
-WHERE  state = 'new'
-AND    kind = ?
-AND    ((tenant IS NULL OR tenant = '*')
+       hooks.id
+FROM   (
+           SELECT id AS candidate_1, weight AS candidate_2
+           FROM   hooks
+           WHERE  state = 'new'
+           AND    kind = ?
+           AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
@@ -65,44 +67,50 @@ AND    ((tenant IS NULL OR tenant = '*')
                AND    other.state = 'new'
                AND    other.kind = ?
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
-ORDER  BY weight DESC, id
-LIMIT  ?;
+           ORDER  BY weight DESC, id
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN hooks FORCE INDEX (PRIMARY) ON hooks.id = candidate.candidate_1
+WHERE  hooks.state = 'new'
+AND    hooks.kind = ?
+AND    ((hooks.tenant IS NULL OR hooks.tenant = '*')
+           OR ((SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = ?
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
+               LIMIT  1 OFFSET 1) IS NULL
+           AND 2 > (SELECT count(*)
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'new'
+               AND    other.kind = ?
+               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
+ORDER  BY candidate.candidate_2 DESC, candidate.candidate_1
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
 
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it returns, and the row of tenants for each group that they are of, until commit; waits for rows that are locked
+-- sql/claim_group.sql
+-- claim: locks the groups of the rows that claim_lock.sql locked
+-- locks: the row of tenants for each group, until commit; passes over groups that are locked
 -- index: the key
 -- isolation: read committed
--- arguments: 1: list ID, 2: param kind string, 3: param kind string, 4: param kind string
+-- arguments: 1: list ID
 SELECT /* hooksq.Claim */
        id
 FROM   hooks FORCE INDEX (PRIMARY)
 WHERE  (id = ?)
-AND    state = 'new'
-AND    kind = ?
-AND    ((tenant IS NULL OR tenant = '*')
-           OR ((SELECT 1
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = ?
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
-               LIMIT  1 OFFSET 1) IS NULL
-           AND 2 > (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'busy')
-           + (SELECT count(*)
-               FROM   hooks AS other
-               WHERE  other.tenant = hooks.tenant
-               AND    other.state = 'new'
-               AND    other.kind = ?
-               AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id))))
 AND    ((tenant IS NULL OR tenant = '*')
            OR (SELECT 1
                FROM   tenants
                WHERE  id = hooks.tenant
                FOR    UPDATE SKIP LOCKED) = 1)
+AND    tenant <=> tenant
 FOR    UPDATE;
 
 -- sql/claim_count.sql
@@ -468,8 +476,6 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE hooks ADD INDEX hooks_ready (state, kind, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE hooks ADD INDEX hooks_line (tenant, state, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;

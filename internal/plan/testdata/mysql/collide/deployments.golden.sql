@@ -23,7 +23,7 @@
 --   partition    no shard column
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
---   token        no column can hold the key of a batch
+--   token        several values of state mean ready, so that rows are sorted, and rows that are sorted are all locked first
 -- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
@@ -36,14 +36,33 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (moved, id)
+-- index: (state, moved, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: ahead, 2: ahead, 3: limit
 SELECT /* deploymentsq.Claim */
-       id
-FROM   deployments
-WHERE  state IN ('waiting', 'again')
-ORDER  BY moved, id
+       deployments.id
+FROM   (
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT id AS candidate_1, moved AS candidate_2
+                      FROM   deployments
+                      WHERE  state = 'waiting'
+                      ORDER  BY moved, id
+                      LIMIT  ?
+                  ) AS candidate
+           UNION  ALL
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT id AS candidate_1, moved AS candidate_2
+                      FROM   deployments
+                      WHERE  state = 'again'
+                      ORDER  BY moved, id
+                      LIMIT  ?
+                  ) AS candidate
+       ) AS candidate
+       STRAIGHT_JOIN deployments FORCE INDEX (PRIMARY) ON deployments.id = candidate.candidate_1
+WHERE  deployments.state IN ('waiting', 'again')
+ORDER  BY candidate.candidate_2, candidate.candidate_1
 LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
@@ -191,14 +210,33 @@ FROM   deployments;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (moved, id)
+-- index: (state, moved, id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: limit, 2: limit, 3: limit
 SELECT /* deploymentsq.Peek */
-       id, site, CAST(UNIX_TIMESTAMP(moved) * 1000000 AS SIGNED)
-FROM   deployments
-WHERE  state IN ('waiting', 'again')
-ORDER  BY moved, id
+       deployments.id, deployments.site,
+       CAST(UNIX_TIMESTAMP(deployments.moved) * 1000000 AS SIGNED)
+FROM   (
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT id AS candidate_1, moved AS candidate_2
+                      FROM   deployments
+                      WHERE  state = 'waiting'
+                      ORDER  BY moved, id
+                      LIMIT  ?
+                  ) AS candidate
+           UNION  ALL
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT id AS candidate_1, moved AS candidate_2
+                      FROM   deployments
+                      WHERE  state = 'again'
+                      ORDER  BY moved, id
+                      LIMIT  ?
+                  ) AS candidate
+       ) AS candidate
+       STRAIGHT_JOIN deployments FORCE INDEX (PRIMARY) ON deployments.id = candidate.candidate_1
+ORDER  BY candidate.candidate_2, candidate.candidate_1
 LIMIT  ?;
 
 -- sql/verify_version.sql
@@ -264,7 +302,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'deployments'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
-ALTER TABLE deployments ADD INDEX deployments_ready (moved, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- serves Claim: the ready rows of each value in queue order, so that finished rows cost nothing
+ALTER TABLE deployments ADD INDEX deployments_ready (state, moved, id), ALGORITHM=INPLACE, LOCK=NONE;

@@ -784,8 +784,6 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE outbox ADD INDEX outbox_sms_ready (state, priority DESC, inserted_at, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE outbox ADD INDEX outbox_sms_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;

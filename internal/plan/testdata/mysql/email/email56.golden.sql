@@ -459,8 +459,6 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE email_outbox ADD INDEX email_outbox_email56_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE email_outbox ADD INDEX email_outbox_email56_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;

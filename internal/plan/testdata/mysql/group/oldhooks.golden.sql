@@ -469,8 +469,6 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE hooks ADD INDEX hooks_oldhooks_ready (state, kind, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE hooks ADD INDEX hooks_oldhooks_line (tenant, state, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;

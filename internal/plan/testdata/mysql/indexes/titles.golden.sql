@@ -9,11 +9,11 @@
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates titles_ready and titles_expired.
 --
@@ -26,39 +26,34 @@
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
 --   token        no index holds column title whole, which is tinytext, so that ready rows are sorted, and rows that are sorted are all locked first
---   lock_update  no index holds column title whole, which is tinytext, so that ready rows are sorted, and rows that are sorted are all locked first
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: column "title" is tinytext, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
 
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: ahead, 2: limit
 SELECT /* titlesq.Claim */
-       id
-FROM   titles
-WHERE  state = 'r'
-ORDER  BY title, id
-LIMIT  ?;
-
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* titlesq.Claim */
-       id
-FROM   titles FORCE INDEX (PRIMARY)
-WHERE  (id IN (?))
-AND    state = 'r'
-FOR    UPDATE;
+       titles.id
+FROM   (
+           SELECT id AS candidate_1, title AS candidate_2
+           FROM   titles
+           WHERE  state = 'r'
+           ORDER  BY title, id
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN titles FORCE INDEX (PRIMARY) ON titles.id = candidate.candidate_1
+WHERE  titles.state = 'r'
+ORDER  BY candidate.candidate_2, candidate.candidate_1
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked

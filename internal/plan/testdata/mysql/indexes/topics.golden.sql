@@ -7,11 +7,11 @@
 -- 	running  --Requeue---------> ready
 -- 	running  --Extend----------> running
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -22,42 +22,37 @@
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
 --   token        no index holds column topic whole, which is text, so that ready rows are sorted, and rows that are sorted are all locked first
---   lock_update  no index holds column topic whole, which is text, so that ready rows are sorted, and rows that are sorted are all locked first
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a row whose claim has run out is claimed again, since nothing but column "till" says which rows run (expired=claim)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: no order is said: rows are taken in the order of the key, id
 -- note: column "topic" is text, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
 
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
--- arguments: 1: param topic string, 2: limit
+-- arguments: 1: param topic string, 2: ahead, 3: param topic string, 4: limit
 SELECT /* topicsq.Claim */
-       id
-FROM   topics FORCE INDEX (`PRIMARY`)
-WHERE  (till <= NOW(6) OR till IS NULL)
-AND    topic = ?
-ORDER  BY id
-LIMIT  ?;
-
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID, 2: param topic string
-SELECT /* topicsq.Claim */
-       id
-FROM   topics FORCE INDEX (PRIMARY)
-WHERE  (id IN (?))
-AND    (till <= NOW(6) OR till IS NULL)
-AND    topic = ?
-FOR    UPDATE;
+       topics.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   topics FORCE INDEX (`PRIMARY`)
+           WHERE  (till <= NOW(6) OR till IS NULL)
+           AND    topic = ?
+           ORDER  BY id
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN topics FORCE INDEX (PRIMARY) ON topics.id = candidate.candidate_1
+WHERE  (topics.till <= NOW(6) OR topics.till IS NULL)
+AND    topics.topic = ?
+ORDER  BY candidate.candidate_1
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked

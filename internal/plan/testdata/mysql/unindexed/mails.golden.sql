@@ -7,11 +7,11 @@
 -- 	running  --Requeue---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
 --
@@ -24,42 +24,37 @@
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
 --   token        no index holds column kind whole, which is tinytext, so that ready rows are sorted, and rows that are sorted are all locked first
---   lock_update  no index holds column kind whole, which is tinytext, so that ready rows are sorted, and rows that are sorted are all locked first
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: column "kind" is tinytext, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
 
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state)
 -- isolation: read committed
--- arguments: 1: param kind string, 2: limit
+-- arguments: 1: param kind string, 2: ahead, 3: param kind string, 4: limit
 SELECT /* mailsq.Claim */
-       id
-FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
-WHERE  state = 'new'
-AND    kind = ?
-ORDER  BY id
-LIMIT  ?;
-
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID, 2: param kind string
-SELECT /* mailsq.Claim */
-       id
-FROM   mails FORCE INDEX (PRIMARY)
-WHERE  (id IN (?))
-AND    state = 'new'
-AND    kind = ?
-FOR    UPDATE;
+       mails.id
+FROM   (
+           SELECT id AS candidate_1
+           FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
+           WHERE  state = 'new'
+           AND    kind = ?
+           ORDER  BY id
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN mails FORCE INDEX (PRIMARY) ON mails.id = candidate.candidate_1
+WHERE  mails.state = 'new'
+AND    mails.kind = ?
+ORDER  BY candidate.candidate_1
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked

@@ -7,11 +7,11 @@
 -- 	running  --Requeue---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates sums_ready.
 --
@@ -24,38 +24,33 @@
 --   returning    MySQL 8.4 cannot return the rows of an UPDATE
 --   block        MySQL has no anonymous blocks that give rows back
 --   token        no index can give this order, and rows that are sorted are all locked first
---   lock_update  no index can give this order, and rows that are sorted are all locked first
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
 --   advisory     MySQL has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (state, (urgency + extra), id)
 -- isolation: read committed
--- arguments: 1: limit
+-- arguments: 1: ahead, 2: limit
 SELECT /* sumsq.Claim */
-       id
-FROM   sums
-WHERE  state = 'N'
-ORDER  BY (urgency + extra), id
-LIMIT  ?;
-
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
--- isolation: read committed
--- arguments: 1: list ID
-SELECT /* sumsq.Claim */
-       id
-FROM   sums FORCE INDEX (PRIMARY)
-WHERE  (id IN (?))
-AND    state = 'N'
-FOR    UPDATE;
+       sums.id
+FROM   (
+           SELECT id AS candidate_1, (urgency + extra) AS candidate_2
+           FROM   sums
+           WHERE  state = 'N'
+           ORDER  BY (urgency + extra), id
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN sums FORCE INDEX (PRIMARY) ON sums.id = candidate.candidate_1
+WHERE  sums.state = 'N'
+ORDER  BY candidate.candidate_2, candidate.candidate_1
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
@@ -276,5 +271,3 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 ALTER TABLE sums ADD INDEX sums_ready (state, (urgency + extra), id), ALGORITHM=INPLACE, LOCK=SHARED;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.

@@ -3,8 +3,6 @@
 
 -- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE jobs ADD INDEX jobs_integermaria106_ready (state, priority DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Recover: claims that ran out
 ALTER TABLE jobs ADD INDEX jobs_integermaria106_expired (claimed_at, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -3,5 +3,3 @@
 
 -- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE buildrequests ADD INDEX buildrequests_ready (complete, builderid, priority DESC, submitted_at, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.

@@ -1,0 +1,180 @@
+-- Package postsq uses the table posts as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> held
+-- 	held     --Complete--------> done
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy hold: strategy=hold is asked for.
+--
+-- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
+--
+-- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+--
+-- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=hold is asked for
+--   lease_table  strategy=hold is asked for
+-- * hold         strategy=hold is asked for
+--   partition    strategy=hold is asked for
+--   returning    strategy=hold is asked for
+--   block        strategy=hold is asked for
+--   token        strategy=hold is asked for
+--   lock_update  strategy=hold is asked for
+--   advisory     strategy=hold is asked for
+--   guarded      strategy=hold is asked for
+--   pop          strategy=hold is asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready rows, held by their locks; nothing is written
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: held_list ID, 2: limit
+SELECT /* postsq.Claim */
+       id
+FROM   posts FORCE INDEX (`PRIMARY`)
+WHERE  state IN ('new', 'again')
+AND    NOT (id = ?)
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* postsq.Complete */
+       id
+FROM   posts FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state IN ('new', 'again')
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* postsq.Complete */ posts FORCE INDEX (PRIMARY)
+SET    state = 'sent'
+WHERE  (id IN (?))
+AND    state IN ('new', 'again');
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* postsq.Purge */ posts
+FROM   (
+           SELECT id
+           FROM   posts
+           WHERE  state = 'sent'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN posts ON posts.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* postsq.Enqueue */ INTO posts
+       (state)
+VALUES ('new');
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* postsq.Stats */
+       count(CASE WHEN state IN ('new', 'again') THEN 1 END) AS ready,
+       count(CASE WHEN state = 'sent' THEN 1 END) AS done
+FROM   posts;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* postsq.Peek */
+       id
+FROM   posts FORCE INDEX (`PRIMARY`)
+WHERE  state IN ('new', 'again')
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* postsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* postsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'int' AS type UNION ALL
+           SELECT 'state', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'posts'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* postsq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'posts'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT'
+UNION  ALL
+SELECT 'the server is one of a cluster, whose nodes do not see each other''s row locks; say cluster: true in qgen.yaml'
+FROM   DUAL
+WHERE  (SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE member_role = 'PRIMARY') > 1;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* postsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'PRIMARY' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'posts'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: PRIMARY serves already

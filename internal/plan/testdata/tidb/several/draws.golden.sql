@@ -1,0 +1,142 @@
+-- Package drawsq uses the table draws as a queue of jobs on TiDB 7.5 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the rows it takes until it commits; another claimer waits for it. A worker that dies loses the jobs it took.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates draws_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
+
+-- sql/claim_lock.sql
+-- claim: locks and reads ready rows, which claim.sql then deletes
+-- locks: the rows it returns, until commit; waits for rows that are locked
+-- index: (topic)
+-- isolation: read committed
+-- arguments: 1: param topic string, 2: ahead, 3: param topic string, 4: limit
+SELECT /* drawsq.Claim */
+       draws.id, draws.topic, draws.payload
+FROM   (
+           SELECT id AS candidate_1, RAND() AS candidate_2
+           FROM   draws
+           WHERE  topic = ?
+           ORDER  BY RAND()
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN draws FORCE INDEX (PRIMARY) ON draws.id = candidate.candidate_1
+WHERE  draws.topic = ?
+ORDER  BY candidate.candidate_2
+LIMIT  ?
+FOR    UPDATE;
+
+-- sql/claim.sql
+-- claim: ready to gone, of the rows that claim_lock.sql locked
+-- locks: the rows it deletes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+DELETE /* drawsq.Claim */ FROM draws
+WHERE  (id = ?);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Topic, 2: new Payload
+INSERT /* drawsq.Enqueue */ INTO draws
+       (topic, payload)
+VALUES (?, ?);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* drawsq.Stats */
+       count(*) AS ready
+FROM   draws;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (topic)
+-- isolation: read committed
+-- arguments: 1: param topic string, 2: limit
+SELECT /* drawsq.Peek */
+       id, topic, payload
+FROM   draws
+WHERE  topic = ?
+ORDER  BY RAND()
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* drawsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs TiDB 7.5')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%-TiDB-v%'
+OR     SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 2), '.', -1) < 705;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* drawsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'int' AS type UNION ALL
+           SELECT 'topic', 'varchar' UNION ALL
+           SELECT 'payload', 'text'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'draws'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* drawsq.Verify */
+       'tidb_txn_mode is not pessimistic; SET GLOBAL tidb_txn_mode = ''pessimistic'''
+FROM   DUAL
+WHERE  @@tidb_txn_mode <> 'pessimistic';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* drawsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'draws_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'draws'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows, which are then sorted: no index gives their order
+CREATE INDEX draws_ready ON draws (topic);

@@ -1,0 +1,352 @@
+-- Package parcelsq uses the table parcels as a queue of jobs on TiDB 7.5 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates parcels_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    TiDB 7.5 cannot return the rows of an UPDATE
+--   block        TiDB has no anonymous blocks that give rows back
+--   token        several values of state mean ready, so that rows are sorted, and rows that are sorted are all locked first
+--   lock_update  TiDB 7.5 cannot pass over locked rows
+--   advisory     TiDB has no locks on numbers
+-- * guarded      the old state is compared when a row is taken
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, site, number
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (state, held, site, number)
+-- isolation: read committed
+-- arguments: 1: limit, 2: limit, 3: limit, 4: limit, 5: limit
+SELECT /* parcelsq.Claim */
+       parcels.site, parcels.number
+FROM   (
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT site AS candidate_1, number AS candidate_2
+                      FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+                      WHERE  state = 0
+                      AND    held IS NULL
+                      ORDER  BY site, number
+                      LIMIT  ?
+                  ) AS candidate
+           UNION  ALL
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT site AS candidate_1, number AS candidate_2
+                      FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+                      WHERE  state = 0
+                      AND    held = 0
+                      ORDER  BY site, number
+                      LIMIT  ?
+                  ) AS candidate
+           UNION  ALL
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT site AS candidate_1, number AS candidate_2
+                      FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+                      WHERE  state = 1
+                      AND    held IS NULL
+                      ORDER  BY site, number
+                      LIMIT  ?
+                  ) AS candidate
+           UNION  ALL
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT site AS candidate_1, number AS candidate_2
+                      FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+                      WHERE  state = 1
+                      AND    held = 0
+                      ORDER  BY site, number
+                      LIMIT  ?
+                  ) AS candidate
+       ) AS candidate
+       STRAIGHT_JOIN parcels FORCE INDEX (PRIMARY) ON parcels.site = candidate.candidate_1
+                     AND parcels.number = candidate.candidate_2
+ORDER  BY candidate.candidate_1, candidate.candidate_2
+LIMIT  ?;
+
+-- sql/claim_lock.sql
+-- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Site Number
+SELECT /* parcelsq.Claim */
+       site, number
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((site = ? AND number = ?))
+AND    state IN (0, 1)
+AND    (held IS NULL OR held = 0)
+FOR    UPDATE;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: token Mark, 2: list Site Number
+UPDATE /* parcelsq.Claim */ parcels FORCE INDEX (PRIMARY)
+SET    state = 2,
+       mark = ?
+WHERE  ((site = ? AND number = ?));
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Site Number
+SELECT /* parcelsq.Claim */
+       site, number, mark
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((site = ? AND number = ?));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: mark as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Site Number Mark
+SELECT /* parcelsq.Complete */
+       site, number
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((site = ? AND number = ? AND mark = ?))
+AND    state = 2
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Site Number Mark
+UPDATE /* parcelsq.Complete */ parcels FORCE INDEX (PRIMARY)
+SET    state = 3
+WHERE  ((site = ? AND number = ? AND mark = ?))
+AND    state = 2;
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: mark as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Site Number Mark
+SELECT /* parcelsq.Fail */
+       site, number
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((site = ? AND number = ? AND mark = ?))
+AND    state = 2
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Site Number Mark
+UPDATE /* parcelsq.Fail */ parcels FORCE INDEX (PRIMARY)
+SET    state = 0,
+       mark = NULL
+WHERE  ((site = ? AND number = ? AND mark = ?))
+AND    state = 2;
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: mark as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Site Number Mark
+SELECT /* parcelsq.Requeue */
+       site, number
+FROM   parcels FORCE INDEX (PRIMARY)
+WHERE  ((site = ? AND number = ? AND mark = ?))
+AND    state = 2
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list Site Number Mark
+UPDATE /* parcelsq.Requeue */ parcels FORCE INDEX (PRIMARY)
+SET    state = 0,
+       mark = NULL
+WHERE  ((site = ? AND number = ? AND mark = ?))
+AND    state = 2;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* parcelsq.Purge */ FROM parcels
+WHERE  state = 3
+LIMIT  ?;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Site, 2: new Number
+INSERT /* parcelsq.Enqueue */ INTO parcels
+       (site, number, state)
+VALUES (?, ?, 0);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Site Number
+INSERT /* parcelsq.EnqueueMany */ INTO parcels
+       (site, number, state)
+VALUES (?, ?, 0);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* parcelsq.Stats */
+       count(CASE WHEN state IN (0, 1) AND (held IS NULL OR held = 0) THEN 1 END) AS ready,
+       count(CASE WHEN state = 2 THEN 1 END) AS running,
+       count(CASE WHEN state = 3 THEN 1 END) AS done
+FROM   parcels;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, held, site, number)
+-- isolation: read committed
+-- arguments: 1: limit, 2: limit, 3: limit, 4: limit, 5: limit
+SELECT /* parcelsq.Peek */
+       parcels.site, parcels.number
+FROM   (
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT site AS candidate_1, number AS candidate_2
+                      FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+                      WHERE  state = 0
+                      AND    held IS NULL
+                      ORDER  BY site, number
+                      LIMIT  ?
+                  ) AS candidate
+           UNION  ALL
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT site AS candidate_1, number AS candidate_2
+                      FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+                      WHERE  state = 0
+                      AND    held = 0
+                      ORDER  BY site, number
+                      LIMIT  ?
+                  ) AS candidate
+           UNION  ALL
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT site AS candidate_1, number AS candidate_2
+                      FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+                      WHERE  state = 1
+                      AND    held IS NULL
+                      ORDER  BY site, number
+                      LIMIT  ?
+                  ) AS candidate
+           UNION  ALL
+           SELECT candidate_1, candidate_2
+           FROM   (
+                      SELECT site AS candidate_1, number AS candidate_2
+                      FROM   parcels IGNORE INDEX FOR ORDER BY (PRIMARY)
+                      WHERE  state = 1
+                      AND    held = 0
+                      ORDER  BY site, number
+                      LIMIT  ?
+                  ) AS candidate
+       ) AS candidate
+       STRAIGHT_JOIN parcels FORCE INDEX (PRIMARY) ON parcels.site = candidate.candidate_1
+                     AND parcels.number = candidate.candidate_2
+ORDER  BY candidate.candidate_1, candidate.candidate_2
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* parcelsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs TiDB 7.5')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%-TiDB-v%'
+OR     SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 2), '.', -1) < 705;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* parcelsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'site' AS name, 'int' AS type UNION ALL
+           SELECT 'number', 'int' UNION ALL
+           SELECT 'state', 'int' UNION ALL
+           SELECT 'held', 'int' UNION ALL
+           SELECT 'mark', 'char'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'parcels'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* parcelsq.Verify */
+       'tidb_txn_mode is not pessimistic; SET GLOBAL tidb_txn_mode = ''pessimistic'''
+FROM   DUAL
+WHERE  @@tidb_txn_mode <> 'pessimistic';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* parcelsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'parcels_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'parcels'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: the ready rows of each value in queue order, so that finished rows cost nothing
+CREATE INDEX parcels_ready ON parcels (state, held, site, number);
