@@ -89,7 +89,7 @@ FOR    UPDATE SKIP LOCKED;
 -- sql/claim_group.sql
 -- claim: locks the groups of the rows that claim_lock.sql locked
 -- locks: the row of tenants for each group, until commit; passes over groups that are locked
--- index: the key
+-- index: the key; tenant <=> tenant always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Part
 SELECT /* askedq.Claim */

@@ -70,7 +70,7 @@ WHERE  (id IN (?));
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: till as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; till <=> till always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Till
 SELECT /* heldq.Complete */
@@ -84,7 +84,7 @@ FOR    UPDATE;
 -- complete: running to done
 -- fence: till as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; till <=> till always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Till
 DELETE /* heldq.Complete */ held
@@ -96,7 +96,7 @@ AND    till <=> till;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: till as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; till <=> till always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Till
 SELECT /* heldq.Fail */
@@ -121,7 +121,7 @@ WHERE  ((id, till) IN ((?, ?)));
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: till as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; till <=> till always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Till
 SELECT /* heldq.Requeue */
@@ -146,7 +146,7 @@ WHERE  ((id, till) IN ((?, ?)));
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: till as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; till <=> till always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Till
 SELECT /* heldq.Extend */

@@ -77,7 +77,7 @@ WHERE  (id IN (?));
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- fence: tries as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; `until` <=> `until` always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 SELECT /* seenq.Complete */
@@ -91,7 +91,7 @@ FOR    UPDATE;
 -- complete: running to done
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; `until` <=> `until` always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 DELETE /* seenq.Complete */ seen
@@ -103,7 +103,7 @@ AND    `until` <=> `until`;
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- fence: tries as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; `until` <=> `until` always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 SELECT /* seenq.Fail */
@@ -128,7 +128,7 @@ WHERE  ((id, tries) IN ((?, ?)));
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
 -- fence: tries as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; `until` <=> `until` always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 SELECT /* seenq.Fail */
@@ -142,7 +142,7 @@ FOR    UPDATE;
 -- fail: running to failed
 -- fence: tries as the claim left it
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: the key; `until` <=> `until` always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 DELETE /* seenq.Fail */ seen
@@ -154,7 +154,7 @@ AND    `until` <=> `until`;
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- fence: tries as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; `until` <=> `until` always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 SELECT /* seenq.Requeue */
@@ -180,7 +180,7 @@ WHERE  ((id, tries) IN ((?, ?)));
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
 -- fence: tries as the claim left it
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: the key; `until` <=> `until` always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID Tries
 SELECT /* seenq.Extend */

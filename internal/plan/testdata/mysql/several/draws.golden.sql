@@ -49,7 +49,7 @@ FOR    UPDATE SKIP LOCKED;
 -- sql/claim.sql
 -- claim: ready to gone, of the rows that claim_lock.sql locked
 -- locks: the rows it deletes, until commit
--- index: the key
+-- index: the key; topic <=> topic always holds and keeps the server from scanning the index alone
 -- isolation: read committed
 -- arguments: 1: list ID
 DELETE /* drawsq.Claim */ draws
