@@ -236,7 +236,12 @@ func (b *binding) markCore() {
 
 // addTaken adds the tests of a row whose claim is good.
 func (b *binding) addTaken(r *role) {
+	ready := b.toldReady()
 	switch free := b.claims.free[r]; {
+	case ready != nil && !r.has("free"):
+		if c := b.runOut()[0].Column; !c.NotNull && c != ready.Column {
+			b.note("column %q may be null: a row that runs by its status and has no time there is never claimed again; free=null takes it at once", c.Name)
+		}
 	case endsNow(free):
 		b.add(Running, Test{Column: r.column, Op: Greater, Values: []Value{{Kind: Now}}}, true)
 	case len(free) > 0:
@@ -252,9 +257,7 @@ func (b *binding) addTaken(r *role) {
 // only the clock tells it.
 func endsNow(free []Value) bool { return len(free) > 0 && free[0].Kind == Now }
 
-// freeOrRunOut tests a row that nobody has, or whose claim has run out. Where the status
-// tells that nobody has it, what the column of the claim holds does not matter: other
-// programs may leave the time of the last claim there.
+// freeOrRunOut tests a row that nobody has, or whose claim has run out.
 func (b *binding) freeOrRunOut(r *role) []Test {
 	k := &b.claims
 	list := b.runOut()
@@ -262,10 +265,16 @@ func (b *binding) freeOrRunOut(r *role) []Test {
 		return nil
 	}
 	or := func(t Test) { list[0].Or = append(list[0].Or, t) }
+	ready := b.toldReady()
+	if ready != nil {
+		or(*ready)
+	}
 	switch free := k.free[r]; {
-	case len(free) == 0:
+	case len(free) == 0, ready != nil && !r.has("free"):
 	case !endsNow(free):
-		or(isFree(r.column, free))
+		if t := isFree(r.column, free); ready == nil || !sameTest(t, *ready) {
+			or(t)
+		}
 	default:
 		if list[0].Column != r.column { // but its heartbeat
 			or(Test{Column: r.column, Op: LessEqual, Values: []Value{{Kind: Now}}})
@@ -274,15 +283,17 @@ func (b *binding) freeOrRunOut(r *role) []Test {
 			or(Test{Column: r.column, Op: IsNull})
 		}
 	}
-	if ready := b.toldReady(); ready != nil && !k.visible && !slices.ContainsFunc(list[0].Or, func(t Test) bool { return sameTest(t, *ready) }) {
-		or(*ready)
-	}
 	return list
 }
 
 // toldReady returns the test of the status column that tells ready rows from running ones;
-// nil when no column by itself does.
+// nil when no column by itself does, or when a ready row may have to wait for its time. What
+// the column of the claim holds does not matter then, unless free= says so: other programs
+// may leave the time of the last claim there, or write none.
 func (b *binding) toldReady() *Test {
+	if b.claims.visible {
+		return nil
+	}
 	for _, s := range b.status {
 		ready, ok := s.tests[Ready]
 		if running, runs := s.tests[Running]; ok && runs && disjointStates([]Test{ready}, []Test{running}) {

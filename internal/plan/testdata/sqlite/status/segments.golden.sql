@@ -27,6 +27,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
+-- note: column "since" may be null: a row that runs by its status and has no time there is never claimed again; free=null takes it at once
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "since", which counts whole seconds: two claims within one second look alike
 
@@ -41,7 +42,7 @@ SET    owner = ?1,
 WHERE  id IN (
            SELECT id
            FROM   segments
-           WHERE  (since <= unixepoch() - 10 OR since IS NULL OR owner IS NULL)
+           WHERE  (since <= unixepoch() - 10 OR owner IS NULL)
            ORDER  BY id
            LIMIT  ?2)
 RETURNING id, owner, since;
@@ -57,7 +58,7 @@ SET    owner = ?1,
 WHERE  id = (
            SELECT id
            FROM   segments
-           WHERE  (since <= unixepoch() - 10 OR since IS NULL OR owner IS NULL)
+           WHERE  (since <= unixepoch() - 10 OR owner IS NULL)
            ORDER  BY id
            LIMIT  1)
 RETURNING id, owner, since;
@@ -74,8 +75,7 @@ WHERE  (id, since, owner) IN (
                   json_extract(value, '$[1]') AS since_held,
                   json_extract(value, '$[2]') AS owner_held
            FROM   json_each(?1))
-AND    +(owner IS NOT NULL
-      AND    since IS NOT NULL)
+AND    +(owner IS NOT NULL)
 RETURNING id;
 
 -- sql/retry.sql
@@ -96,8 +96,7 @@ FROM   (
 WHERE  id = id_held
 AND    +(since = since_held
       AND    owner = owner_held
-      AND    owner IS NOT NULL
-      AND    since IS NOT NULL)
+      AND    owner IS NOT NULL)
 RETURNING id;
 
 -- sql/requeue.sql
@@ -118,8 +117,7 @@ FROM   (
 WHERE  id = id_held
 AND    +(since = since_held
       AND    owner = owner_held
-      AND    owner IS NOT NULL
-      AND    since IS NOT NULL)
+      AND    owner IS NOT NULL)
 RETURNING id;
 
 -- sql/extend.sql
@@ -139,8 +137,7 @@ FROM   (
 WHERE  id = id_held
 AND    +(since = since_held
       AND    owner = owner_held
-      AND    owner IS NOT NULL
-      AND    since IS NOT NULL)
+      AND    owner IS NOT NULL)
 RETURNING id, since;
 
 -- sql/enqueue.sql
@@ -155,10 +152,10 @@ RETURNING id;
 -- locks: none
 -- index: none; it reads the whole table
 SELECT /* segmentsq.Stats */
-       count(*) FILTER (WHERE (since <= unixepoch() - 10 OR since IS NULL OR owner IS NULL)) AS ready,
-       count(*) FILTER (WHERE owner IS NOT NULL AND since IS NOT NULL AND since > unixepoch() - 10) AS running,
-       count(*) FILTER (WHERE owner IS NOT NULL AND since IS NOT NULL AND since <= unixepoch() - 10) AS expired,
-       (unixepoch() - min(since) FILTER (WHERE owner IS NOT NULL AND since IS NOT NULL AND since > unixepoch() - 10)) AS oldest_running
+       count(*) FILTER (WHERE (since <= unixepoch() - 10 OR owner IS NULL)) AS ready,
+       count(*) FILTER (WHERE owner IS NOT NULL AND since > unixepoch() - 10) AS running,
+       count(*) FILTER (WHERE owner IS NOT NULL AND since <= unixepoch() - 10) AS expired,
+       (unixepoch() - min(since) FILTER (WHERE owner IS NOT NULL AND since > unixepoch() - 10)) AS oldest_running
 FROM   segments;
 
 -- sql/peek.sql
@@ -169,7 +166,7 @@ FROM   segments;
 SELECT /* segmentsq.Peek */
        id
 FROM   segments
-WHERE  (since <= unixepoch() - 10 OR since IS NULL OR owner IS NULL)
+WHERE  (since <= unixepoch() - 10 OR owner IS NULL)
 ORDER  BY id
 LIMIT  ?1;
 
