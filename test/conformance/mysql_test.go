@@ -33,7 +33,7 @@ func mysqlFamily(engine, skips, descends string, c *cluster) family {
 		skips: skips, descends: descends, cluster: c,
 		strategies: []chosen{
 			{"token", func(s *subject) bool { return s.shape.fence == "token" }},
-			{"guarded", func(s *subject) bool { return !s.skipsLocked() || s.unordered() }},
+			{"guarded", func(s *subject) bool { return !s.skipsLocked() }},
 			{"lock_update", nil},
 		},
 		isolation: "read committed",
@@ -345,7 +345,7 @@ func plansMySQL(t *testing.T, x *table) {
 			locks := strings.Contains(query, "FOR    UPDATE") || !strings.HasPrefix(query, "SELECT")
 			for _, s := range steps {
 				switch {
-				case locks && strings.Contains(s.extra, "filesort"):
+				case locks && strings.Contains(s.extra, "filesort") && !strings.HasPrefix(s.table, "<"): // rows that were read without locks
 					t.Errorf("a claim of %d jobs sorts what it locks: %v\n%s", size, steps, query)
 				case s.access == "ALL" && s.table == "jobs" && x.shape.finish != "" && x.strategy() != "partition":
 					t.Errorf("a claim of %d jobs reads the whole table: %v\n%s", size, steps, query)
