@@ -780,8 +780,8 @@ func (b *builder) explainMove(t *queue.Transition) string {
 var moves = map[queue.TransitionName][2]string{
 	queue.Enqueue: {"", "ready"}, queue.Claim: {"ready", "running"}, queue.Start: {"claimed", "running"},
 	queue.Finish: {"running", "done"}, queue.Retry: {"running", "ready"}, queue.Release: {"running", "ready"},
-	queue.Fail: {"running", "failed"}, queue.Renew: {"running", "running"}, queue.Recover: {"running", "ready"},
-	queue.GiveUp: {"running", "failed"}, queue.Redrive: {"failed", "ready"}, queue.Purge: {"finished", ""},
+	queue.Fail: {"running", "failed"}, queue.Renew: {"running", "running"}, queue.Recover: {"expired", "ready"},
+	queue.GiveUp: {"expired", "failed"}, queue.Redrive: {"failed", "ready"}, queue.Purge: {"finished", ""},
 }
 
 // readable joins texts and names the arguments in them.

@@ -145,7 +145,10 @@ func (b *builder) locksAndCrash() {
 	if b.cluster && b.writesClaim() {
 		p.Locks += " The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again."
 	}
-	leaves := "A worker that dies leaves its jobs " + b.heldState()
+	leaves, makes := "A worker that dies leaves its jobs "+b.heldState(), "makes them ready again."
+	if b.spec.ExpiredFails {
+		makes = "lets them fail."
+	}
 	switch {
 	case p.Strategy == "offset":
 		p.Crash = "A consumer that dies leaves its claim until the lease ends; then the rows that the mark has not passed come again."
@@ -158,9 +161,9 @@ func (b *builder) locksAndCrash() {
 	case b.spec.Lease != nil && b.spec.Lease.ByClaim, b.side != nil && b.side.spec.Lease != nil:
 		p.Crash = leaves + " until their lease ends; then Claim takes them again."
 	case b.spec.Liveness != nil && b.spec.Lease == nil:
-		p.Crash = leaves + " until Recover, which goes by the workers that are alive, makes them ready again."
-	case b.spec.Transitions[queue.Recover] != nil && len(b.spec.Expired) > 0:
-		p.Crash = leaves + " until their claim expires; then Recover makes them ready again."
+		p.Crash = leaves + " until Recover, which goes by the workers that are alive, " + makes
+	case (b.spec.Transitions[queue.Recover] != nil || b.spec.ExpiredFails) && len(b.spec.Expired) > 0:
+		p.Crash = leaves + " until their claim expires; then Recover " + makes
 	default:
 		p.Crash = leaves + " for good: nothing in " + cmp.Or(plainText(p.Running), "the table") + " tells that it is gone."
 	}
@@ -319,7 +322,12 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	switch op {
 	case "Recover":
 		s.Doc = []string{"Recover makes up to limit jobs of dead workers ready again: " + b.whoIsDead() + "."}
-		if len(s.Steps) > 1 {
+		switch {
+		case b.spec.ExpiredFails:
+			s.Doc[0] = "Recover lets up to limit jobs of dead workers fail, which are not run again: " + b.whoIsDead() + "."
+		case b.onlyGivesUp():
+			s.Doc[0] = "Recover lets up to limit jobs of dead workers fail: " + b.whoIsDead() + " and that have no tries left. Others are claimed again."
+		case len(s.Steps) > 1:
 			s.Doc[0] += " Those without tries left become failed."
 		}
 		if text := b.alsoDoes(queue.Recover); text != "" {
@@ -361,6 +369,11 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		end = b.rollBack(queue.Purge)
 	}
 	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+end)
+}
+
+// onlyGivesUp reports whether Recover makes no row ready.
+func (b *builder) onlyGivesUp() bool {
+	return b.side == nil && b.spec.Transitions[queue.Recover] == nil
 }
 
 // whoIsDead says which rows Recover is for.
@@ -510,8 +523,10 @@ func (b *builder) guarantee() string {
 // may not before it is settled.
 func (b *builder) comesBack() string {
 	switch p := b.pkg; {
-	case p.Recover != nil:
+	case p.Recover != nil && !b.spec.ExpiredFails:
 		return "recovered"
+	case p.Recover != nil && p.Redrive != nil:
+		return "given up, redriven"
 	case p.Requeue != nil, p.Retry != nil, slices.ContainsFunc(p.Outcomes, func(o *Outcome) bool { return o.To == queue.Ready }):
 		return "given back"
 	}
@@ -608,7 +623,14 @@ func (b *builder) diagram() string {
 		if b.side != nil && b.spec.Liveness != nil {
 			when = "its worker is gone"
 		}
-		add(running, "Recover", "ready, when "+when)
+		switch {
+		case b.spec.ExpiredFails:
+			add(running, "Recover", failed+", when "+when)
+		case b.onlyGivesUp():
+			add(running, "Recover", failed+", when "+when+" and no tries are left")
+		default:
+			add(running, "Recover", "ready, when "+when)
+		}
 	}
 	if p.Redrive != nil {
 		add(failed, "Redrive", "ready")

@@ -402,7 +402,11 @@ func (b *builder) buildSweeps() {
 			b.addSweep(p.Recover, t, b.spec.Expired, "recover", "Recover", b.heldState()+" with an expired claim to ready")
 		}
 		if g != nil {
-			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", b.heldState()+" with an expired claim and no tries left to failed")
+			spent := " and no tries left"
+			if b.spec.ExpiredFails {
+				spent = ""
+			}
+			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", b.heldState()+" with an expired claim"+spent+" to failed")
 		}
 		for _, step := range []*queue.Transition{t, g} {
 			if step != nil {

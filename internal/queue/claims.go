@@ -30,6 +30,9 @@ type claims struct {
 	free    map[*role][]Value
 	// told: the status tells a running row from a waiting one.
 	told bool
+	// expired is the word that says what becomes of a row whose claim has run out; nil
+	// when nothing does.
+	expired *word
 	// byClaim: a row whose claim has run out is ready.
 	byClaim bool
 	// mark is the role that alone tells a running row; nil when told, or when
@@ -176,7 +179,8 @@ func (b *binding) noteLengths() {
 func (b *binding) chooseExpiry() {
 	k := &b.claims
 	var said *word
-	for _, r := range []*role{k.lease, k.claimed} {
+	var by *role
+	for _, r := range []*role{k.lease, k.claimed, k.heartbeat, k.worker} {
 		if w := r.annotationOf().word("expired"); w != nil {
 			if b.isAway() && w.values[0].text == "claim" {
 				b.errorf(w.pos, "a claim takes rows of %q, and those whose claims have run out are in %q", b.ready.table.QualifiedName(), b.table.QualifiedName()).
@@ -185,16 +189,20 @@ func (b *binding) chooseExpiry() {
 			if said != nil && said.values[0].text != w.values[0].text {
 				b.errorf(w.pos, "expired is %s here, but %s at %s", w.values[0].text, said.values[0].text, said.pos).WithHint("Keep one of them.")
 			}
-			said = w
+			said, by = w, r
 		}
 	}
 	expires := k.lease != nil || k.timeout != nil
+	toldBeside := b.config.Recover.IsSet() || k.worker != nil && (b.config.Workers != nil || k.worker.has("alive"))
 	switch {
-	case said != nil && !expires:
-		b.errorf(said.pos, "the claim in column %q never runs out", k.claimed.column.Name).
+	case said != nil && !expires && by == k.worker && !toldBeside:
+		b.errorf(said.pos, "the claim in column %q never runs out", by.column.Name).
+			WithHint("Say in qgen.yaml when a worker is gone, workers: {table: processes, id: id, seen: last_seen, timeout: 5m}, or by an expression over the row, recover_if: \"…\".")
+	case said != nil && !expires && (said.values[0].text == "claim" || !toldBeside):
+		b.errorf(said.pos, "the claim in column %q never runs out", by.column.Name).
 			WithHint("Say after how long: timeout=30m, or timeout=<column> for the row's own.")
 	case said != nil:
-		k.byClaim = said.values[0].text == "claim"
+		k.expired, k.byClaim = said, said.values[0].text == "claim"
 	case !expires, b.isAway():
 	case k.told:
 		if k.lease != nil || k.claimed != nil {
@@ -206,9 +214,32 @@ func (b *binding) chooseExpiry() {
 			b.note("a row whose claim has run out is claimed again, since nothing but column %q says which rows run (expired=claim)", either(k.lease, k.claimed).column.Name)
 		}
 	}
-	if k.visible && !k.told {
+	switch {
+	case !k.visible || k.told:
+	case k.failsExpired():
+		b.errorf(said.pos, "a row that waits for its time looks like one that runs: both are hidden by column %q", k.lease.column.Name).
+			WithHint("Say on qgen:status which rows run, running=<value>: those of them fail whose claims have run out.")
+	default:
 		k.byClaim = true
 		b.note("a row that waits for its time looks like one that runs: both are hidden by column %q", k.lease.column.Name)
+	}
+}
+
+// failsExpired reports whether a job whose claim has run out fails, whatever tries it has
+// left.
+func (k *claims) failsExpired() bool { return k.expired != nil && k.expired.values[0].text == "fail" }
+
+// checkFailsExpired complains where a job whose claim has run out should fail, and no value
+// of its row would say that it did.
+func (b *binding) checkFailsExpired() {
+	k := &b.claims
+	const mend = "Say failed=<value> on qgen:status, or failed=delete on qgen:queue, or in qgen.yaml where such a row goes: failed: {move: {to: dead, columns: same}}."
+	switch {
+	case !k.failsExpired():
+	case b.failedByLimit:
+		b.errorf(k.expired.pos, "a failed row is known by its attempts alone, and one whose claim has run out may have some left").WithHint(mend)
+	case !b.keepsFailed && !b.spec.FailedDeletes:
+		b.errorf(k.expired.pos, "nothing marks a failed row, so none whose claim has run out can become one").WithHint(mend)
 	}
 }
 
@@ -292,7 +323,7 @@ func (b *binding) readWorkers(r *role) {
 		b.errorf(r.word("append").pos, "column %q is %s, to which no worker can be appended", c.Name, c.Type.Raw).
 			WithHint("append is for an array of texts. Leave it out; the column then names the last worker.")
 	}
-	for _, name := range []string{"free", "mine", "alive"} {
+	for _, name := range []string{"free", "mine", "alive", "expired"} {
 		if w := r.word(name); w != nil {
 			b.errorf(w.pos, "%s needs a column that holds one worker, and column %q lists them all", w.pos.Text(), c.Name).
 				WithHint("Leave it out, or leave append out.")
@@ -397,6 +428,7 @@ func (b *binding) readFree(r *role) {
 // setClaims fills the fields of the Spec.
 func (b *binding) setClaims() {
 	k, s := &b.claims, b.spec
+	s.ExpiredFails = k.failsExpired()
 	if k.worker != nil {
 		for _, v := range k.free[k.worker] {
 			if v.Kind == Literal {

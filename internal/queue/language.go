@@ -64,7 +64,9 @@ var (
 	timeWords   = []rule{{name: "as", takes: oneValue}, {name: "clock", takes: oneValue, only: clocks}}
 	lengthWords = []rule{{name: "unit", takes: oneValue, only: []string{"us", "ms", "s", "m", "h", "d"}}}
 	freeWords   = []rule{{name: "free", takes: anyValues}}
-	expireWords = []rule{{name: "expired", takes: oneValue, only: []string{"claim", "recover"}}}
+	expireWords = []rule{{name: "expired", takes: oneValue, only: []string{"claim", "recover", "fail"}}}
+	// What does not say by itself when a row is free again leaves an expired one to Recover.
+	lapseWords = []rule{{name: "expired", takes: oneValue, only: []string{"recover", "fail"}}}
 )
 
 // clocks are the clocks of a time without zone.
@@ -107,8 +109,8 @@ var verbs = []*verb{
 	{name: "visible", on: onColumn, words: slices.Concat([]rule{
 		{name: "length", takes: oneValue},
 		{name: "null", takes: oneValue, only: []string{"now", "never"}},
-	}, lengthWords, timeWords)},
-	{name: "heartbeat", on: onColumn, words: slices.Concat([]rule{{name: "timeout", takes: oneValue}}, lengthWords, timeWords)},
+	}, lengthWords, lapseWords, timeWords)},
+	{name: "heartbeat", on: onColumn, words: slices.Concat([]rule{{name: "timeout", takes: oneValue}}, lengthWords, lapseWords, timeWords)},
 	{name: "enqueued", on: onColumn, words: timeWords},
 	{name: "finished", on: onColumn, words: slices.Concat([]rule{{name: "also_failed", takes: noValue}}, timeWords)},
 	{name: "expires", on: onColumn, words: timeWords},
@@ -130,7 +132,7 @@ var verbs = []*verb{
 		{name: "type", takes: oneValue, only: []string{"int", "text", "uuid"}},
 		{name: "alive", takes: oneValue},
 		{name: "append", takes: noValue},
-	}, freeWords)},
+	}, freeWords, lapseWords)},
 	{name: "token", on: onColumn, words: slices.Concat([]rule{
 		{name: "type", takes: oneValue, only: []string{"int", "text", "uuid"}},
 		{name: "from", takes: oneValue, only: []string{"companion"}},

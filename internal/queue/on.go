@@ -17,7 +17,7 @@ func (b *binding) writeExplicit() {
 			case t == nil && b.spec.Log != nil:
 				b.errorf(step.pos, "rows of this queue are only added, so %s writes nothing", name).WithHint("Keep enqueue.")
 			case t == nil:
-				b.errorf(step.pos, "this queue has no %s", name).WithHint("%s", absent[name])
+				b.errorf(step.pos, "this queue has no %s", name).WithHint("%s", b.absent(name))
 			case name == Claim && !b.runs():
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")
@@ -41,23 +41,32 @@ func (b *binding) writeExplicit() {
 // failsToo lets what is written when a job fails be written as well when it
 // fails because its claim ran out, unless that is said for itself.
 func (b *binding) failsToo(r *role, value Value) {
-	if b.spec.Transitions[GiveUp] == nil {
-		return
+	if b.spec.Transitions[GiveUp] != nil && !b.saidOfGiveUp(r) {
+		b.write(r, r.column, value, GiveUp)
 	}
-	for _, other := range b.roles["on"] {
-		if other.column == r.column && slices.ContainsFunc(other.words, func(w *word) bool { return w.name == string(GiveUp) }) {
-			return
-		}
-	}
-	b.write(r, r.column, value, GiveUp)
+}
+
+// saidOfGiveUp reports whether qgen:on says what giveup writes to the column of a role.
+func (b *binding) saidOfGiveUp(r *role) bool {
+	return slices.ContainsFunc(b.roles["on"], func(other *role) bool {
+		return other.column == r.column && slices.ContainsFunc(other.words, func(w *word) bool { return w.name == string(GiveUp) })
+	})
 }
 
 // keepsOnGiveUp says what becomes of a column that Fail is given a value for when a
 // job fails because its claim ran out: nobody is there to give one.
 func (b *binding) keepsOnGiveUp(r *role) {
-	if b.spec.Transitions[GiveUp] != nil && !b.drafted(GiveUp, r.column) {
+	if b.spec.Transitions[GiveUp] != nil && !b.drafted(GiveUp, r.column) && !b.saidOfGiveUp(r) {
 		b.note("column %q stays as it is when a job fails because its claim ran out (giveup)", r.column.Name)
 	}
+}
+
+// absent says of what a transition is made that this queue has not.
+func (b *binding) absent(name TransitionName) string {
+	if name == Recover && b.claims.failsExpired() {
+		return "A job whose claim has run out fails (expired=fail). Say it of giveup."
+	}
+	return absent[name]
 }
 
 // absent says of what a transition is made.
@@ -66,7 +75,7 @@ var absent = map[TransitionName]string{
 	Fail:    "Nothing marks a failed row: say failed=… on qgen:status, or failed=delete on qgen:queue.",
 	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
 	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease or qgen:claimed with expired=recover.",
-	GiveUp:  "A row is given up where its claim can run out, its attempts are limited, and failed rows are known.",
+	GiveUp:  "A row is given up where its claim can run out, failed rows are known, and its attempts are limited or expired=fail lets it fail at once.",
 	Redrive: "Nothing marks a failed row: say failed=… on qgen:status.",
 	Purge:   "Purge removes rows of jobs that have ended and whose rows stay: say done=… or failed=… on qgen:status.",
 }

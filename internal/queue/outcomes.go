@@ -21,6 +21,7 @@ func (b *binding) readOutcomes() {
 	}
 	b.readDone()
 	b.readFailed()
+	b.checkFailsExpired()
 	b.readResult()
 	b.readError()
 }

@@ -42,6 +42,8 @@ type Spec struct {
 	// Expired tells a running row whose worker is gone; nil when nothing in the
 	// table can tell.
 	Expired []Test
+	// ExpiredFails: a job whose claim has run out fails, whatever tries it has left.
+	ExpiredFails bool
 	// Liveness says which workers are alive, where a test of Expired asks.
 	Liveness *Liveness
 	// Outcomes are ways to settle a job besides done and failed.
@@ -209,7 +211,7 @@ const (
 	Fail    TransitionName = "fail"    // running to failed
 	Renew   TransitionName = "renew"   // running stays running
 	Recover TransitionName = "recover" // expired running to ready
-	GiveUp  TransitionName = "giveup"  // expired running to failed: no attempts left
+	GiveUp  TransitionName = "giveup"  // expired running to failed: no attempts left, or Spec.ExpiredFails
 	Redrive TransitionName = "redrive" // failed to ready
 	Purge   TransitionName = "purge"   // done or failed rows go away
 )
@@ -247,8 +249,8 @@ var TransitionNames = []TransitionName{Enqueue, Claim, Start, Finish, Retry, Rel
 type Transition struct {
 	Name TransitionName
 	// Tests of the state it leaves. Recover and giveup are for rows that satisfy
-	// Spec.Expired as well; both also test the limit of attempts, so that
-	// exactly one of them fits a row.
+	// Spec.Expired as well; where there are both they also test the limit of
+	// attempts, so that exactly one of them fits a row.
 	Tests  []Test
 	Writes []Write // in table order, each column once
 	Delete bool    // the row goes away instead of being written

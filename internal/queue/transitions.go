@@ -130,9 +130,11 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 		if b.givesUp() {
 			held = append(slices.Clip(held), b.left(b.lost())...)
 		}
-		return held, resets
+		return held, resets && !k.failsExpired()
 	case GiveUp:
 		switch {
+		case k.failsExpired():
+			return held, resets && fails
 		case b.givesUpBeside():
 			return held, fails
 		case b.givesUp():

@@ -1,0 +1,306 @@
+-- Package buildsq uses the table builds as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> failed, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover lets them fail.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates builds_ready and builds_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'pending'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* buildsq.Claim */ builds
+SET    state = 'running',
+       until = now() + interval '5 minutes'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   builds
+           WHERE  state = 'pending'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, until, reason;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'pending'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* buildsq.Claim */ builds
+SET    state = 'running',
+       until = now() + interval '5 minutes'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   builds
+           WHERE  state = 'pending'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, until, reason;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'pending'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* buildsq.Claim */ builds
+SET    state = 'running',
+       until = now() + interval '5 minutes'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   builds
+           WHERE  state = 'pending'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, until, reason;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: until as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Until
+UPDATE /* buildsq.Complete */ builds
+SET    state = 'done',
+       until = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_held)
+WHERE  id = id_held
+AND    CASE WHEN until = until_held
+            AND    state = 'running' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: until as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: error, 2: batch ID, 3: batch Until
+UPDATE /* buildsq.Fail */ builds
+SET    state = 'failed',
+       until = NULL,
+       reason = $1
+FROM   unnest($2::bigint[], $3::timestamptz[]) AS job (id_held, until_held)
+WHERE  id = id_held
+AND    CASE WHEN until = until_held
+            AND    state = 'running' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: until as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Until
+UPDATE /* buildsq.Requeue */ builds
+SET    state = 'pending',
+       until = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_held)
+WHERE  id = id_held
+AND    CASE WHEN until = until_held
+            AND    state = 'running' THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: until as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Until
+UPDATE /* buildsq.Extend */ builds
+SET    until = now() + interval '5 minutes'
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_held)
+WHERE  id = id_held
+AND    CASE WHEN until = until_held
+            AND    state = 'running' THEN true END
+RETURNING id, until;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (until) WHERE state = 'running'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* buildsq.Recover */ builds
+SET    state = 'failed',
+       until = NULL,
+       reason = 'the claim ran out'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   builds
+           WHERE  state = 'running'
+           AND    until <= now()
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* buildsq.Redrive */ builds
+SET    state = 'pending',
+       until = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   builds
+           WHERE  state = 'failed'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* buildsq.Purge */ FROM builds
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   builds
+           WHERE  state = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* buildsq.Purge */ FROM builds
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   builds
+           WHERE  state = 'failed'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* buildsq.Enqueue */ INTO builds
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* buildsq.Stats */
+       count(*) FILTER (WHERE state = 'pending') AS ready,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed,
+       count(*) FILTER (WHERE state = 'running' AND until <= now()) AS expired
+FROM   builds;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'pending'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* buildsq.Peek */
+       id, reason
+FROM   builds
+WHERE  state = 'pending'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* buildsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* buildsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('until', 'timestamptz'),
+               ('reason', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('builds')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* buildsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* buildsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('builds_ready'),
+               ('builds_expired')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('builds')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY builds_ready ON builds (id NULLS FIRST)
+WHERE  state = 'pending';
+
+-- serves Recover: claims that ran out
+CREATE INDEX CONCURRENTLY builds_expired ON builds (until)
+WHERE  state = 'running';

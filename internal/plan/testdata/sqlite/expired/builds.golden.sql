@@ -1,0 +1,287 @@
+-- Package buildsq uses the table builds as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> failed, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover lets them fail.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates builds_ready and builds_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "until", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'pending'
+-- arguments: 1: limit
+UPDATE /* buildsq.Claim */ builds
+SET    state = 'running',
+       until = unixepoch() + 300
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'pending'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, until, reason;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'pending'
+UPDATE /* buildsq.Claim */ builds
+SET    state = 'running',
+       until = unixepoch() + 300
+WHERE  id = (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'pending'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, until, reason;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: until as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Until
+UPDATE /* buildsq.Complete */ builds
+SET    state = 'done',
+       until = NULL,
+       ended = unixepoch()
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until = until_held
+      AND    state = 'running')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: until as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: error, 2: batch_all ID Until
+UPDATE /* buildsq.Fail */ builds
+SET    state = 'failed',
+       until = NULL,
+       reason = ?1,
+       ended = unixepoch()
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(until = until_held
+      AND    state = 'running')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: until as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Until
+UPDATE /* buildsq.Requeue */ builds
+SET    state = 'pending',
+       until = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until = until_held
+      AND    state = 'running')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: until as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Until
+UPDATE /* buildsq.Extend */ builds
+SET    until = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until = until_held
+      AND    state = 'running')
+RETURNING id, until;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim to failed
+-- locks: the database for writing, while the statement runs
+-- index: (until) WHERE state = 'running'
+-- arguments: 1: limit
+UPDATE /* buildsq.Recover */ builds
+SET    state = 'failed',
+       until = NULL,
+       reason = 'the claim ran out',
+       cause = 'timeout',
+       ended = unixepoch()
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'running'
+           AND    until <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* buildsq.Redrive */ builds
+SET    state = 'pending',
+       until = NULL,
+       ended = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'failed'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* buildsq.Purge */ FROM builds
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'done'
+           AND    ended <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* buildsq.Purge */ FROM builds
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'failed'
+           AND    ended <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* buildsq.Enqueue */ INTO builds
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* buildsq.Stats */
+       count(*) FILTER (WHERE state = 'pending') AS ready,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed,
+       count(*) FILTER (WHERE state = 'running' AND until <= unixepoch()) AS expired
+FROM   builds;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'pending'
+-- arguments: 1: limit
+SELECT /* buildsq.Peek */
+       id, reason
+FROM   builds
+WHERE  state = 'pending'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* buildsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* buildsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('until', 'INTEGER'),
+           ('reason', 'TEXT'),
+           ('cause', 'TEXT'),
+           ('ended', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('builds') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* buildsq.Verify */ want (name) AS (
+    VALUES ('builds_ready'),
+           ('builds_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('builds'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX builds_ready ON builds (id)
+WHERE  state = 'pending';
+
+-- serves Recover: claims that ran out
+CREATE INDEX builds_expired ON builds (until)
+WHERE  state = 'running';
