@@ -660,8 +660,11 @@ func (b *builder) buildExplain() {
 		case m.From == "running":
 			m.From = b.heldState()
 		}
-		if name == queue.Finish && b.spec.Cycle != nil {
+		switch {
+		case name == queue.Finish && b.spec.Cycle != nil:
 			m.To = "ready"
+		case name == queue.Recover && b.spec.Recovered != "":
+			m.To = string(b.spec.Recovered)
 		}
 		if o := b.spec.Outcome(name); o != nil {
 			m.Transition, m.From, m.To = o.Name, b.heldState(), string(o.To)

@@ -145,7 +145,7 @@ func (b *builder) locksAndCrash() {
 	if b.cluster && b.writesClaim() {
 		p.Locks += " The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again."
 	}
-	leaves, makes := "A worker that dies leaves its jobs "+b.heldState(), "makes them ready again."
+	leaves, makes := "A worker that dies leaves its jobs "+b.heldState(), "makes them "+b.readyAgain()+"."
 	if b.spec.ExpiredFails {
 		makes = "lets them fail."
 	}
@@ -321,7 +321,7 @@ func (b *builder) causeText() string {
 func (b *builder) docSweep(s *Sweep, op string) {
 	switch op {
 	case "Recover":
-		s.Doc = []string{"Recover makes up to limit jobs of dead workers ready again: " + b.whoIsDead() + "."}
+		s.Doc = []string{"Recover makes up to limit jobs of dead workers " + b.readyAgain() + ": " + b.whoIsDead() + "."}
 		switch {
 		case b.spec.ExpiredFails:
 			s.Doc[0] = "Recover lets up to limit jobs of dead workers fail, which are not run again: " + b.whoIsDead() + "."
@@ -331,7 +331,7 @@ func (b *builder) docSweep(s *Sweep, op string) {
 			s.Doc[0] += " Those without tries left become failed."
 		}
 		if text := b.alsoDoes(queue.Recover); text != "" {
-			s.Doc[0] += " For rows that become ready it " + text + " in the same transaction."
+			s.Doc[0] += " For rows that become " + b.recovered() + " it " + text + " in the same transaction."
 		}
 		if text := b.alsoDoes(queue.GiveUp); text != "" {
 			s.Doc[0] += " For rows that become failed it " + text + " in the same transaction."
@@ -370,6 +370,12 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	}
 	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+end)
 }
+
+// recovered says what Recover makes of a row that it does not let fail.
+func (b *builder) recovered() string { return string(cmp.Or(b.spec.Recovered, queue.Ready)) }
+
+// readyAgain says the same where people are told what Recover is for.
+func (b *builder) readyAgain() string { return cmp.Or(string(b.spec.Recovered), "ready again") }
 
 // onlyGivesUp reports whether Recover makes no row ready.
 func (b *builder) onlyGivesUp() bool {
@@ -629,7 +635,7 @@ func (b *builder) diagram() string {
 		case b.onlyGivesUp():
 			add(running, "Recover", failed+", when "+when+" and no tries are left")
 		default:
-			add(running, "Recover", "ready, when "+when)
+			add(running, "Recover", b.recovered()+", when "+when)
 		}
 	}
 	if p.Redrive != nil {

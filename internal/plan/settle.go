@@ -399,7 +399,7 @@ func (b *builder) buildSweeps() {
 	if (t != nil || g != nil) && p.Strategy != "pop" && !p.Hold && b.hasRunning() {
 		p.Recover = &Sweep{}
 		if t != nil {
-			b.addSweep(p.Recover, t, b.spec.Expired, "recover", "Recover", b.heldState()+" with an expired claim to ready")
+			b.addSweep(p.Recover, t, b.spec.Expired, "recover", "Recover", b.heldState()+" with an expired claim to "+b.recovered())
 		}
 		if g != nil {
 			spent := " and no tries left"

@@ -44,6 +44,9 @@ type Spec struct {
 	Expired []Test
 	// ExpiredFails: a job whose claim has run out fails, whatever tries it has left.
 	ExpiredFails bool
+	// Recovered is what Recover makes of a row where qgen:on says that it is not ready:
+	// another state, or Stray; "" where it is ready.
+	Recovered StateName
 	// Liveness says which workers are alive, where a test of Expired asks.
 	Liveness *Liveness
 	// Outcomes are ways to settle a job besides done and failed.
@@ -178,6 +181,9 @@ const (
 	Done    StateName = "done"
 	Failed  StateName = "failed"
 )
+
+// Stray is said of a row that is in none of the states.
+const Stray StateName = "of no state"
 
 // StateNames lists the states in the order of a job's life.
 var StateNames = []StateName{Ready, Claimed, Running, Done, Failed}

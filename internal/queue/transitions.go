@@ -4,6 +4,7 @@ package queue
 // they test, and what they write.
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -64,7 +65,52 @@ func (b *binding) buildTransitions() {
 		}
 	}
 	b.checkAnew()
+	b.judgeRecovered()
 	b.keep()
+}
+
+// judgeRecovered finds out where qgen:on has Recover write what is not ready, and warns.
+func (b *binding) judgeRecovered() {
+	t := b.spec.Transitions[Recover]
+	if t == nil || b.isAway() {
+		return
+	}
+	var left []Test // of the row
+	for _, w := range t.Writes {
+		switch w.Value.Kind {
+		case Null:
+			left = append(left, Test{Column: w.Column, Op: IsNull})
+		case Literal:
+			left = append(left, Test{Column: w.Column, Op: In, Values: []Value{w.Value}})
+		}
+	}
+	outside := func(state StateName, of *schema.Column) bool {
+		return slices.ContainsFunc(b.steady(state), func(t Test) bool {
+			return slices.ContainsFunc(left, func(w Test) bool {
+				return w.Column == t.Column && (of == nil || w.Column == of) && excludesAll(w, t)
+			})
+		})
+	}
+	i := slices.IndexFunc(b.drafts[Recover], func(d *draft) bool { return d.by.verb == "on" && outside(Ready, d.column) })
+	if i < 0 {
+		return
+	}
+	b.spec.Recovered = Stray
+	for _, state := range []StateName{Failed, Done, Claimed, Running} {
+		if len(b.core[state]) > 0 && !outside(state, nil) {
+			b.spec.Recovered = state
+			break
+		}
+	}
+	text := fmt.Sprintf("warning: Recover makes a job %s and not ready, since qgen:on recover writes column %q", b.spec.Recovered, b.drafts[Recover][i].column.Name)
+	switch by := either(b.claims.lease, b.claims.claimed, b.claims.heartbeat, b.claims.worker); {
+	case b.spec.Recovered != Failed:
+	case by == nil:
+		text += "; expired=fail at qgen:claimed says that a job fails whose claim has run out, and qgen:on giveup what else is written then"
+	default:
+		text += fmt.Sprintf("; expired=fail at column %q says that a job fails whose claim has run out, and qgen:on giveup what else is written then", by.column.Name)
+	}
+	b.note("%s", text)
 }
 
 // moving are the verbs of columns that may change with every change of a row: what they

@@ -56,3 +56,19 @@ CREATE TABLE moved (id bigserial PRIMARY KEY, body text);
 CREATE TABLE moved_running (id bigint PRIMARY KEY, body text,
     until timestamptz -- qgen:lease length=5m expired=fail
 );
+
+-- What Recover writes is a failed row, or none that the queue knows.
+-- qgen:queue noreply
+CREATE TABLE noreply (
+    id      bigserial PRIMARY KEY,
+    state   int NOT NULL DEFAULT 2, -- qgen:status ready=2 running=4 done=5 failed=5; on recover set 5
+    outcome int NOT NULL DEFAULT 0, -- qgen:status ready=0 running=0 done=1 failed=3|4; on recover set 4
+    until   timestamptz             -- qgen:lease length=5m
+);
+
+-- qgen:queue strayed
+CREATE TABLE strayed (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=run done=ok failed=bad; on recover set 'lost'
+    until timestamptz                  -- qgen:lease length=5m
+);

@@ -15,3 +15,12 @@ CREATE TABLE moved_running (
     body  text,
     until timestamptz -- qgen:lease length=5m expired=fail
 );
+
+-- Recover writes what tells a failed row.
+-- qgen:queue noreply
+CREATE TABLE noreply (
+    id      bigserial PRIMARY KEY,
+    state   int NOT NULL DEFAULT 2, -- qgen:status ready=2 running=4 done=5 failed=5; on recover set 5
+    outcome int NOT NULL DEFAULT 0, -- qgen:status ready=0 running=0 done=1 failed=3|4; on recover set 4
+    until   timestamptz             -- qgen:lease length=5m
+);
