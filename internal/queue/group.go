@@ -123,6 +123,8 @@ func (b *binding) readGroupWords(g *Group, r *role, free map[*schema.Column][]Va
 		case w.op == equals && w.name == "limit" && len(w.values) == 1:
 			n, err := strconv.ParseInt(w.values[0].text, 10, 16)
 			switch {
+			case err != nil && !isDigits(w.values[0].text):
+				b.errorf(w.values[0].pos, "limit is %q, which is no number of rows", w.values[0].text).WithHint("%s", config.OneLimit)
 			case err != nil || n < 1:
 				b.errorf(w.values[0].pos, "limit is %q, which is no number of rows", w.values[0].text).
 					WithHint("Write how many rows of one group may run at once, from 1 to 32767.")

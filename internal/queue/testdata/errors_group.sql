@@ -50,3 +50,11 @@ CREATE TABLE expressions (
   s  text NOT NULL, -- qgen:status ready=N running=A done=D
   a  int            -- qgen:group fifo
 );
+-- qgen:queue
+CREATE TABLE limits (
+  id    bigint PRIMARY KEY,
+  s     text NOT NULL, -- qgen:status ready=N running=A done=D
+  host  int NOT NULL,  -- qgen:group limit=slots
+  other int NOT NULL,  -- qgen:group limit="slots + 1"
+  slots int NOT NULL
+);
