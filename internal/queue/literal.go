@@ -210,6 +210,10 @@ func (b *binding) length(r *role, word string, arg bool) *distance {
 	switch {
 	case l.quote == bare && l.text == "arg" && arg:
 		return &distance{arg: true}
+	case l.quote == bare && l.text == "arg" && word == "timeout" && columnOf(b.table, l.text, b.fold) == nil:
+		b.errorf(l.pos, "nobody says timeout=arg when Recover compares the time of the claim with it").
+			WithHint("Write a duration such as 30m, or a column that holds a number. A length that Claim is told needs a column for the end of the claim: qgen:lease length=arg.")
+		return nil
 	case ok && d <= 0:
 		b.errorf(l.pos, "%s is no time at all", l.text).WithHint("Write a duration above 0, for example %s=5m.", word)
 		return nil

@@ -6,3 +6,10 @@ CREATE TABLE jobs (
   mark  text CHECK (char_length(mark) <= 16), -- qgen:token
   cause text CHECK (char_length(cause) < 500) -- qgen:error max=600
 );
+-- qgen:queue
+CREATE TABLE told (
+  id    bigint PRIMARY KEY,
+  s     text NOT NULL, -- qgen:status ready=N running=A done=D
+  since timestamptz,   -- qgen:claimed timeout=arg
+  beat  timestamptz    -- qgen:heartbeat timeout=arg
+);
