@@ -5,6 +5,7 @@ package queue
 // of them.
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -229,7 +230,7 @@ func (a *annotation) check(errs *source.ErrorList) bool {
 	before := errs.Len()
 	seen := map[string]*word{}
 	for i, w := range a.words {
-		key := w.name
+		keys := []string{w.name}
 		r := v.rule(w)
 		switch {
 		case w.op == separator:
@@ -238,31 +239,53 @@ func (a *annotation) check(errs *source.ErrorList) bool {
 			continue
 		case r != nil:
 			r.check(v, w, errs)
-			if r.takes == stateTest && w.op != equals && seen[key] == nil {
-				key += string(w.op) // one test and one write
+			if r.takes == stateTest {
+				keys = []string{w.name + string(tests), w.name + string(assigns)} // one test and one write
+				if w.op != equals {
+					keys = []string{w.name + string(w.op)}
+				}
 			}
 		case v.accepts(w):
-			key = "" // one of them
+			keys = []string{""} // one of them
 		default:
 			v.unknown(a.words[:i+1], errs)
 			continue
 		}
-		switch first := seen[key]; {
+		var first *word
+		for _, key := range keys {
+			if first == nil {
+				first = seen[key]
+			}
+			seen[key] = w
+		}
+		switch {
 		case first == nil:
-		case key == "":
+		case keys[0] == "":
 			errs.Errorf(w.pos, "qgen:%s takes one %s, and has one already: %s", v.name, positionals[v.takes], first.pos.Text()).
 				WithHint("Keep one of them. Free text goes after \" -- \" or in parentheses.")
-			continue
 		default:
-			errs.Errorf(w.pos, "qgen:%s says %s twice", v.name, key).WithHint("Keep one of them.")
-			continue
+			errs.Errorf(w.pos, "qgen:%s says %s twice", v.name, w.name).WithHint("%s", keepOne(r, first, w))
 		}
-		seen[key] = w
 	}
 	if v.takes == anSQL && len(a.words) == 0 {
 		errs.Errorf(a.pos, "qgen:%s needs an expression", v.name).WithHint(`Write it in double quotes: qgen:%s "suspended = 0".`, v.name)
 	}
 	return errs.Len() == before
+}
+
+// keepOne says what to write in the place of two words that say the same.
+func keepOne(r *rule, first, second *word) string {
+	if r == nil || r.takes != stateTest || first.op == second.op {
+		return "Keep one of them."
+	}
+	if first.op == assigns || second.op == tests {
+		first, second = second, first
+	}
+	values := func(w *word) string { return strings.Join(textsOf(w.values), "|") }
+	if first.op == tests {
+		return fmt.Sprintf("Keep one of them. Of several values all are tested, and the first is written: %s=%s|%s.", r.name, values(second), values(first))
+	}
+	return fmt.Sprintf("Keep one of them, or say what is tested and what is written: %s~%s %s:=%s.", r.name, values(first), r.name, values(second))
 }
 
 // rule returns the rule that a word falls under, nil when there is none.

@@ -44,3 +44,10 @@ CREATE TABLE other_words (
   r  timestamptz,        -- qgen:on complete set now
   u  timestamptz         -- qgen:lease length=-5m
 );
+-- qgen:queue
+CREATE TABLE pairs (
+  id bigint PRIMARY KEY,
+  s  int, -- qgen:status ready=null running=set running:="coalesce(n, 0) + 1" done=2|4 done:=4
+  t  int, -- qgen:status ready:=0 ready=null running~1 running=2 failed=5 failed=6
+  n  int
+);
