@@ -312,14 +312,14 @@ func (b *binding) readRunning(a *pairing) {
 	r.readOutcomes()
 	r.readPayload()
 	r.readBackoff()
-	sound := b.errs.Len() == before
-	r.buildStates(sound)
+	r.sound = b.errs.Len() == before
+	r.buildStates()
 	r.buildTransitions()
 	if r.spec.Attempts.Limited() && !r.spec.FailedDeletes {
 		b.errorf(r.one("attempts").pos, "nothing says what becomes of a job that has no tries left").
 			WithHint("Say failed=delete on qgen:queue, or in qgen.yaml where its row goes: failed: {move: {to: dead, columns: same}}.")
 	}
-	if sound && b.errs.Len() == before {
+	if r.sound && b.errs.Len() == before {
 		b.spec.Away = &Away{Pos: a.Pos, Spec: r.spec, Claim: r.arrival(), Ready: a.from}
 		r.readCompanions()
 		r.moveBack()

@@ -47,6 +47,8 @@ type binding struct {
 	drafts map[TransitionName][]*draft
 	givens map[string]receiver // what arguments are for, by their names
 
+	// sound: nothing was wrong with the words by which states and transitions are built.
+	sound   bool
 	waiting bool // the expression that is read tells a wait after a failure
 
 	// ready reads the table of the queue where this reads that in which jobs run, which
@@ -120,21 +122,21 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	b.readPayloadFrom()
 	b.readBackoff()
 	b.readOtherTimes()
-	sound := !damaged && errs.Len() == before
-	b.buildStates(sound)
+	b.sound = !damaged && errs.Len() == before
+	b.buildStates()
 	b.buildTransitions()
 	if there == nil {
 		b.askMembers()
 		b.readCompanions()
 	}
-	if sound && errs.Len() == before {
+	if b.sound && errs.Len() == before {
 		b.judgeWrites()
 		b.keepsKey()
 	}
 	b.readOrder()
 	b.readGroup()
 	b.readFence()
-	if sound && errs.Len() == before {
+	if b.sound && errs.Len() == before {
 		b.judge()
 	}
 	if there != nil && errs.Len() == before {

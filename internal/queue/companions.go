@@ -146,7 +146,7 @@ func (b *binding) readCompanions() {
 				WithHint("Write other tables in the transaction of the handler, with WithTx.")
 			continue
 		case t == nil:
-			b.errorf(a.Transition.Pos, "this queue has no %s", name).WithHint("%s", b.absent(name))
+			b.lacks(name, a.Transition.Pos)
 			continue
 		}
 		if name == Fail && b.endless() && !b.outcomeTo(Failed) {

@@ -2,7 +2,11 @@ package queue
 
 // This file reads qgen:on, the writes that no role covers.
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/qgen-dev/qgen/internal/source"
+)
 
 // writeExplicit adds what qgen:on says: "on claim,renew set now".
 func (b *binding) writeExplicit() {
@@ -17,7 +21,7 @@ func (b *binding) writeExplicit() {
 			case t == nil && b.spec.Log != nil:
 				b.errorf(step.pos, "rows of this queue are only added, so %s writes nothing", name).WithHint("Keep enqueue.")
 			case t == nil:
-				b.errorf(step.pos, "this queue has no %s", name).WithHint("%s", b.absent(name))
+				b.lacks(name, step.pos)
 			case name == Claim && !b.runs():
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")
@@ -74,10 +78,18 @@ var absent = map[TransitionName]string{
 	Start:   "A claimed job runs at once. Where it is begun by a step of its own, say which rows are claimed and not begun: claimed=… beside running=… on qgen:status.",
 	Fail:    "Nothing marks a failed row: say failed=… on qgen:status, or failed=delete on qgen:queue.",
 	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
-	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease or qgen:claimed with expired=recover.",
+	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease, qgen:claimed timeout=… or qgen:heartbeat beside running=… on qgen:status, or with expired=recover; or recover_if or workers in qgen.yaml.",
 	GiveUp:  "A row is given up where its claim can run out, failed rows are known, and its attempts are limited or expired=fail lets it fail at once.",
 	Redrive: "Nothing marks a failed row: say failed=… on qgen:status.",
 	Purge:   "Purge removes rows of jobs that have ended and whose rows stay: say done=… or failed=… on qgen:status.",
+}
+
+// lacks complains about a step that the queue does not have. Where words that it could be
+// made of are wrong themselves, nobody knows.
+func (b *binding) lacks(name TransitionName, pos source.Pos) {
+	if b.sound {
+		b.errorf(pos, "this queue has no %s", name).WithHint("%s", b.absent(name))
+	}
 }
 
 // readOn reads "T{,T} set V".

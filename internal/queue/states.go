@@ -12,7 +12,7 @@ import (
 
 // buildStates sets Spec.States and Spec.Expired. What is about states as a
 // whole is judged only where every part is sound.
-func (b *binding) buildStates(sound bool) {
+func (b *binding) buildStates() {
 	k := &b.claims
 	if b.isAway() {
 		b.spec.States[Running], b.spec.States[Ready] = &State{Name: Running}, &State{Name: Ready}
@@ -69,7 +69,7 @@ func (b *binding) buildStates(sound bool) {
 	if b.spec.States[Ready] == nil {
 		b.spec.States[Ready] = &State{Name: Ready}
 	}
-	if sound {
+	if b.sound {
 		b.judgeStates()
 	}
 }

@@ -86,3 +86,11 @@ CREATE TABLE told_by_none (
   b  int NOT NULL, -- qgen:status running~"b = 2" running:=2 ready:=0
   c  timestamptz NOT NULL -- qgen:claimed timeout=10s expired=claim
 );
+-- What the words that are wrong would make is not missed as well.
+-- qgen:queue
+CREATE TABLE beats (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL, -- qgen:status ready=N running=A done=D failed=E
+  b  timestamptz,   -- qgen:heartbeat timeout=1m free=null
+  n  int            -- qgen:on recover set 0; on renew set 1
+);
