@@ -60,7 +60,7 @@ func (b *binding) readCounting(r *role, a *Attempts) {
 		a.OnClaim = true
 	case on.values[0].text == "claim" && a.Down:
 		b.errorf(on.pos, "attempts that count down are counted when a try fails").
-			WithHint("Write qgen:attempts down, or count up: qgen:attempts up on=claim max=5.")
+			WithHint("Write qgen:attempts down. Where the claim is to take one, no role is needed: qgen:on claim set -1; on release set +1 at column %q, and ready_if: \"%s > 0\" in qgen.yaml.", r.column.Name, r.column.Name)
 	default:
 		a.OnClaim = on.values[0].text == "claim"
 	}
