@@ -45,10 +45,6 @@ var strategies = []strategy{
 			return false, "no shard column", "Mark the column that splits the rows with qgen:shard mod."
 		case b.hasRunning():
 			return false, "the table has a running state, which keeps workers apart; the shard only narrows the claim", ""
-		case !b.tells(queue.Ready):
-			return false, "nothing tells finished rows from new ones", "Name the states with qgen:status ready=… done=…."
-		}
-		switch {
 		case len(b.spec.Key) == 0 && b.d.RowIdentity.Column == "":
 			return b.nameless()
 		case len(b.spec.Key) == 0 && !b.d.RowIdentity.Stable:
