@@ -182,8 +182,11 @@ type Dialect struct {
 	// those that its servers do not have as nodes of a cluster, and why as a clause.
 	Absent        []Capability          `yaml:"absent"`
 	ClusterAbsent map[Capability]string `yaml:"cluster_absent"`
-	ClaimLadder   []int                 `yaml:"claim_ladder"`
-	RowIdentity   struct {
+	// Flawed are capabilities that older servers have as well, and what is wrong with them
+	// there, as a clause about the server.
+	Flawed      map[Capability]string `yaml:"flawed"`
+	ClaimLadder []int                 `yaml:"claim_ladder"`
+	RowIdentity struct {
 		Column      string   `yaml:"column"`
 		Also        []string `yaml:"also"` // other names of the same
 		Type        string   `yaml:"type"`
@@ -382,7 +385,7 @@ func read(fsys fs.FS, name string) (*Dialect, error) {
 		}
 		delete(d.Capabilities, c)
 	}
-	for _, c := range slices.AppendSeq(slices.Collect(maps.Keys(d.ClusterAbsent)), maps.Keys(d.Capabilities)) {
+	for _, c := range slices.Concat(slices.Collect(maps.Keys(d.ClusterAbsent)), slices.Collect(maps.Keys(d.Flawed)), slices.Collect(maps.Keys(d.Capabilities))) {
 		if !slices.Contains(capabilities, c) {
 			return nil, fmt.Errorf("dialect.yaml: nothing asks for the capability %q", c)
 		}

@@ -366,7 +366,16 @@ func (b *builder) cannotSkip(by dialect.Capability) (bool, string, string) {
 	if b.d.Can(by, b.version) {
 		return false, b.d.ClusterAbsent[by], "Leave strategy= out; the strategies that " + b.d.Cluster + " can bear wait for locked rows."
 	}
-	return false, b.d.Title + " " + b.version.String() + " cannot pass over locked rows", b.sinceMend(dialect.SkipLocked)
+	return false, b.noSkip(), b.sinceMend(dialect.SkipLocked)
+}
+
+// noSkip says what an old server lacks that is to pass over locked rows.
+func (b *builder) noSkip() string {
+	what := b.d.Flawed[dialect.SkipLocked]
+	if what == "" {
+		what = "cannot pass over locked rows"
+	}
+	return b.d.Title + " " + b.version.String() + " " + what
 }
 
 // locksTable reports whether the storage engine of the table has neither row locks

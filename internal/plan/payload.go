@@ -118,7 +118,7 @@ func (b *builder) checkPop(errs *source.ErrorList) {
 	if b.pkg.Strategy != "pop" || b.d.SingleWriter || b.can(dialect.RowLocks) && (b.can(dialect.SkipLocked) || !b.can(dialect.Returning)) {
 		return
 	}
-	errs.Errorf(b.spec.PayloadFrom[0].Pos, "strategy=pop locks rows to read what they have in other tables before it deletes them, and %s %s cannot pass over locked rows", b.d.Title, b.version).
+	errs.Errorf(b.spec.PayloadFrom[0].Pos, "strategy=pop locks rows to read what they have in other tables before it deletes them, and %s", b.noSkip()).
 		WithHint("%s", strings.TrimSpace(b.sinceMend(dialect.SkipLocked)+" Or choose another strategy."))
 }
 
