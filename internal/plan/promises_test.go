@@ -602,7 +602,8 @@ func TestTransitionsNameTheStateTheyLeave(t *testing.T) {
 					return t.Op == queue.Raw && !member || t.Column != nil && t.Column == m.spec.Expires
 				})
 			}
-			if len(tests) == 0 && len(m.Fence) == 0 && m.Strategy != "hold" {
+			// Of a share whose rows leave with their jobs, a row that is there is the state.
+			if len(tests) == 0 && len(m.Fence) == 0 && m.Strategy != "hold" && (m.Strategy != "partition" || !m.spec.DoneDeletes) {
 				t.Errorf("%s leaves no state", s.Statement.Name)
 			}
 			says(s.finds(), 1, tests)
