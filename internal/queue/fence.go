@@ -111,7 +111,24 @@ func (b *binding) judge() {
 	if b.runs() && s.Expired == nil && !b.claims.byClaim && !b.movesAway() {
 		b.note("nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover")
 	}
+	b.judgeRetry()
 	b.judgeNew()
+}
+
+// judgeRetry says where a job that fails is claimed again and again, without a wait and
+// without an end. What qgen:on writes of a try that failed may be a wait of its own.
+func (b *binding) judgeRetry() {
+	k := &b.claims
+	ends := b.keepsFailed || b.spec.FailedDeletes
+	if ends && !b.endless() || !b.runs() || slices.ContainsFunc(b.drafts[Retry], func(d *draft) bool { return d.by.verb == "on" }) {
+		return
+	}
+	switch {
+	case k.dueRole() == nil:
+		b.note("warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end")
+	case k.wait != nil && k.wait.column != nil:
+		b.note("warning: a job that fails is ready at once where its %s is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end", k.wait.column.Name)
+	}
 }
 
 // judgeNew says where a new row is not ready, because a column that is only tested begins

@@ -33,6 +33,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- old program: exclude each other: no
 -- old program: after a claim: no: it asks for [Status] = N'N' without a lock that lasts until its UPDATE, which does not compare that again, so it takes a row that was claimed in between
 -- old program: after the old one: yes: it writes [Status] = N'A', and a claim takes rows with status = 'N' only

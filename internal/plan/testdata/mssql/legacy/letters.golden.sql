@@ -32,6 +32,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- old program: exclude each other: yes
 -- old program: after a claim: yes: a claim writes sending = 1, and the old program asks under the row's lock for sending = 0
 -- old program: after the old one: yes: it writes sending = 1, and a claim takes rows with sending = 0 only

@@ -35,6 +35,7 @@
 -- note: warning: runs is a table of MyISAM, which has no transactions: a crash can leave a change of runs made and that of mails not
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes

@@ -31,6 +31,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: the order is by column "moved", which the database writes at every change of a row: a job that is given back has lost its place
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: the unique index one_of_each lets one row run of those that are alike in site, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
 
 -- sql/claim_lock.sql

@@ -29,6 +29,7 @@
 -- note: a row whose claim has run out is claimed again, since nothing but column "till" says which rows run (expired=claim)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: no order is said: rows are taken in the order of the key, id
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: column "topic" is text, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
 
 -- sql/claim_lock.sql

@@ -33,6 +33,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- old program: exclude each other: yes
 -- old program: after a claim: yes: a claim writes status = 'busy', and the old program asks under the row's lock for status = 'new'
 -- old program: after the old one: yes: it writes j.status = 'BUSY', and a claim takes rows with status = 'new' only

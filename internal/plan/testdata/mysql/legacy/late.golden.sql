@@ -33,6 +33,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- old program: exclude each other: yes, as long as its locking SELECT and its UPDATE run in one transaction
 -- old program: after a claim: yes: a claim writes status = 'busy', since = UTC_TIMESTAMP(6), and the old program asks under the row's lock for status = 'new' OR status = 'busy' AND since < NOW() - INTERVAL 1 HOUR, which is false until that time has come: a job that runs longer is taken twice
 -- old program: after the old one: yes: it writes status = 'busy', since = NOW(), and a claim takes rows with status = 'new' only

@@ -30,6 +30,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "executed", which counts whole seconds: two claims within one second look alike
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: column "executed" is 0000-00-00 00:00:00 where there is none: connections need a sql_mode without NO_ZERO_DATE, which MySQL has had by default since 5.7; Verify asks for it
 
 -- sql/claim_lock.sql

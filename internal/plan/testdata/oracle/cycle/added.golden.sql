@@ -32,6 +32,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "ID"
 -- note: the fence compares column "TILL", which counts whole seconds: two claims within one second look alike
+-- note: warning: a job that fails is ready at once where its WAIT_S is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim.sql
 -- claim: ready to running

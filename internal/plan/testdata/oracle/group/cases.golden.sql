@@ -32,6 +32,7 @@
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "ID"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -22,6 +22,7 @@
 --
 -- * move         the state of a job is the table in which its row is; a claim moves it to mail_running, whose unique key lets one worker have it
 -- note: nothing marks a failed row, so Fail always puts the job back
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim.sql
 -- claim: ready to running, from mail to mail_running

@@ -32,6 +32,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once where its pause is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end
 -- note: there is no Enqueue: column "pause" is ignored, and a new row needs a value in it
 
 -- sql/claim.sql

@@ -30,6 +30,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- old program: exclude each other: yes
 -- old program: after a claim: yes: a claim writes owner = {worker}, and the old program asks under the row's lock for owner IS NULL
 -- old program: after the old one: yes: it writes owner = 'me', ts = now(), and a claim takes rows with owner IS NULL only

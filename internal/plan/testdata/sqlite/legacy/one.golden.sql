@@ -34,6 +34,7 @@
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "till", which counts whole seconds: two claims within one second look alike
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- old program: exclude each other: yes
 -- old program: after a claim: yes: a claim writes status = 1, and the old program asks while nobody else can write for status = 0
 -- old program: after the old one: yes: it writes status = 1, till = unixepoch() + 300, and a claim takes rows with status = 0 only

@@ -30,6 +30,7 @@
 -- note: column "since" may be null: a row that runs by its status and has no time there is never claimed again; free=null takes it at once
 -- note: rows are taken as they came, by column "id"
 -- note: the fence compares column "since", which counts whole seconds: two claims within one second look alike
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim.sql
 -- claim: ready to running
