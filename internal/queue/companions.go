@@ -179,6 +179,62 @@ func (b *binding) readCompanions() {
 		b.ready.noteEngines()
 	}
 	b.oneWorker()
+	b.noteDrift()
+}
+
+// raised is a value that counts up.
+var raised = regexp.MustCompile(`\+\s*\d+\s*$`)
+
+// noteDrift warns where a claim counts up in another table and only some of the ways out of
+// running take that back. Where none does, the number is of all claims.
+func (b *binding) noteDrift() {
+	claim := b.spec.Transitions[Claim]
+	if claim == nil {
+		return
+	}
+	for _, c := range claim.With {
+		for _, v := range c.Set {
+			if c.Verb != "update" || v.Value.Kind != SQLExpr || !raised.MatchString(v.Value.Text) {
+				continue
+			}
+			back, missing := false, []string{}
+			for _, name := range b.leavesRunning() {
+				if b.spec.Transitions[name].sets(c, v.Column.Name) {
+					back = true
+				} else {
+					missing = append(missing, string(name))
+				}
+			}
+			for _, o := range b.spec.Outcomes {
+				if !o.Transition.sets(c, v.Column.Name) {
+					missing = append(missing, o.Name)
+				}
+			}
+			if back && len(missing) > 0 {
+				b.note("warning: also: claim counts up column %q of %s, and what takes that back is not said for %s", v.Column.Name, c.QualifiedName(), strings.Join(missing, ", "))
+			}
+		}
+	}
+}
+
+// leavesRunning returns the steps by which jobs of this queue stop running.
+func (b *binding) leavesRunning() []TransitionName {
+	steps := []TransitionName{Finish, Release, Recover}
+	fails := b.keepsFailed || b.spec.FailedDeletes
+	if !fails || b.spec.Attempts != nil {
+		steps = append(steps, Retry)
+	}
+	if fails && !b.endless() {
+		steps = append(steps, Fail, GiveUp)
+	}
+	return slices.DeleteFunc(steps, func(name TransitionName) bool { return b.spec.Transitions[name] == nil })
+}
+
+// sets reports whether a step writes a column of the table of a companion.
+func (t *Transition) sets(like *Companion, column string) bool {
+	return slices.ContainsFunc(t.With, func(c *Companion) bool {
+		return c.QualifiedName() == like.QualifiedName() && slices.ContainsFunc(c.Set, func(v CompanionValue) bool { return v.Column.Name == column })
+	})
 }
 
 // oneWorker complains where columns that name the worker cannot hold the same name: a
