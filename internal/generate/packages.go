@@ -53,10 +53,12 @@ func (e *NoQueueError) Error() string {
 func (p *Project) Plan(names []string, errs *source.ErrorList) ([]*Package, error) {
 	catalogs := p.catalogs(errs)
 	entries := make([]planned, len(p.Config.Queues))
-	parallel(runtime.GOMAXPROCS(0), len(entries), func(i int) {
-		q := p.Config.Queues[i]
-		entries[i] = planQueue(q, catalogs[q], names)
+	cpus := runtime.GOMAXPROCS(0)
+	parallel(cpus, len(entries), func(i int) {
+		entries[i] = bind(p.Config.Queues[i], catalogs[p.Config.Queues[i]], names)
 	})
+	beside(entries)
+	parallel(cpus, len(entries), func(i int) { entries[i].plan(names) })
 	var packages []*Package
 	var known []string
 	for _, e := range entries {
@@ -77,6 +79,8 @@ func (p *Project) Plan(names []string, errs *source.ErrorList) ([]*Package, erro
 
 // planned is what became of one entry of the configuration.
 type planned struct {
+	queue    *config.Queue
+	specs    []*queue.Spec
 	packages []*Package
 	known    []string // the names of its queues
 	errs     source.ErrorList
@@ -135,33 +139,50 @@ func (p *Project) catalogs(errs *source.ErrorList) map[*config.Queue]*schema.Cat
 	return catalogs
 }
 
-// planQueue plans the packages of one entry.
-func planQueue(q *config.Queue, catalog *schema.Catalog, names []string) planned {
-	var e planned
+// bind reads the queues of one entry. Those that are not asked for are read as well, for
+// they may be over the table of one that is; what is wrong with them is not said.
+func bind(q *config.Queue, catalog *schema.Catalog, names []string) planned {
+	e := planned{queue: q}
 	if q.Name.IsSet() {
 		e.known = []string{q.Name.Value}
-		if !asked(names, q.Name.Value) {
-			return e
-		}
 	}
 	if catalog == nil {
 		return e
 	}
 	d, _ := dialect.Lookup(q.Engine.Value)
-	specs := queue.Bind(catalog, q, d.Fold, &e.errs)
-	for _, spec := range specs {
+	e.specs = queue.Bind(catalog, q, d.Fold, &e.errs)
+	for _, spec := range e.specs {
 		e.known = append(e.known, spec.Name)
 	}
-	wanted := slices.DeleteFunc(slices.Clone(specs), func(s *queue.Spec) bool { return !asked(names, s.Name) })
-	if len(specs) > 0 && len(wanted) == 0 {
-		return planned{known: e.known}
-	}
-	for _, spec := range wanted {
-		if pkg := plan.Build(spec, d, q, &e.errs); pkg != nil {
-			e.packages = append(e.packages, &Package{Queue: q, Plan: pkg, Dialect: d})
-		}
+	unnamed := len(e.known) == 0 // may be what is asked for
+	if !unnamed && !slices.ContainsFunc(e.known, func(name string) bool { return asked(names, name) }) {
+		e.errs = source.ErrorList{}
 	}
 	return e
+}
+
+// beside tells queues over one table of each other. Of two servers each has a table of its own.
+func beside(entries []planned) {
+	of := map[string][]*queue.Spec{}
+	for _, e := range entries {
+		of[e.queue.Engine.Value] = append(of[e.queue.Engine.Value], e.specs...)
+	}
+	for _, specs := range of {
+		queue.Beside(specs)
+	}
+}
+
+// plan plans the packages of the entry that are asked for.
+func (e *planned) plan(names []string) {
+	d, _ := dialect.Lookup(e.queue.Engine.Value)
+	for _, spec := range e.specs {
+		if !asked(names, spec.Name) {
+			continue
+		}
+		if pkg := plan.Build(spec, d, e.queue, &e.errs); pkg != nil {
+			e.packages = append(e.packages, &Package{Queue: e.queue, Plan: pkg, Dialect: d})
+		}
+	}
 }
 
 func asked(names []string, name string) bool {

@@ -29,18 +29,34 @@ func build(t *testing.T, dir string, errs *source.ErrorList) []*Package {
 	if errs.Len() > 0 {
 		return nil
 	}
-	var packages []*Package
+	type bound struct {
+		specs []*queue.Spec
+		d     *dialect.Dialect
+		of    *config.Queue
+	}
+	ddl := open("schema.sql")
+	var entries []bound
+	tables := map[string][]*queue.Spec{} // by engine
 	for _, q := range cfg.Queues {
 		d, ok := dialect.Lookup(q.Engine.Value)
 		if !ok {
 			t.Fatalf("unknown engine %q", q.Engine.Value)
 		}
-		catalog, err := schema.Read(d.Grammar, []*source.File{open("schema.sql")}, errs)
+		catalog, err := schema.Read(d.Grammar, []*source.File{ddl}, errs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, spec := range queue.Bind(catalog, q, d.Fold, errs) {
-			if p := Build(spec, d, q, errs); p != nil {
+		e := bound{queue.Bind(catalog, q, d.Fold, errs), d, q}
+		entries = append(entries, e)
+		tables[q.Engine.Value] = append(tables[q.Engine.Value], e.specs...)
+	}
+	for _, specs := range tables {
+		queue.Beside(specs)
+	}
+	var packages []*Package
+	for _, e := range entries {
+		for _, spec := range e.specs {
+			if p := Build(spec, e.d, e.of, errs); p != nil {
 				packages = append(packages, p)
 			}
 		}

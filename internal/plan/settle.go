@@ -486,7 +486,7 @@ func (b *builder) buildPurge() {
 	p := b.pkg
 	p.Purge = &Sweep{}
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
-		if !b.tells(name) {
+		if !b.tells(name) || b.awaited(name) {
 			continue
 		}
 		t := &queue.Transition{Name: queue.Purge, Tests: b.stateTests(name), Delete: true, With: b.spec.Transitions[queue.Purge].With}
@@ -502,6 +502,21 @@ func (b *builder) buildPurge() {
 		return
 	}
 	b.docSweep(p.Purge, "Purge")
+}
+
+// awaited reports whether rows in a state may be jobs of another queue over the table yet,
+// so that Purge has to leave them, and notes it.
+func (b *builder) awaited(name queue.StateName) bool {
+	other, there := b.spec.Awaits(name)
+	if other == nil {
+		return false
+	}
+	text := fmt.Sprintf("Purge leaves rows that are %s here: the queue %s over the same table may have them as %s. Delete rows where the last queue is done with them (done=delete there, or its Purge)",
+		name, plainText(other.Name), there)
+	if !slices.Contains(b.pkg.Notes, text) {
+		b.pkg.Notes = append(b.pkg.Notes, text)
+	}
+	return true
 }
 
 // olderThan is the test that the time in a column is as long ago as Purge is told.

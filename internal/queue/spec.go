@@ -87,6 +87,8 @@ type Spec struct {
 	// Side holds the claims where qgen.yaml says so; nil where it does not.
 	Side   *Side
 	Tables []*schema.Table // of the schema, whose names are taken
+	// Others are the other queues over Table, as Beside tells.
+	Others []*Spec
 
 	DoneDeletes   bool // Complete removes the row
 	FailedDeletes bool // Fail without attempts left removes the row

@@ -1,0 +1,73 @@
+package queue
+
+// This file tells which queues have one table in common, and which rows have ended in one
+// of them and not in another.
+
+import "slices"
+
+// Beside tells each of the queues of one database which others are over its table.
+func Beside(specs []*Spec) {
+	for _, s := range specs {
+		for _, other := range specs {
+			if s != other && s.Table.Pos == other.Table.Pos {
+				s.Others = append(s.Others, other)
+			}
+		}
+	}
+}
+
+// Awaits returns the first of the other queues over the table that may still have to do with
+// rows that are in a state here, and the state of such rows there; nil where none has.
+func (s *Spec) Awaits(name StateName) (*Spec, StateName) {
+	state := s.States[name]
+	if state == nil {
+		return nil, ""
+	}
+	for _, other := range s.Others {
+		if believedApart(s.Members, other.Members) {
+			continue
+		}
+		for _, there := range []StateName{Ready, Claimed, Running} {
+			if of := other.States[there]; of != nil && mayShare(s, state.Tests, of.Tests) {
+				return other, there
+			}
+		}
+	}
+	return nil, ""
+}
+
+// believedApart reports whether two queues each say which rows of the table are theirs, and
+// say it differently. An expression of the user is believed to tell.
+func believedApart(x, y []Test) bool {
+	return len(x) > 0 && len(y) > 0 &&
+		!slices.EqualFunc(x, y, func(x, y Test) bool { return x.SQL == y.SQL })
+}
+
+// mayShare reports whether a row may satisfy both lists of tests, of which the second is of
+// another queue over the table. What an expression tells is not known.
+func mayShare(s *Spec, here, there []Test) bool {
+	raw := func(t Test) bool {
+		return slices.ContainsFunc(append([]Test{t}, t.Or...), func(x Test) bool { return x.Op == Raw })
+	}
+	here = slices.DeleteFunc(slices.Clone(here), raw)
+	there = slices.DeleteFunc(slices.Clone(there), raw)
+	for i, t := range there {
+		there[i] = s.own(t)
+	}
+	return !disjointStates(here, there)
+}
+
+// own returns a test of another queue over the table, of the columns as this one has them:
+// each has read the table for itself.
+func (s *Spec) own(t Test) Test {
+	if t.Column != nil {
+		if c := s.Table.Column(t.Column.Name); c != nil {
+			t.Column = c
+		}
+	}
+	t.Or = slices.Clone(t.Or)
+	for i, or := range t.Or {
+		t.Or[i] = s.own(or)
+	}
+	return t
+}
