@@ -242,10 +242,13 @@ type Dialect struct {
 	KeyOnly    string               `yaml:"key_only"`    // how statements over a batch keep the planner to the key, for their head comments
 	Fragments  map[string]Versioned `yaml:"fragments"`
 	Clocks     map[string][]Clock   `yaml:"clocks"`
-	Text       TextFormat           `yaml:"text_format"`
-	Types      map[string]TypeRule  `yaml:"types"`
-	Classes    map[string]TypeRule  `yaml:"classes"`
-	Transient  struct {
+	// StatementClock are spellings of the present that stand still while a transaction lasts,
+	// and what tells the present of the statement in their place.
+	StatementClock map[string]string   `yaml:"statement_clock"`
+	Text           TextFormat          `yaml:"text_format"`
+	Types          map[string]TypeRule `yaml:"types"`
+	Classes        map[string]TypeRule `yaml:"classes"`
+	Transient      struct {
 		RolledBack []string `yaml:"rolled_back"`
 		Unknown    []string `yaml:"unknown"`
 		Codes      []int    `yaml:"codes"`
@@ -480,6 +483,16 @@ func (d *Dialect) Clock(kind string, at Version) (Clock, bool) {
 		}
 	}
 	return Clock{}, false
+}
+
+// InStatement returns SQL in which the present is that of the statement, also late in a long
+// transaction.
+func (d *Dialect) InStatement(sql string) string {
+	var pairs []string
+	for _, present := range slices.Backward(slices.Sorted(maps.Keys(d.StatementClock))) { // the longer of two that begin alike
+		pairs = append(pairs, present, d.StatementClock[present])
+	}
+	return strings.NewReplacer(pairs...).Replace(sql)
 }
 
 // Type returns the rule for a type, by its name or else by its class.

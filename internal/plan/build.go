@@ -768,7 +768,7 @@ func (b *builder) explainMove(t *queue.Transition) string {
 	switch {
 	case !t.Delete:
 		e := b.newScope()
-		e.settle.named = true
+		e.settle.named, e.settle.late = true, b.late(t.Name)
 		writes = e.readable(e.sets(t.Writes), ", ")
 	case movesTo(t) == nil:
 		writes = "the row is deleted"

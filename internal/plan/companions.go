@@ -66,7 +66,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		}
 		s, v := b.newScope(), b.base(op)
 		s.beside, s.listed = c, true
-		s.settle.delay = name == queue.Release
+		s.settle.delay, s.settle.late = name == queue.Release, b.late(name)
 		v.Names.Row = b.alias("held")
 		if strings.EqualFold(v.Names.Row, c.Table) {
 			v.Names.Row = b.alias("held_rows")
@@ -395,7 +395,7 @@ func (b *builder) explainCompanions(t *queue.Transition) string {
 	var texts []string
 	for _, c := range t.With {
 		s := b.newScope()
-		s.beside, s.settle.named = c, true
+		s.beside, s.settle.named, s.settle.late = c, true, b.late(t.Name)
 		s.prefix = s.qualified()
 		o := s.besideOf(c)
 		text := c.Verb + " "

@@ -224,7 +224,11 @@ func (s *scope) raw(text string) string {
 
 // onClock returns what a macro stands for on the clock of the queue.
 func (s *scope) onClock(macro string) string {
-	return s.d.Fragments[macro+"_"+s.spec.Clock].At(s.version)
+	sql := s.d.Fragments[macro+"_"+s.spec.Clock].At(s.version)
+	if s.settle.late {
+		sql = s.d.InStatement(sql)
+	}
+	return sql
 }
 
 // claimParam returns the free argument of Claim with that name.
@@ -596,7 +600,7 @@ func last(width int) string {
 // come; "" where there is none.
 func (s *scope) past(c *schema.Column) string {
 	step := c.Type.Step
-	clock, ok := s.d.Clock(s.clockKind(c), s.version)
+	clock, ok := s.clockOf(s.clockKind(c))
 	if !ok || c.Type.Class != schema.Timestamp || step <= time.Microsecond {
 		return ""
 	}
@@ -616,7 +620,7 @@ func (s *scope) past(c *schema.Column) string {
 // clockNumber is clock less the writing of a number as text.
 func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 	kind := s.clockKind(c)
-	clock, ok := s.d.Clock(kind, s.version)
+	clock, ok := s.clockOf(kind)
 	if !ok {
 		s.complain(c, "Give the column a type that holds a time, or say as= with another form.",
 			"column %q keeps time as %q, which %s %s has no clock for", c.Name, cmp.Or(kind, c.Type.Raw), s.d.Title, s.version)
@@ -714,11 +718,23 @@ func wholes(d time.Duration) (n int64, unit string) {
 	return int64(d / time.Microsecond), "microsecond"
 }
 
+// clockOf returns how the server tells the time as columns of a kind keep it; false where it
+// does not.
+func (s *scope) clockOf(kind string) (dialect.Clock, bool) {
+	c, ok := s.d.Clock(kind, s.version)
+	if s.settle.late {
+		for _, form := range []*string{&c.Now, &c.Past, &c.Fixed, &c.Seconds, &c.Back, &c.Interval} {
+			*form = s.d.InStatement(*form)
+		}
+	}
+	return c, ok
+}
+
 // age returns the seconds from one time to another; from a column to now when
 // b is nil. Both columns must keep time alike; else it returns "".
 func (s *scope) age(a, b *schema.Column, expr func(string) string) string {
 	kind := s.clockKind(a)
-	clock, ok := s.d.Clock(kind, s.version)
+	clock, ok := s.clockOf(kind)
 	form := clock.Age.At(s.version)
 	if !ok || form == "" {
 		return ""

@@ -68,7 +68,7 @@ func (s *scope) present(text string, offset int) string {
 		return s.clock(c, nil)
 	}
 	for _, kind := range []string{"timestamptz", "epoch"} {
-		if c, ok := s.d.Clock(kind, s.version); ok {
+		if c, ok := s.clockOf(kind); ok {
 			return c.Now
 		}
 	}

@@ -177,7 +177,8 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	}
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
 	s.settle.delay = name == queue.Release && b.rows == nil // a claim ends when it is given back
-	v.Where = s.tests(b.leaving(t))
+	v.Where = s.tests(b.leaving(t))                         // as the claim asked
+	s.settle.late = b.late(name)
 	verb := s.act(&v, t)
 	if name == queue.Renew || name == queue.Start {
 		st.Refreshes = b.refreshed(t)
@@ -217,6 +218,16 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	}
 	b.docSettle(st, name)
 	return st
+}
+
+// late reports whether a step is taken at the end of the transaction in which its job was
+// claimed, so that what it writes is later than when that began.
+func (b *builder) late(name queue.TransitionName) bool {
+	switch name {
+	case "", queue.Enqueue, queue.Claim, queue.Recover, queue.GiveUp, queue.Redrive, queue.Purge:
+		return false
+	}
+	return b.pkg.Hold
 }
 
 // compared returns the fields of the fence that do not name the row as well.

@@ -169,6 +169,7 @@ type settleScope struct {
 	delay   bool // the caller may give a delay, 0 leaves the due time alone
 	joined  bool // the batch is joined as a table even where a list would do
 	small   bool // the table is so small that a join would rather read it whole
+	late    bool // the transaction may have begun long ago: the present is that of the statement
 }
 
 // carried is what a job is given for a column, and where the batch holds it.

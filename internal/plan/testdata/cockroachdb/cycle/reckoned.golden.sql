@@ -54,7 +54,7 @@ FOR    UPDATE SKIP LOCKED;
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch ID
 UPDATE /* reckonedq.Complete */ reckoned
-SET    run_at = floor(extract(epoch FROM now()) + (reckoned.wait_s * 2))::bigint
+SET    run_at = floor(extract(epoch FROM statement_timestamp()) + (reckoned.wait_s * 2))::bigint
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN run_at <= floor(extract(epoch FROM now()))::bigint THEN true END
 RETURNING id;
@@ -65,7 +65,7 @@ RETURNING id;
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* reckonedq.Fail */ reckoned
-SET    run_at = floor(extract(epoch FROM now()) + $1)::bigint
+SET    run_at = floor(extract(epoch FROM statement_timestamp()) + $1)::bigint
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN run_at <= floor(extract(epoch FROM now()))::bigint THEN true END
 RETURNING id;
@@ -76,7 +76,7 @@ RETURNING id;
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* reckonedq.Requeue */ reckoned
-SET    run_at = CASE WHEN $1 > 0.0 THEN floor(extract(epoch FROM now()) + $1)::bigint ELSE run_at END
+SET    run_at = CASE WHEN $1 > 0.0 THEN floor(extract(epoch FROM statement_timestamp()) + $1)::bigint ELSE run_at END
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN run_at <= floor(extract(epoch FROM now()))::bigint THEN true END
 RETURNING id;

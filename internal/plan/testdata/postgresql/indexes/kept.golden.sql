@@ -58,7 +58,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* keptq.Complete */ kept
-SET    ended = now()
+SET    ended = statement_timestamp()
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN ended IS NULL THEN true END
 RETURNING id;

@@ -72,7 +72,7 @@ RETURNING queue, priority, run_at, job_id;
 -- isolation: read committed
 -- arguments: 1: delay, 2: batch Queue, 3: batch Priority, 4: batch RunAt, 5: batch JobID
 UPDATE /* quejobsq.Fail */ que_jobs
-SET    run_at = now() + make_interval(secs => $1),
+SET    run_at = statement_timestamp() + make_interval(secs => $1),
        error_count = error_count + 1
 FROM   unnest($2::text[], $3::smallint[], $4::timestamptz[], $5::bigint[]) AS job (queue_held, priority_held, run_at_held, job_id_held)
 WHERE  queue = queue_held
@@ -107,7 +107,7 @@ RETURNING queue, priority, run_at, job_id;
 -- isolation: read committed
 -- arguments: 1: delay, 2: batch Queue, 3: batch Priority, 4: batch RunAt, 5: batch JobID
 UPDATE /* quejobsq.Requeue */ que_jobs
-SET    run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE run_at END
+SET    run_at = CASE WHEN $1 > 0.0 THEN statement_timestamp() + make_interval(secs => $1) ELSE run_at END
 FROM   unnest($2::text[], $3::smallint[], $4::timestamptz[], $5::bigint[]) AS job (queue_held, priority_held, run_at_held, job_id_held)
 WHERE  queue = queue_held
 AND    priority = priority_held

@@ -82,7 +82,7 @@ RETURNING part, id;
 -- isolation: read committed
 -- arguments: 1: delay, 2: batch Part, 3: batch ID
 UPDATE /* recordsq.Requeue */ records
-SET    consume_after = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE consume_after END
+SET    consume_after = CASE WHEN $1 > 0.0 THEN statement_timestamp() + make_interval(secs => $1) ELSE consume_after END
 FROM   unnest($2::bigint[], $3::bigint[]) AS job (part_held, id_held)
 WHERE  part = part_held
 AND    id = id_held

@@ -58,7 +58,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* toldq.Complete */ slips
-SET    sent = now()
+SET    sent = statement_timestamp()
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN sent IS NULL THEN true END
 RETURNING id;

@@ -58,7 +58,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* queq.Complete */ que_jobs
-SET    finished_at = now(),
+SET    finished_at = statement_timestamp(),
        expired_at = NULL
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN finished_at IS NULL
@@ -72,7 +72,7 @@ RETURNING id;
 -- isolation: read committed
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* queq.Fail */ que_jobs
-SET    run_at = now() + make_interval(secs => $1),
+SET    run_at = statement_timestamp() + make_interval(secs => $1),
        error_count = error_count + 1
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN finished_at IS NULL
@@ -88,7 +88,7 @@ RETURNING id;
 UPDATE /* queq.Fail */ que_jobs
 SET    error_count = error_count + 1,
        finished_at = NULL,
-       expired_at = now()
+       expired_at = statement_timestamp()
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN finished_at IS NULL
             AND    expired_at IS NULL THEN true END
@@ -101,7 +101,7 @@ RETURNING id;
 -- isolation: read committed
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* queq.Requeue */ que_jobs
-SET    run_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE run_at END
+SET    run_at = CASE WHEN $1 > 0.0 THEN statement_timestamp() + make_interval(secs => $1) ELSE run_at END
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN finished_at IS NULL
             AND    expired_at IS NULL THEN true END

@@ -56,7 +56,7 @@ FOR    UPDATE SKIP LOCKED;
 -- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* reckonedq.Complete */ reckoned
-SET    run_at = floor(extract(epoch FROM now()) + (reckoned.wait_s * 2))::bigint
+SET    run_at = floor(extract(epoch FROM statement_timestamp()) + (reckoned.wait_s * 2))::bigint
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN run_at <= floor(extract(epoch FROM now()))::bigint THEN true END
 RETURNING id;
@@ -68,7 +68,7 @@ RETURNING id;
 -- isolation: read committed
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* reckonedq.Fail */ reckoned
-SET    run_at = floor(extract(epoch FROM now()) + $1)::bigint
+SET    run_at = floor(extract(epoch FROM statement_timestamp()) + $1)::bigint
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN run_at <= floor(extract(epoch FROM now()))::bigint THEN true END
 RETURNING id;
@@ -80,7 +80,7 @@ RETURNING id;
 -- isolation: read committed
 -- arguments: 1: delay, 2: batch ID
 UPDATE /* reckonedq.Requeue */ reckoned
-SET    run_at = CASE WHEN $1 > 0.0 THEN floor(extract(epoch FROM now()) + $1)::bigint ELSE run_at END
+SET    run_at = CASE WHEN $1 > 0.0 THEN floor(extract(epoch FROM statement_timestamp()) + $1)::bigint ELSE run_at END
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN run_at <= floor(extract(epoch FROM now()))::bigint THEN true END
 RETURNING id;

@@ -1,0 +1,220 @@
+-- Package jobsq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> held
+-- 	held     --Complete--------> (deleted)
+-- 	held     --Fail------------> ready
+-- 	held     --Requeue---------> ready
+--
+-- Jobs are claimed by the strategy hold: strategy=hold is asked for.
+--
+-- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
+--
+-- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+--
+-- Besides the queue's own rows it writes runs (Complete), each in the transaction of the operation. A job whose claim was lost writes nothing there.
+--
+-- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=hold is asked for
+--   lease_table  strategy=hold is asked for
+-- * hold         strategy=hold is asked for
+--   partition    strategy=hold is asked for
+--   returning    strategy=hold is asked for
+--   block        strategy=hold is asked for
+--   token        strategy=hold is asked for
+--   lock_update  strategy=hold is asked for
+--   advisory     strategy=hold is asked for
+--   guarded      strategy=hold is asked for
+--   pop          strategy=hold is asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready rows, held by their locks; nothing is written
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: held ID, 2: limit
+SELECT /* jobsq.Claim */
+       id, tries, last_retry, until, body
+FROM   jobs
+WHERE  last_retry <= now()
+AND    (until > now() OR until IS NULL)
+AND    id <> ALL ($1::bigint[])
+ORDER  BY id
+LIMIT  $2
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+SELECT /* jobsq.Complete */
+       id
+FROM   jobs
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN last_retry <= now() THEN true END
+FOR    UPDATE OF jobs;
+
+-- sql/complete_insert_runs.sql
+-- complete: inserts rows into runs for the rows that complete_lock.sql locked, before complete.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch ID
+INSERT /* jobsq.Complete */ INTO runs
+       (job_id, at)
+SELECT held.id, statement_timestamp()
+FROM   jobs AS held
+WHERE  held.id = ANY ($1::bigint[]);
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* jobsq.Complete */ FROM jobs
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN last_retry <= now() THEN true END;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* jobsq.Fail */ jobs
+SET    tries = tries + 1,
+       last_retry = statement_timestamp() + make_interval(secs => $1)
+WHERE  id = ANY ($2::bigint[])
+AND    CASE WHEN last_retry <= now() THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* jobsq.Requeue */ jobs
+SET    last_retry = CASE WHEN $1 > 0.0 THEN statement_timestamp() + make_interval(secs => $1) ELSE last_retry END
+WHERE  id = ANY ($2::bigint[])
+AND    CASE WHEN last_retry <= now() THEN true END
+RETURNING id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new LastRetry, 2: new Until, 3: new Body
+INSERT /* jobsq.Enqueue */ INTO jobs
+       (last_retry, until, body)
+VALUES (coalesce($1::timestamptz, now()), $2, $3)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch LastRetry, 2: new_batch Until, 3: new_batch Body
+INSERT /* jobsq.EnqueueMany */ INTO jobs
+       (last_retry, until, body)
+SELECT coalesce(last_retry_new, now()), until_new, body_new
+FROM   unnest($1::timestamptz[], $2::timestamptz[], $3::jsonb[]) WITH ORDINALITY AS job (last_retry_new, until_new, body_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Stats */
+       count(*) FILTER (WHERE last_retry <= now() AND (until > now() OR until IS NULL)) AS ready,
+       count(*) FILTER (WHERE last_retry > now()) AS delayed,
+       extract(epoch FROM now() - min(last_retry) FILTER (WHERE last_retry <= now() AND (until > now() OR until IS NULL))) AS oldest_ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* jobsq.Peek */
+       id, tries, last_retry, until, body
+FROM   jobs
+WHERE  last_retry <= now()
+AND    (until > now() OR until IS NULL)
+ORDER  BY id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* jobsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('tries', 'integer'),
+               ('last_retry', 'timestamptz'),
+               ('until', 'timestamptz'),
+               ('body', 'jsonb')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of runs
+-- locks: none
+SELECT /* jobsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('job_id', 'bigint'),
+               ('at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('runs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* jobsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* jobsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: jobs_pkey serves already
