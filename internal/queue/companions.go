@@ -385,7 +385,7 @@ func (b *binding) move(t *Transition, m *config.Move) {
 		if t.Name == GiveUp {
 			set = b.unasked(c, set)
 		}
-		c.Set = b.values(t.Name, c, set, true)
+		c.Set = b.values(t.Name, c, set, true, true)
 	}
 	b.complete(c, m.To)
 	t.With = append([]*Companion{c}, t.With...)
@@ -532,8 +532,8 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 			return
 		}
 	}
-	c.Set = b.values(t.Name, c, set, false)
-	c.Where = b.values(t.Name, c, from.Where, false)
+	c.Set = b.values(t.Name, c, set, true, false)
+	c.Where = b.values(t.Name, c, from.Where, false, false)
 	switch {
 	case key != nil:
 		b.checkBatch(c, from)
@@ -570,11 +570,11 @@ func (b *binding) complete(c *Companion, table config.String) {
 	}
 }
 
-// values reads columns of another table and their values.
-func (b *binding) values(step TransitionName, c *Companion, from []config.Value, move bool) []CompanionValue {
+// values reads columns of another table and their values, which are written or compared.
+func (b *binding) values(step TransitionName, c *Companion, from []config.Value, written, move bool) []CompanionValue {
 	var all []CompanionValue
 	for _, f := range from {
-		column := b.columnBeside(c, f, all)
+		column := b.columnBeside(c, f, written, all)
 		if column == nil {
 			continue
 		}
@@ -587,7 +587,7 @@ func (b *binding) values(step TransitionName, c *Companion, from []config.Value,
 
 // columnBeside returns the column of another table that is written or compared; nil
 // after a complaint.
-func (b *binding) columnBeside(c *Companion, f config.Value, seen []CompanionValue) *Column {
+func (b *binding) columnBeside(c *Companion, f config.Value, written bool, seen []CompanionValue) *Column {
 	name := f.Column
 	column := &Column{Column: &schema.Column{Name: b.fold(name.Value), Pos: name.Pos, Type: schema.Type{Class: schema.Unknown}}}
 	if c.Known != nil {
@@ -596,7 +596,7 @@ func (b *binding) columnBeside(c *Companion, f config.Value, seen []CompanionVal
 			return nil
 		}
 		column.Column = known
-		if known.Generated || known.Always {
+		if written && (known.Generated || known.Always) {
 			b.errorf(name.Pos, "column %q of %s is filled by the database and cannot be written", known.Name, c.QualifiedName()).
 				WithHint("Leave it out.")
 			return nil

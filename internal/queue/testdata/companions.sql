@@ -23,3 +23,4 @@ CREATE TABLE sentitems (
     cause  varchar(20)
 );
 CREATE TABLE parts (outbox_id bigint, place int);
+CREATE TABLE totals (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, twice int GENERATED ALWAYS AS (sent * 2) STORED, sent int NOT NULL);
