@@ -568,7 +568,8 @@ func (b *binding) resolve(name TransitionName) []Write {
 
 // keepsKey complains about writes that would give a row another key. A status and a count
 // may be part of it, and of several columns a time: what follows a claim is told the key as
-// the claim leaves it, and what gives a job back may change it.
+// the claim leaves it, and what gives a job back may change it. Where such a role writes the
+// column in a step, qgen:on may say another value there.
 func (b *binding) keepsKey() {
 	may := []string{"status", "attempts"}
 	if len(b.spec.Key) > 1 {
@@ -583,6 +584,11 @@ func (b *binding) keepsKey() {
 		for _, d := range b.drafts[name] {
 			writes := func(w Write) bool { return w.Column == d.column && same(w.Value, d.value) }
 			if said[d.by] || slices.Contains(may, d.by.verb) || !slices.Contains(b.spec.Key, d.column) || !slices.ContainsFunc(t.Writes, writes) {
+				continue
+			}
+			if d.by.verb == "on" && slices.ContainsFunc(b.drafts[name], func(other *draft) bool {
+				return other.column == d.column && slices.Contains(may, other.by.verb)
+			}) {
 				continue
 			}
 			said[d.by] = true
