@@ -5,8 +5,8 @@
 -- isolation: read committed
 UPDATE /* mirthpg.Complete */ d_mm{{.Channel}}
 SET    status = 'S',
-       send_date = now(),
-       response_date = now()
+       send_date = statement_timestamp(),
+       response_date = statement_timestamp()
 FROM   unnest($1::bigint[], $2::integer[]) AS job (message_id_held, id_held)
 WHERE  message_id = message_id_held
 AND    id = id_held

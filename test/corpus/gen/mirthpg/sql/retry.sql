@@ -5,7 +5,7 @@
 -- isolation: read committed
 UPDATE /* mirthpg.Fail */ d_mm{{.Channel}}
 SET    send_attempts = send_attempts + 1,
-       send_date = now()
+       send_date = statement_timestamp()
 FROM   unnest($1::bigint[], $2::integer[]) AS job (message_id_held, id_held)
 WHERE  message_id = message_id_held
 AND    id = id_held
