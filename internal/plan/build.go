@@ -119,6 +119,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.fuse()
 	b.checkConformance(q, errs)
 	b.coexist()
+	b.noteComesTwice()
 	b.buildDoc()
 	b.buildExplain()
 	if errs.Len() > before {

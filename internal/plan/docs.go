@@ -12,6 +12,7 @@ import (
 
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
 )
 
 func (b *builder) docClaim(c *Claim) {
@@ -485,6 +486,38 @@ func (b *builder) guarantee() string {
 	if b.offset != nil {
 		return "The fence is at level token: every claim leaves a random value in the row of its group, and a job can only be settled with the value of its own claim. A consumer that comes late gets ErrLost and moves no mark. A row is read at least once: again when a consumer dies, or when it is finished before one in front of it that is not."
 	}
+	if c := b.comesTwice(); c != nil {
+		return b.fence() + " A new row can get the " + plainText(c.Name) + " of one that was deleted, and a worker that comes late, after its job was finished by another, can then settle the new one: AUTOINCREMENT or a token column would tell them apart."
+	}
+	return b.fence()
+}
+
+// comesTwice returns the key where the database gives the number of a deleted row to a new one
+// and the fence does not tell the two apart: a status is the same, and a count begins anew. It
+// returns nil where no worker can come late to a row that is gone.
+func (b *builder) comesTwice() *schema.Column {
+	s, level := b.spec, b.pkg.Guarantee
+	if b.offset != nil || b.side != nil || len(s.Key) != 1 || !s.Key[0].Reused || b.comesBack() == "" ||
+		level != queue.FenceStatus && level != queue.FenceAttempt {
+		return nil
+	}
+	for _, name := range s.Steps() {
+		if t := s.Transitions[name]; t != nil && t.Delete && name != queue.Purge {
+			return s.Key[0]
+		}
+	}
+	return nil
+}
+
+// noteComesTwice warns of such a key.
+func (b *builder) noteComesTwice() {
+	if c := b.comesTwice(); c != nil {
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("warning: column %q gives numbers of deleted rows again, and rows of jobs that have ended are deleted: a worker that comes late can settle the new job with the number of its old one (write INTEGER PRIMARY KEY AUTOINCREMENT, or mark a column with qgen:token)", c.Name))
+	}
+}
+
+// fence says what a job is settled by.
+func (b *builder) fence() string {
 	level := "The fence is at level " + b.pkg.Guarantee.String() + ": "
 	switch b.pkg.Guarantee {
 	case queue.FenceToken:

@@ -13,7 +13,9 @@
 //
 // The fence is at level status: a job can only be settled while its row is running. A worker
 // that comes late, after the job was given back and claimed by another, is not told from that
-// other and can settle its job.
+// other and can settle its job. A new row can get the id of one that was deleted, and a worker
+// that comes late, after its job was finished by another, can then settle the new one:
+// AUTOINCREMENT or a token column would tell them apart.
 //
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
 // running for good: nothing in the table tells that it is gone.
