@@ -178,7 +178,7 @@ func (b *builder) moveClaim(c *Claim) {
 	arrive := r.spec.Transitions[queue.Claim]
 	c.Params = r.addWritten(c.Params, arrive)
 	c.LeaseArg = r.spec.Lease != nil && r.spec.Lease.LengthArg
-	if t := r.spec.Token; t != nil {
+	if t := r.spec.Token; t != nil && !r.tokenEach(t) {
 		b.freshToken(c, t)
 	}
 	switch {

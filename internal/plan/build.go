@@ -98,6 +98,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	ready.buildEnqueue()
 	ready.accompanyEnqueue(errs)
 	b.noteCollisions()
+	b.noteTokenEach()
 	ready.noteNulls()
 	ready.buildIndexes()
 	if b.ready != nil {

@@ -92,6 +92,10 @@ var strategies = []strategy{
 			return false, "no column can hold the key of a batch, by which a block reads it back", "Mark a column with qgen:token, or say running=token on qgen:status."
 		case !b.can(dialect.OpenCursors) && len(b.spec.Key) == 0:
 			return b.nameless()
+		case !b.can(dialect.OpenCursors):
+			if ok, why, mend := b.canShareToken(); !ok {
+				return false, why, mend
+			}
 		}
 		return true, "a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them", ""
 	}},
@@ -104,6 +108,9 @@ var strategies = []strategy{
 		}
 		if b.spec.Token == nil {
 			return false, "no column can hold the key of a batch", "Mark a column with qgen:token, or say running=token on qgen:status."
+		}
+		if ok, why, mend := b.canShareToken(); !ok {
+			return false, why, mend
 		}
 		return true, "the token column holds the key of the batch, by which it is read back", ""
 	}},
@@ -241,7 +248,11 @@ func (b *builder) chooseBatch(forced string, errs *source.ErrorList) bool {
 		errs.Errorf(b.spec.BatchPos, "from=companion is not possible here: %s", why).WithHint("%s", mend)
 		return false
 	}
+	ix := b.sharesNone(b.spec.Token)
 	switch {
+	case ix != nil:
+		return refuse("all jobs of a claim have the key of that row for their token, and "+b.uniqueIndex(ix)+" lets no two rows have one",
+			"Drop the index, or leave from= out: then every claim leaves a fresh value in each row.")
 	case forced != "" && !slices.Contains(names, forced):
 		return refuse("between finding jobs and taking them a row is added, which strategy="+names[0]+" and strategy="+names[1]+" can do, and strategy="+forced+" is asked for", "Leave one of the two out.")
 	case forced != "":

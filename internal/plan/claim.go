@@ -46,9 +46,9 @@ func (b *builder) buildClaim() {
 	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.spec.Group == nil && b.spec.Cycle == nil && b.firstInFirstOut() {
 		c.Low = &Low{Field: b.pkg.Key[0], Refresh: lowRefresh}
 	}
-	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.rowToken == nil && b.spec.Batch == nil && b.hasRunning() && b.writesClaim() {
+	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.spec.Batch == nil && b.hasRunning() && b.writesClaim() {
 		for _, write := range w.Writes {
-			if write.Value.Kind == queue.Token {
+			if write.Value.Kind == queue.Token && !b.tokenEach(write.Column) {
 				b.freshToken(c, write.Column)
 			}
 		}

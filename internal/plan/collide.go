@@ -9,6 +9,7 @@ import (
 
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // noteCollisions notes every unique index in which a claim may put two rows that are alike:
@@ -70,6 +71,60 @@ func (b *builder) collides(ix *schema.Index, claim *queue.Transition) []*schema.
 		return nil
 	}
 	return alike
+}
+
+// sharesNone returns the unique index by which no two rows that are claimed together may have
+// one value in a column that a claim writes, nil when there is none.
+func (b *builder) sharesNone(c *schema.Column) *schema.Index {
+	for _, ix := range b.spec.Table.Indexes {
+		var columns []*schema.Column
+		holds := false
+		for _, k := range ix.Columns {
+			holds = holds || k.Column == c || k.Column == nil && source.Mentions(k.Expr, c.Name)
+			columns = append(columns, k.Column)
+		}
+		if ix.Unique && holds && !b.rowsDiffer(columns) {
+			return ix
+		}
+	}
+	if b.running != nil && b.spec.Table.Column(c.Name) != c {
+		return b.running.sharesNone(c)
+	}
+	return nil
+}
+
+// tokenEach reports whether a claim leaves a value of its own in each row: it names the row,
+// or a unique index refuses rows that share one.
+func (b *builder) tokenEach(c *schema.Column) bool {
+	return b.rowToken != nil && b.rowToken.Column == c.Name || b.sharesNone(c) != nil
+}
+
+// noteTokenEach says why a claim leaves a value of its own in each row that has a key.
+func (b *builder) noteTokenEach() {
+	if b.spec.Token == nil || b.rowToken != nil || !b.hasRunning() || !b.writesClaim() {
+		return
+	}
+	if ix := b.sharesNone(b.spec.Token); ix != nil {
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("%s lets no two rows have one token: every claim leaves a fresh value in each row", b.uniqueIndex(ix)))
+	}
+}
+
+// uniqueIndex names a unique index in a message.
+func (b *builder) uniqueIndex(ix *schema.Index) string {
+	if ix.Name == "" {
+		return "a unique key"
+	}
+	return "the unique index " + plainText(ix.Name)
+}
+
+// canShareToken reports whether the rows of a batch can have one token, by which they are
+// read back.
+func (b *builder) canShareToken() (bool, string, string) {
+	if ix := b.sharesNone(b.spec.Token); ix != nil {
+		return false, b.uniqueIndex(ix) + " lets no two rows have one token, so that it cannot be the key of a batch",
+			"Leave strategy= out: then every claim leaves a fresh value in each row."
+	}
+	return true, "", ""
 }
 
 // normalTests returns the tests of a state as predicates of indexes are compared.

@@ -469,10 +469,9 @@ func (b *builder) resultField() *Field {
 }
 
 // token returns the fresh value of a claim: one argument for the whole batch,
-// or an expression that differs from row to row where the token is what names
-// the row.
+// or an expression that differs from row to row where the rows may not share one.
 func (s *scope) token(c *schema.Column) string {
-	if s.rowToken == nil || s.rowToken.Column != c.Name {
+	if !s.tokenEach(c) {
 		return s.arg(Arg{Kind: ArgToken, Field: s.fields[c]})
 	}
 	kind, ok := map[schema.Class]string{schema.UUID: "uuid", schema.Int: "int", schema.Bytes: "bytes"}[c.Type.Class]

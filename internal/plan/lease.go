@@ -150,6 +150,13 @@ func (b *builder) bringSide(errs *source.ErrorList) {
 // that it has added from those of others: by the error of the key that holds them apart.
 func (b *builder) canTell(errs *source.ErrorList) bool {
 	side, t := b.held, b.held.Table
+	if c := side.Columns.Token; c != nil {
+		if ix := b.side.sharesNone(c); ix != nil {
+			errs.Errorf(side.Pos, "all rows that a claim adds to %q have one token, and %s lets no two rows have one", t.QualifiedName(), b.uniqueIndex(ix)).
+				WithHint("Drop the index, or leave token: out.")
+			return false
+		}
+	}
 	if side.Columns.Token != nil || b.d.Has("lease_returning") {
 		return true
 	}

@@ -46,3 +46,9 @@ CREATE TABLE isam_running (id bigint NOT NULL PRIMARY KEY, st varchar(8) NOT NUL
 CREATE TABLE waiting (id bigint NOT NULL PRIMARY KEY, st varchar(8) NOT NULL);
 CREATE TABLE waiting_isam (id bigint NOT NULL PRIMARY KEY, st varchar(8) NOT NULL) ENGINE=MyISAM;
 CREATE TABLE inbox_desks (inbox_id bigint NOT NULL PRIMARY KEY, desk int, since int NOT NULL, UNIQUE (desk));
+CREATE TABLE handled (
+    id bigint NOT NULL PRIMARY KEY,
+    st varchar(8) NOT NULL, -- qgen:status ready=a running=b done=c
+    handle char(32) UNIQUE  -- qgen:token
+);
+CREATE TABLE inbox_handles (inbox_id bigint NOT NULL PRIMARY KEY, handle char(32), until_ int NOT NULL, UNIQUE KEY handles (handle));

@@ -23,7 +23,7 @@
 --   partition    no shard column
 -- * returning    the server passes over locked rows and UPDATE returns what it changed
 --   block        PostgreSQL has no anonymous blocks that give rows back
---   token        not needed: returning comes first
+--   token        the unique index builds_holder lets no two rows have one token, so that it cannot be the key of a batch
 --   lock_update  not needed: returning comes first
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
@@ -33,23 +33,24 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: the unique index builds_active lets one row run of those that are alike in site, branch, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+-- note: the unique index builds_holder lets no two rows have one token: every claim leaves a fresh value in each row
 
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (id NULLS FIRST) WHERE state = 'waiting'
 -- isolation: read committed
--- arguments: 1: token Holder, 2: low, 3: limit
+-- arguments: 1: low, 2: limit
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'active',
-       holder = $1
+       holder = gen_random_uuid()
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   builds
            WHERE  state = 'waiting'
-           AND    id > $2
+           AND    id > $1
            ORDER  BY id NULLS FIRST
-           LIMIT  $3
+           LIMIT  $2
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, site, branch, holder;
 
@@ -58,15 +59,15 @@ RETURNING id, site, branch, holder;
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (id NULLS FIRST) WHERE state = 'waiting'
 -- isolation: read committed
--- arguments: 1: token Holder, 2: low
+-- arguments: 1: low
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'active',
-       holder = $1
+       holder = gen_random_uuid()
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   builds
            WHERE  state = 'waiting'
-           AND    id > $2
+           AND    id > $1
            ORDER  BY id NULLS FIRST
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
@@ -77,15 +78,15 @@ RETURNING id, site, branch, holder;
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (id NULLS FIRST) WHERE state = 'waiting'
 -- isolation: read committed
--- arguments: 1: token Holder, 2: low
+-- arguments: 1: low
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'active',
-       holder = $1
+       holder = gen_random_uuid()
 WHERE  id = ANY (ARRAY(
            SELECT id
            FROM   builds
            WHERE  state = 'waiting'
-           AND    id > $2
+           AND    id > $1
            ORDER  BY id NULLS FIRST
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))

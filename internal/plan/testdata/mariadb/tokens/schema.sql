@@ -1,0 +1,41 @@
+-- No two rows may have one token, so each row of a claim gets its own.
+CREATE TABLE messages (
+    id     bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    handle char(32),         -- qgen:token
+    taken  datetime(6),      -- qgen:claimed timeout=30s
+    body   text,
+    UNIQUE KEY message_handle (handle)
+);
+
+-- Nor in one state.
+CREATE TABLE numbered (
+    id     bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state  varchar(8) NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    handle bigint,                            -- qgen:token
+    UNIQUE KEY state_handle (state, handle)
+);
+CREATE TABLE raws (
+    id     bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state  varchar(8) NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    handle binary(20) UNIQUE                  -- qgen:token
+);
+
+-- Rows differ in the id, whatever the token.
+CREATE TABLE apart (
+    id     bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state  varchar(8) NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    handle char(32),                          -- qgen:token
+    UNIQUE KEY handle_id (handle, id)
+);
+
+-- The token stands in the table of the jobs that run.
+CREATE TABLE waiting (
+    id   bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    body text
+);
+CREATE TABLE active (
+    id     bigint NOT NULL PRIMARY KEY,
+    body   text,
+    handle char(32) NOT NULL UNIQUE,  -- qgen:token
+    taken  datetime(6) NOT NULL       -- qgen:claimed timeout=30s
+);

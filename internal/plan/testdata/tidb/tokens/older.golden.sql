@@ -1,0 +1,274 @@
+-- Package olderq uses the table messages as a queue of jobs on TiDB 6.5 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    TiDB 6.5 cannot return the rows of an UPDATE
+--   block        TiDB has no anonymous blocks that give rows back
+--   token        the unique index message_handle lets no two rows have one token, so that it cannot be the key of a batch
+--   lock_update  TiDB 6.5 cannot pass over locked rows
+--   advisory     TiDB has no locks on numbers
+-- * guarded      the old state is compared when a row is taken
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "taken" says which rows run (expired=claim)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: the unique index message_handle lets no two rows have one token: every claim leaves a fresh value in each row
+-- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* olderq.Claim */
+       id
+FROM   messages FORCE INDEX (`PRIMARY`)
+WHERE  (taken <= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND OR taken IS NULL)
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/claim_lock.sql
+-- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* olderq.Claim */
+       id
+FROM   messages FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    (taken <= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND OR taken IS NULL)
+FOR    UPDATE;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* olderq.Claim */ messages FORCE INDEX (PRIMARY)
+SET    handle = LOWER(HEX(RANDOM_BYTES(16))),
+       taken = UTC_TIMESTAMP(6)
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* olderq.Claim */
+       id, handle, CAST(taken AS CHAR), body
+FROM   messages FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: handle as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Handle
+SELECT /* olderq.Complete */
+       id
+FROM   messages FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND handle = ?))
+AND    taken IS NOT NULL
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: handle as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Handle
+DELETE /* olderq.Complete */ FROM messages
+WHERE  ((id = ? AND handle = ?))
+AND    taken IS NOT NULL;
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: handle as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Handle
+SELECT /* olderq.Fail */
+       id
+FROM   messages FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND handle = ?))
+AND    taken IS NOT NULL
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: handle as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Handle
+UPDATE /* olderq.Fail */ messages FORCE INDEX (PRIMARY)
+SET    handle = NULL,
+       taken = NULL
+WHERE  ((id = ? AND handle = ?))
+AND    taken IS NOT NULL;
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: handle as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Handle
+SELECT /* olderq.Requeue */
+       id
+FROM   messages FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND handle = ?))
+AND    taken IS NOT NULL
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: handle as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Handle
+UPDATE /* olderq.Requeue */ messages FORCE INDEX (PRIMARY)
+SET    handle = NULL,
+       taken = NULL
+WHERE  ((id = ? AND handle = ?))
+AND    taken IS NOT NULL;
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: handle as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Handle
+SELECT /* olderq.Extend */
+       id
+FROM   messages FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND handle = ?))
+AND    taken IS NOT NULL
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: handle as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Handle
+UPDATE /* olderq.Extend */ messages FORCE INDEX (PRIMARY)
+SET    taken = UTC_TIMESTAMP(6)
+WHERE  ((id = ? AND handle = ?))
+AND    taken IS NOT NULL;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Body
+INSERT /* olderq.Enqueue */ INTO messages
+       (body)
+VALUES (?);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* olderq.Stats */
+       count(CASE WHEN (taken <= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND OR taken IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN taken IS NOT NULL AND taken > UTC_TIMESTAMP(6) - INTERVAL 30 SECOND THEN 1 END) AS running,
+       count(CASE WHEN taken IS NOT NULL AND taken <= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN taken IS NOT NULL AND taken > UTC_TIMESTAMP(6) - INTERVAL 30 SECOND THEN taken END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   messages;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* olderq.Peek */
+       id, body
+FROM   messages FORCE INDEX (`PRIMARY`)
+WHERE  (taken <= UTC_TIMESTAMP(6) - INTERVAL 30 SECOND OR taken IS NULL)
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* olderq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs TiDB 6.5')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%-TiDB-v%'
+OR     SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 2), '.', -1) < 605;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* olderq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'handle', 'char' UNION ALL
+           SELECT 'taken', 'datetime' UNION ALL
+           SELECT 'body', 'text'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'messages'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* olderq.Verify */
+       'tidb_txn_mode is not pessimistic; SET GLOBAL tidb_txn_mode = ''pessimistic'''
+FROM   DUAL
+WHERE  @@tidb_txn_mode <> 'pessimistic';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* olderq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'PRIMARY' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'messages'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
