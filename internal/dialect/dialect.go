@@ -225,9 +225,11 @@ type Dialect struct {
 	// KeySuffix says which tables are kept by their primary key, with whose columns every
 	// other index ends: those of the storage engines, "" being that of a table whose DDL
 	// names none; with RowID only where the key is the row's number, or takes its place.
+	// With Clustered it is the clustered index whose columns stand there.
 	KeySuffix struct {
-		Engines []string `yaml:"engines"`
-		RowID   bool     `yaml:"rowid"`
+		Engines   []string `yaml:"engines"`
+		RowID     bool     `yaml:"rowid"`
+		Clustered bool     `yaml:"clustered"`
 	} `yaml:"key_suffix"`
 	// IndexBytes is how many bytes the columns of an index may have together, by storage engine,
 	// "" being that of a table whose DDL names none. An engine that is not listed has no limit

@@ -578,17 +578,15 @@ func (b *builder) sorts(c schema.IndexColumn, k indexKey) bool {
 	return c.NullsFirst == first || k.nulls == "" && k.column.NotNull
 }
 
-// columnsOf returns the columns of an index, and those of the primary key at its end where
-// the table is kept by that.
+// columnsOf returns the columns of an index, and those of the index by which the table is
+// kept at its end.
 func (b *builder) columnsOf(ix *schema.Index) []schema.IndexColumn {
-	table, suffix := b.spec.Table, b.d.KeySuffix
-	pk := table.PrimaryKey
-	if ix.Unique || pk == nil || pk.Index() == nil || !slices.Contains(suffix.Engines, strings.ToLower(table.Engine)) ||
-		b.endsWithRow() && pk.Index().Method != "rowid" {
+	kept := b.keptBy()
+	if ix.Unique || kept == nil || ix == kept {
 		return ix.Columns
 	}
 	columns := slices.Clone(ix.Columns)
-	for _, c := range pk.Index().Columns {
+	for _, c := range kept.Columns {
 		has := func(have schema.IndexColumn) bool { return have.Column == c.Column }
 		switch {
 		case c.Length > 0 || c.Desc || slices.ContainsFunc(ix.Columns, func(have schema.IndexColumn) bool { return has(have) && have.Length > 0 }):
@@ -598,6 +596,25 @@ func (b *builder) columnsOf(ix *schema.Index) []schema.IndexColumn {
 		}
 	}
 	return columns
+}
+
+// keptBy returns the index by which the table is kept, nil where it is kept by none with
+// whose columns others end.
+func (b *builder) keptBy() *schema.Index {
+	table, suffix := b.spec.Table, b.d.KeySuffix
+	pk := table.PrimaryKey
+	switch {
+	case !slices.Contains(suffix.Engines, strings.ToLower(table.Engine)):
+		return nil
+	case suffix.Clustered:
+		if i := slices.IndexFunc(table.Indexes, func(ix *schema.Index) bool { return ix.Clustered && ix.Method == "btree" }); i >= 0 {
+			return table.Indexes[i]
+		}
+		return nil
+	case pk == nil || b.endsWithRow() && pk.Index() != nil && pk.Index().Method != "rowid":
+		return nil
+	}
+	return pk.Index()
 }
 
 // conditions returns the predicate of an index in parts; where the planner knows

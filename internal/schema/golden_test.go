@@ -173,6 +173,9 @@ func (p *printer) table(t *Table) {
 		if ix.Invisible {
 			words += " invisible"
 		}
+		if ix.Clustered {
+			words += " clustered"
+		}
 		if ix.Where != "" {
 			words += " where " + p.expression(ix.Where)
 		}

@@ -6,6 +6,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/source"
@@ -46,9 +47,13 @@ func readMSSQL(files []*source.File, errs *source.ErrorList) *Catalog {
 	return readTolerant(newMSSQL().grammar(), files, errs)
 }
 
-// settle says of tables why their rows cannot be locked, where an index is why.
+// settle says of tables why their rows cannot be locked, where an index is why. A primary key
+// is clustered by itself where nothing else is.
 func (m *mssql) settle(r *tolerant) {
 	for _, t := range r.tables {
+		if pk := t.PrimaryKey; pk != nil && slices.ContainsFunc(t.Indexes, func(ix *Index) bool { return ix.Clustered && ix != pk.index }) {
+			pk.index.Clustered = false
+		}
 		for _, ix := range t.Indexes {
 			if t.NoRowLocks == "" && ix.noRowLocks != "" {
 				t.NoRowLocks = fmt.Sprintf("its index %s %s", ix.Name, ix.noRowLocks)

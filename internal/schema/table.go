@@ -334,6 +334,8 @@ type Index struct {
 	Method  string // btree unless the DDL says otherwise; rowid where SQLite's table is the index
 	// Invisible: kept up to date, but no query uses it.
 	Invisible bool
+	// Clustered: the rows of the table are kept in it, where the DDL can say so (SQL Server).
+	Clustered bool
 
 	noRowLocks string // see Table.NoRowLocks
 }

@@ -181,7 +181,7 @@ func (r *tolerant) assignment() bool {
 func (r *tolerant) addKey(t *draft, k *keyDefinition) {
 	ix := &Index{
 		Name: k.name, Pos: r.span(k.at, k.end), Unique: k.kind != plainKey && !k.overlaps, Method: k.method, Invisible: k.invisible,
-		Where: k.where, noRowLocks: k.noRowLocks,
+		Where: k.where, noRowLocks: k.noRowLocks, Clustered: k.clustered,
 	}
 	for _, p := range k.parts {
 		c := IndexColumn{Expr: p.expr, Desc: p.desc, Length: p.length, NullsFirst: p.desc == r.nullsHigh}
