@@ -154,7 +154,11 @@ func union(x, y Test) Test {
 		}
 		return x
 	}
-	x.Or = append(slices.Clip(x.Or), y)
+	first := x
+	first.Or = nil
+	if has := func(t Test) bool { return sameTest(t, y) }; !has(first) && !slices.ContainsFunc(x.Or, has) {
+		x.Or = append(slices.Clip(x.Or), y)
+	}
 	return x
 }
 

@@ -86,3 +86,14 @@ CREATE TABLE topics (
     topic text NOT NULL,                    -- qgen:topic
     till  timestamp(6) NULL                 -- qgen:lease length=5m
 );
+
+-- A column that is null until the job is done is the same in ready rows and in those whose
+-- claim ran out, and leads the index of both.
+-- qgen:queue fetched
+CREATE TABLE fetched (
+    id        bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    completed datetime,         -- qgen:status ready=null running=null done=now
+    fetched   datetime,         -- qgen:claimed timeout=30m
+    prio      int NOT NULL,     -- qgen:priority asc
+    KEY completed_prio (completed, prio)
+);
