@@ -510,13 +510,21 @@ func (b *builder) against(o queue.OrderTerm) bool {
 
 // passed returns the index of the primary key where the order begins like it
 // and the queue's own index does not: the server may then walk the primary key
-// through all finished rows.
+// through all finished rows. Where the table holds but ready and running rows it stops after
+// a few.
 func (b *builder) passed() string {
 	pk, own := b.spec.Table.PrimaryKey, b.claimIndex().columns
-	if pk == nil || len(b.spec.Order) == 0 || len(own) == 0 || b.spec.Order[0].Column != pk.Columns[0] || own[0].column == pk.Columns[0] {
+	if b.leavesNone() || pk == nil || len(b.spec.Order) == 0 || len(own) == 0 || b.spec.Order[0].Column != pk.Columns[0] || own[0].column == pk.Columns[0] {
 		return ""
 	}
 	return b.d.PrimaryIndex
+}
+
+// leavesNone reports whether most rows of the table are ready for any claim: finished ones
+// leave it, and nothing else tells rows apart.
+func (b *builder) leavesNone() bool {
+	return !b.tells(queue.Done) && !b.tells(queue.Failed) && b.pkg.Strategy != "pop" && len(b.spec.Params) == 0 && b.spec.Shard == nil &&
+		!slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool { return t.Op == queue.Raw })
 }
 
 // pick sets what names a picked row and how it is joined back; it returns the

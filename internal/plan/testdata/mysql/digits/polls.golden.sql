@@ -40,7 +40,7 @@
 -- arguments: 1: limit
 SELECT /* pollsq.Claim */
        id
-FROM   polls IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   polls
 WHERE  state = 'N'
 AND    (asked_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR asked_at IS NULL)
 ORDER  BY id
@@ -184,7 +184,7 @@ FROM   polls;
 -- arguments: 1: limit
 SELECT /* pollsq.Peek */
        id, wait_s
-FROM   polls IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   polls
 WHERE  state = 'N'
 AND    (asked_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR asked_at IS NULL)
 ORDER  BY id
