@@ -493,7 +493,7 @@ func (b *builder) serving(w wanted) *schema.Index {
 }
 
 func (b *builder) serves(ix *schema.Index, w wanted) bool {
-	if !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) { // rowid: the table itself, in the order of its key
+	if ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) { // rowid: the table itself, in the order of its key
 		return false
 	}
 	conditions := b.conditions(ix)

@@ -262,7 +262,7 @@ func (b *builder) keyIndex() string {
 		for _, c := range ix.Columns {
 			columns = append(columns, c.Column)
 		}
-		if ix.Unique && ix.Name != "" && same(columns) {
+		if ix.Unique && !ix.Invisible && ix.Name != "" && same(columns) {
 			return b.d.Ident(ix.Name)
 		}
 	}

@@ -97,3 +97,12 @@ CREATE TABLE fetched (
     prio      int NOT NULL,     -- qgen:priority asc
     KEY completed_prio (completed, prio)
 );
+
+-- The server reads no invisible index, and refuses its name in a hint.
+-- qgen:queue hidden
+CREATE TABLE hidden (
+    id    bigint NOT NULL,
+    state char(1) NOT NULL DEFAULT 'r', -- qgen:status ready=r running=x done=d
+    UNIQUE KEY hidden_id (id) INVISIBLE,
+    KEY hidden_state (state, id) INVISIBLE
+);
