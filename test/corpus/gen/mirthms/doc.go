@@ -20,9 +20,6 @@
 // The claim is a row lock, so it lives in a transaction: a connection is held while jobs run,
 // and a crash gives the whole batch back. It is made for short jobs.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// D_MM{{.Channel}}_messages_ready.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package mirthms

@@ -5,7 +5,7 @@
 -- isolation: read committed
 SELECT /* booleanmaria105.Peek */
        id, n
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs
 WHERE  available = TRUE
 ORDER  BY id
 LIMIT  ?

@@ -5,7 +5,7 @@
 -- isolation: read committed
 SELECT /* booleanmy84.Claim */
        id
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs
 WHERE  available = TRUE
 ORDER  BY id
 LIMIT  ?

@@ -5,7 +5,7 @@
 -- isolation: read committed
 SELECT /* movedmaria105.Peek */
        id, n, tries, cause
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs
 WHERE  status = 'ready'
 ORDER  BY id
 LIMIT  ?

@@ -5,7 +5,7 @@
 -- isolation: read committed
 UPDATE /* movedmy84.Claim */ (
            SELECT id
-           FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+           FROM   jobs
            WHERE  status = 'ready'
            ORDER  BY id
            LIMIT  ?

@@ -3,5 +3,4 @@
 -- A template: for each table write what its name has in the place of {{.Channel}}.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX D_MM{{.Channel}}_messages_ready ON D_MM{{.Channel}} (ID, SERVER_ID, MESSAGE_ID)
-WHERE  STATUS = 'Q';
+-- The index D_MM{{.Channel}}_INDEX3 of the schema serves as well.

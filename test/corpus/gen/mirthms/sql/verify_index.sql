@@ -4,7 +4,7 @@
 SELECT /* mirthms.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('D_MM{{.Channel}}_messages_ready')
+           VALUES ('D_MM{{.Channel}}_INDEX3')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
