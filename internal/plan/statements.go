@@ -514,7 +514,14 @@ func (b *builder) against(o queue.OrderTerm) bool {
 // a few.
 func (b *builder) passed() string {
 	pk, own := b.spec.Table.PrimaryKey, b.claimIndex().columns
-	if b.leavesNone() || pk == nil || len(b.spec.Order) == 0 || len(own) == 0 || b.spec.Order[0].Column != pk.Columns[0] || own[0].column == pk.Columns[0] {
+	if pk == nil || len(b.spec.Order) == 0 || len(own) == 0 || b.spec.Order[0].Column != pk.Columns[0] || own[0].column == pk.Columns[0] {
+		return ""
+	}
+	along := true
+	for i, o := range b.spec.Order[:min(len(b.spec.Order), len(pk.Columns))] {
+		along = along && o.Column == pk.Columns[i] && o.Desc == b.spec.Order[0].Desc
+	}
+	if along && b.leavesNone() {
 		return ""
 	}
 	return b.d.PrimaryIndex
