@@ -4,6 +4,7 @@ package plan
 // exist already.
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -391,6 +392,9 @@ func (b *builder) buildIndexes() {
 				continue
 			}
 			ix.DDL, ix.Then = b.indexDDL(w), w.then
+			if b.spec.Table.Partitioned && b.can(dialect.PartitionsBlock) {
+				ix.Then = cmp.Or(b.d.Fragments["partitioned_index"].At(b.version), ix.Then)
+			}
 		case have.Name == "":
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:

@@ -40,3 +40,11 @@ CREATE TABLE lanes (
     lane   text NOT NULL,   -- qgen:topic; group limit=10
     status text NOT NULL    -- qgen:status ready=ENQUEUED running=PENDING done=SUCCESS
 );
+
+-- A partitioned table takes no index that is built beside its writers.
+CREATE TABLE parted (
+    id    bigint NOT NULL,
+    day   date NOT NULL,
+    state text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    PRIMARY KEY (id, day)
+) PARTITION BY RANGE (day);

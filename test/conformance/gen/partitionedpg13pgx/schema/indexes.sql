@@ -4,7 +4,11 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_partitionedpg13pgx_ready ON jobs (id NULLS FIRST)
 WHERE  status = 'ready';
+-- Writers wait for this while it runs: a partitioned table takes no CONCURRENTLY. To build it online, say ON
+-- ONLY, create the index of each partition CONCURRENTLY, and attach them: ALTER INDEX … ATTACH PARTITION ….
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_partitionedpg13pgx_expired ON jobs (lease_till)
 WHERE  status = 'running';
+-- Writers wait for this while it runs: a partitioned table takes no CONCURRENTLY. To build it online, say ON
+-- ONLY, create the index of each partition CONCURRENTLY, and attach them: ALTER INDEX … ATTACH PARTITION ….

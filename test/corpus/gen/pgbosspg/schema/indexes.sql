@@ -5,7 +5,11 @@
 CREATE INDEX job_jobs_ready ON pgboss.job (name, priority DESC, created_on, id)
 WHERE  state IN ('created', 'retry')
 AND    blocked = false;
+-- Writers wait for this while it runs: a partitioned table takes no CONCURRENTLY. To build it online, say ON
+-- ONLY, create the index of each partition CONCURRENTLY, and attach them: ALTER INDEX … ATTACH PARTITION ….
 
 -- serves Recover: claims that ran out
 CREATE INDEX job_jobs_expired ON pgboss.job (started_on)
 WHERE  state = 'active';
+-- Writers wait for this while it runs: a partitioned table takes no CONCURRENTLY. To build it online, say ON
+-- ONLY, create the index of each partition CONCURRENTLY, and attach them: ALTER INDEX … ATTACH PARTITION ….

@@ -1,0 +1,249 @@
+-- Package partedq uses the table parted as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates parted_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, id, day
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST, day) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* partedq.Claim */ picked AS MATERIALIZED (
+    SELECT id, day
+    FROM   parted
+    WHERE  state = 'new'
+    ORDER  BY id NULLS FIRST, day
+    LIMIT  $1
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+UPDATE parted
+SET    state = 'busy'
+FROM   picked
+WHERE  parted.id = picked.id
+AND    parted.day = picked.day
+RETURNING parted.id, parted.day;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST, day) WHERE state = 'new'
+-- isolation: read committed
+WITH /* partedq.Claim */ picked AS MATERIALIZED (
+    SELECT id, day
+    FROM   parted
+    WHERE  state = 'new'
+    ORDER  BY id NULLS FIRST, day
+    LIMIT  1
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+UPDATE parted
+SET    state = 'busy'
+FROM   picked
+WHERE  parted.id = picked.id
+AND    parted.day = picked.day
+RETURNING parted.id, parted.day;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST, day) WHERE state = 'new'
+-- isolation: read committed
+WITH /* partedq.Claim */ picked AS MATERIALIZED (
+    SELECT id, day
+    FROM   parted
+    WHERE  state = 'new'
+    ORDER  BY id NULLS FIRST, day
+    LIMIT  100
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+UPDATE parted
+SET    state = 'busy'
+FROM   picked
+WHERE  parted.id = picked.id
+AND    parted.day = picked.day
+RETURNING parted.id, parted.day;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Day
+UPDATE /* partedq.Complete */ parted
+SET    state = 'done'
+FROM   unnest($1::bigint[], $2::date[]) AS job (id_held, day_held)
+WHERE  id = id_held
+AND    day = day_held
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id, day;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Day
+UPDATE /* partedq.Fail */ parted
+SET    state = 'new'
+FROM   unnest($1::bigint[], $2::date[]) AS job (id_held, day_held)
+WHERE  id = id_held
+AND    day = day_held
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id, day;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Day
+UPDATE /* partedq.Requeue */ parted
+SET    state = 'new'
+FROM   unnest($1::bigint[], $2::date[]) AS job (id_held, day_held)
+WHERE  id = id_held
+AND    day = day_held
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id, day;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* partedq.Purge */ picked AS MATERIALIZED (
+    SELECT id, day
+    FROM   parted
+    WHERE  state = 'done'
+    LIMIT  $1
+    FOR    UPDATE SKIP LOCKED
+)
+DELETE FROM parted
+USING  picked
+WHERE  parted.id = picked.id
+AND    parted.day = picked.day;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new Day
+INSERT /* partedq.Enqueue */ INTO parted
+       (id, day)
+VALUES ($1, $2)
+RETURNING id, day;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID, 2: new_batch Day
+INSERT /* partedq.EnqueueMany */ INTO parted
+       (id, day)
+SELECT id_new, day_new
+FROM   unnest($1::bigint[], $2::date[]) WITH ORDINALITY AS job (id_new, day_new, job_order)
+ORDER  BY job_order
+RETURNING id, day;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* partedq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done
+FROM   parted;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST, day) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* partedq.Peek */
+       id, day
+FROM   parted
+WHERE  state = 'new'
+ORDER  BY id NULLS FIRST, day
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* partedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* partedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('day', 'date'),
+               ('state', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('parted')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* partedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* partedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('parted_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('parted')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX parted_ready ON parted (id NULLS FIRST, day)
+WHERE  state = 'new';
+-- Writers wait for this while it runs: a partitioned table takes no CONCURRENTLY. To build it online, say ON
+-- ONLY, create the index of each partition CONCURRENTLY, and attach them: ALTER INDEX … ATTACH PARTITION ….
