@@ -298,7 +298,8 @@ func (b *binding) staysReady(s *statusColumn, name TransitionName) bool {
 	case Fail, GiveUp:
 		return b.failedByLimit && !s.touches()
 	case Redrive:
-		return b.failedByLimit // such a row is ready but for its attempts
+		// Such a row is ready but for its attempts: free, or of a claim that has run out.
+		return b.failedByLimit && !(b.claims.byClaim && s.touches())
 	}
 	return false
 }

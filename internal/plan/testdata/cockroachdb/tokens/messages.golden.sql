@@ -29,6 +29,7 @@
 -- note: a row whose claim has run out is claimed again, since nothing but column "taken" says which rows run (expired=claim)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: the unique index messages_handle_key lets no two rows have one token: every claim leaves a fresh value in each row
 -- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 

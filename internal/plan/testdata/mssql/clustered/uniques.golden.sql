@@ -30,6 +30,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: the unique index uniques_code lets one row run of those that are alike in code, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
 
 -- sql/claim.sql

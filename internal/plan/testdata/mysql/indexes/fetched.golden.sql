@@ -30,6 +30,7 @@
 -- note: a row whose claim has run out is claimed again, since nothing but column "fetched" says which rows run (expired=claim)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: the fence compares column "fetched", which counts whole seconds: two claims within one second look alike
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes

@@ -29,6 +29,7 @@
 -- note: a row whose claim has run out is claimed again, since nothing but column "taken" says which rows run (expired=claim)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: the unique index message_handle lets no two rows have one token: every claim leaves a fresh value in each row
 
 -- sql/claim_pick.sql
