@@ -282,7 +282,10 @@ const (
 
 // Of ArgAhead: so many times the limit, and so many more. Others that claim at the same time
 // have locked some of the first rows.
-const AheadTimes, AheadMore = 8, 100
+const (
+	AheadTimes = 8
+	AheadMore  = 100
+)
 
 // Arg is one argument of a statement.
 type Arg struct {

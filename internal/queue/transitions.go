@@ -299,7 +299,7 @@ func (b *binding) staysReady(s *statusColumn, name TransitionName) bool {
 		return b.failedByLimit && !s.touches()
 	case Redrive:
 		// Such a row is ready but for its attempts: free, or of a claim that has run out.
-		return b.failedByLimit && !(b.claims.byClaim && s.touches())
+		return b.failedByLimit && (!b.claims.byClaim || !s.touches())
 	}
 	return false
 }
