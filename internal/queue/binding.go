@@ -131,6 +131,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	}
 	if b.sound && errs.Len() == before {
 		b.judgeWrites()
+		b.judgeKept()
 		b.keepsKey()
 	}
 	b.readOrder()

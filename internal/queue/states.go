@@ -291,20 +291,25 @@ func (b *binding) freeOrRunOut(r *role) []Test {
 }
 
 // toldReady returns the test of the status column that tells ready rows from running ones;
-// nil when no column by itself does, or when a ready row may have to wait for its time. What
-// the column of the claim holds does not matter then, unless free= says so: other programs
-// may leave the time of the last claim there, or write none.
+// nil when no column does or several do, of which another program may write one only, and when
+// a ready row may have to wait for its time. What the column of the claim holds does not matter
+// then, unless free= says so: other programs may leave the time of the last claim there, or
+// write none.
 func (b *binding) toldReady() *Test {
 	if b.claims.visible {
 		return nil
 	}
+	var told []Test
 	for _, s := range b.status {
 		ready, ok := s.tests[Ready]
 		if running, runs := s.tests[Running]; ok && runs && disjointStates([]Test{ready}, []Test{running}) {
-			return &ready
+			told = append(told, ready)
 		}
 	}
-	return nil
+	if len(told) != 1 {
+		return nil
+	}
+	return &told[0]
 }
 
 // readRecoverIf reads the predicate of qgen.yaml that tells a claim that has

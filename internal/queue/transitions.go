@@ -635,6 +635,22 @@ func (b *binding) judgeWrites() {
 	}
 }
 
+// judgeKept complains where qgen:on leaves nothing to write in a step that makes a running row
+// ready: the operation could not tell that it has happened.
+func (b *binding) judgeKept() {
+	for _, name := range []TransitionName{Retry, Release} {
+		t := b.spec.Transitions[name]
+		if t == nil || t.Delete || len(t.Writes) > 0 || !b.runs() {
+			continue
+		}
+		i := slices.IndexFunc(b.drafts[name], func(d *draft) bool { return d.by.verb == "on" && d.value.Kind == Old })
+		if i >= 0 {
+			b.errorf(b.drafts[name][i].by.pos, "nothing is left to write when a job is %s", doing[name]).
+				WithHint("Leave it out, and the job is ready at once. On a column of qgen:claimed, on %s set now lets it wait for as long as a claim is good.", name)
+		}
+	}
+}
+
 // doing says what happens to a job in a transition.
 var doing = map[TransitionName]string{
 	Enqueue: "enqueued", Claim: "claimed", Start: "started", Finish: "done", Retry: "tried again", Release: "given back",

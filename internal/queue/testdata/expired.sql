@@ -50,3 +50,12 @@ CREATE TABLE by_owner (
     owner text,       -- qgen:status ready=null running~set; worker
     since timestamptz -- qgen:claimed timeout=10s expired=claim
 );
+
+-- Another program writes the owner and not the state: neither alone says who is free.
+-- qgen:queue by_two done=delete
+CREATE TABLE by_two (
+    id    bigserial PRIMARY KEY,
+    state int NOT NULL DEFAULT 0, -- qgen:status ready=0 running=1
+    owner int,                    -- qgen:status ready=null running~set; on claim set arg:owner; on retry,release set null
+    until timestamptz             -- qgen:lease length=5m expired=claim
+);
