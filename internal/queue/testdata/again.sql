@@ -18,7 +18,7 @@ CREATE TABLE delayed (
   delay int NOT NULL DEFAULT 0
 );
 -- What the table says itself of a try that failed may be a wait.
--- qgen:queue done=delete where "coalesce(at, seen) < {now} - interval '1 minute'"
+-- qgen:queue done=delete; where "coalesce(at, seen) < {now} - interval '1 minute'"
 CREATE TABLE waits (
   id   int PRIMARY KEY,
   at   timestamptz, -- qgen:claimed timeout=5m

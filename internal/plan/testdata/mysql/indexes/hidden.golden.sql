@@ -28,7 +28,6 @@
 --   advisory     MySQL has no locks on numbers
 --   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: the key is id: unique, not null, and there is no primary key
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: no order is said: rows are taken in the order of the key, id
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
@@ -65,7 +64,7 @@ WHERE  (id IN (?));
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* hiddenq.Claim */
-       id
+       place, id
 FROM   hidden
 WHERE  (id IN (?));
 
@@ -160,18 +159,18 @@ FROM   (
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: nothing that others wait for
--- arguments: 1: new ID
+-- arguments: 1: new Place, 2: new ID
 INSERT /* hiddenq.Enqueue */ INTO hidden
-       (id)
-VALUES (?);
+       (place, id)
+VALUES (?, ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: nothing that others wait for
--- arguments: 1: new_list ID
+-- arguments: 1: new_list Place ID
 INSERT /* hiddenq.EnqueueMany */ INTO hidden
-       (id)
-VALUES (?);
+       (place, id)
+VALUES (?, ?);
 
 -- sql/stats.sql
 -- stats: counts rows by state
@@ -190,7 +189,7 @@ FROM   hidden;
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* hiddenq.Peek */
-       id
+       place, id
 FROM   hidden
 WHERE  state = 'r'
 ORDER  BY id
@@ -217,7 +216,8 @@ SELECT /* hiddenq.Verify */
            ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
        END)
 FROM   (
-           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'place' AS name, 'bigint' AS type UNION ALL
+           SELECT 'id', 'bigint' UNION ALL
            SELECT 'state', 'char'
        ) AS want
 LEFT   JOIN information_schema.columns AS have

@@ -101,8 +101,10 @@ CREATE TABLE fetched (
 -- The server reads no invisible index, and refuses its name in a hint.
 -- qgen:queue hidden
 CREATE TABLE hidden (
-    id    bigint NOT NULL,
+    place bigint NOT NULL,
+    id    bigint NOT NULL, -- qgen:id
     state char(1) NOT NULL DEFAULT 'r', -- qgen:status ready=r running=x done=d
-    UNIQUE KEY hidden_id (id) INVISIBLE,
-    KEY hidden_state (state, id) INVISIBLE
+    PRIMARY KEY (place),
+    UNIQUE KEY hidden_id (id) /*!80000 INVISIBLE */,
+    KEY hidden_state (state, id) /*!80000 INVISIBLE */
 );
