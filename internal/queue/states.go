@@ -144,7 +144,7 @@ func (b *binding) statusCore() {
 	}
 }
 
-// union returns the test that holds where one of two on the same column holds.
+// union returns the test that holds where one of two holds.
 func union(x, y Test) Test {
 	if x.Op == In && y.Op == In {
 		for _, v := range y.Values {
@@ -268,7 +268,7 @@ func (b *binding) freeOrRunOut(r *role) []Test {
 	if len(list) == 0 {
 		return nil
 	}
-	or := func(t Test) { list[0].Or = append(list[0].Or, t) }
+	or := func(t Test) { list[0] = union(list[0], t) }
 	ready := b.toldReady()
 	if ready != nil {
 		or(*ready)
@@ -276,9 +276,7 @@ func (b *binding) freeOrRunOut(r *role) []Test {
 	switch free := k.free[r]; {
 	case len(free) == 0, ready != nil && !r.has("free"):
 	case !endsNow(free):
-		if t := isFree(r.column, free); ready == nil || !sameTest(t, *ready) {
-			or(t)
-		}
+		or(isFree(r.column, free))
 	default:
 		if list[0].Column != r.column { // but its heartbeat
 			or(Test{Column: r.column, Op: LessEqual, Values: []Value{{Kind: Now}}})

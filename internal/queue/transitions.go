@@ -103,12 +103,12 @@ func (b *binding) judgeRecovered() {
 		}
 	}
 	text := fmt.Sprintf("warning: Recover makes a job %s and not ready, since qgen:on recover writes column %q", b.spec.Recovered, b.drafts[Recover][i].column.Name)
-	switch by := either(b.claims.lease, b.claims.claimed, b.claims.heartbeat, b.claims.worker); {
-	case b.spec.Recovered != Failed:
-	case by == nil:
-		text += "; expired=fail at qgen:claimed says that a job fails whose claim has run out, and qgen:on giveup what else is written then"
-	default:
-		text += fmt.Sprintf("; expired=fail at column %q says that a job fails whose claim has run out, and qgen:on giveup what else is written then", by.column.Name)
+	if b.spec.Recovered == Failed {
+		at := "qgen:claimed"
+		if by := either(b.claims.lease, b.claims.claimed, b.claims.heartbeat, b.claims.worker); by != nil {
+			at = fmt.Sprintf("column %q", by.column.Name)
+		}
+		text += "; expired=fail at " + at + " says that a job fails whose claim has run out, and qgen:on giveup what else is written then"
 	}
 	b.note("%s", text)
 }
