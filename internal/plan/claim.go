@@ -393,7 +393,7 @@ func (s *scope) cursor(v *values) {
 }
 
 // readyHead says in a head comment how ready rows are found.
-func (b *builder) readyHead() string { return "index: " + b.indexText(b.claimIndex()) }
+func (b *builder) readyHead() string { return b.usesHead(b.claimIndex()) }
 
 // readBack reads the rows that a token marks.
 func (b *builder) readBack() *Statement {

@@ -25,6 +25,7 @@ type wanted struct {
 	why     string
 	lacking string // what is slow without it, as a clause
 	then    string // what is left to do once it stands; "" for nothing
+	held    bool   // an index that finds the rows that somebody has serves as well, since they are few
 	left    string // why it has not even one column that it wants, "" where it has or wants none
 }
 
@@ -37,6 +38,7 @@ type indexKey struct {
 	sql    string // of an expression
 	desc   bool
 	nulls  string // first, last or "" for the default
+	tie    bool   // it only tells rows apart that are alike in all before it
 }
 
 // slowClaim is what is slow without an index of the claim.
@@ -109,7 +111,7 @@ func (b *builder) claimIndex() wanted {
 		if o.Column != nil && slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == o.Column }) {
 			continue // all rows that are read have one value there
 		}
-		k := indexKey{column: o.Column, sql: o.SQL, desc: o.Desc && !rising, nulls: o.Nulls}
+		k := indexKey{column: o.Column, sql: o.SQL, desc: o.Desc && !rising, nulls: o.Nulls, tie: o.Tie}
 		if i == 0 && b.nullsFirst {
 			k.nulls = "first"
 		}
@@ -181,7 +183,7 @@ func (b *builder) fit(w wanted) (short wanted, serves bool) {
 	}
 	for n := 1; n <= fitting; n++ {
 		short.columns = w.columns[:n:n]
-		if b.serves(b.made(short), w) {
+		if b.serves(b.made(short), w) == wholly {
 			return short, true
 		}
 	}
@@ -293,7 +295,7 @@ func equality(t queue.Test) bool { return t.Op == queue.In && len(t.Values) == 1
 
 // expiredIndex is the index that finds claims of dead workers.
 func (b *builder) expiredIndex() (wanted, bool) {
-	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", lacking: "Recover reads the claims that are good as well", where: b.heldConstants()}
+	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", lacking: "Recover reads the claims that are good as well", where: b.heldConstants(), held: true}
 	for _, t := range b.spec.Expired {
 		if t.Op == queue.Dead && !b.can(dialect.PartialIndex) {
 			continue // no index knows who is alive; a partial one holds the rows that run
@@ -385,22 +387,26 @@ func (b *builder) buildIndexes() {
 		}
 		ix := Index{Name: w.name, Why: w.why, Lacking: w.lacking}
 		made := b.made(w)
-		switch have := b.serving(w); {
+		switch have, how := b.best(b.spec.Table.Indexes, w); {
 		case have == nil:
-			if i := slices.IndexFunc(advised, func(other *schema.Index) bool { return other != nil && b.serves(other, w) }); i >= 0 {
+			if other, how := b.best(advised, w); other != nil {
+				i := slices.Index(advised, other)
+				ix.serve(how, w)
 				b.pkg.Indexes[i].also(ix)
 				continue
 			}
-			ix.DDL, ix.Then = b.indexDDL(w), w.then
-			if b.spec.Table.Partitioned && b.can(dialect.PartitionsBlock) {
-				ix.Then = cmp.Or(b.d.Fragments["partitioned_index"].At(b.version), ix.Then)
-			}
+			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
 		case have.Name == "":
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
 			made = nil
-			if ix.Have = have.Name; b.holdsSpent(have, w) {
+			ix.Have = have.Name
+			ix.serve(how, w)
+			if b.holdsSpent(have, w) {
 				ix.Why += "; those whose tries are spent are few, and are read and passed over"
+			}
+			if c := b.pastOrder(have, w); c != nil {
+				ix.Why += "; it has " + plainText(c.Name) + " at its end, so that rows of other values are read and passed over"
 			}
 			if i := slices.IndexFunc(b.pkg.Indexes, func(other Index) bool { return other.Have == ix.Have }); i >= 0 {
 				b.pkg.Indexes[i].also(ix)
@@ -409,6 +415,24 @@ func (b *builder) buildIndexes() {
 		}
 		advised, b.pkg.Indexes = append(advised, made), append(b.pkg.Indexes, ix)
 	}
+}
+
+// serve says what a server does with an index that serves less than wholly.
+func (ix *Index) serve(how service, w wanted) {
+	switch how {
+	case few:
+		ix.Why = "serves Recover: rows that somebody has, which are few"
+	case nearly:
+		ix.Why += "; rows of one " + plainText(untied(w.columns[w.fixed:])[len(untied(w.columns[w.fixed:]))-1].column.Name) + " are sorted by the key"
+	}
+}
+
+// buildNote says what a server does while it builds an index, "" where others do not wait.
+func (b *builder) buildNote() string {
+	if b.spec.Table.Partitioned && b.can(dialect.PartitionsBlock) {
+		return b.d.Fragments["partitioned_index"].At(b.version)
+	}
+	return b.d.Fragments["blocking_index"].At(b.version)
 }
 
 // also has an index serve what another was wanted for.
@@ -470,6 +494,45 @@ func (b *builder) indexText(w wanted) string {
 	return plainText(text)
 }
 
+// existingText describes an index of the table on one line of a comment.
+func (b *builder) existingText(ix *schema.Index) string {
+	var w wanted
+	for _, c := range ix.Columns {
+		k := indexKey{column: c.Column, sql: c.Expr, desc: c.Desc}
+		if c.Column == nil || !c.Column.NotNull {
+			k.nulls = map[bool]string{true: "first", false: "last"}[c.NullsFirst]
+		}
+		w.columns = append(w.columns, k)
+	}
+	text := b.indexText(w)
+	if pk := b.spec.Table.PrimaryKey; pk != nil && pk.Index() == ix {
+		text = "the primary key " + text
+	} else if ix.Name != "" {
+		text = b.d.Ident(ix.Name) + " " + text
+	}
+	if ix.Where != "" {
+		text += " WHERE " + ix.Where
+	}
+	return plainText(text)
+}
+
+// usesHead says in a head comment which index a statement uses: that of the table which serves
+// best, that which is advised for Claim where it serves as well, or else the one that is wanted.
+func (b *builder) usesHead(w wanted) string {
+	claim := b.claimIndex()
+	have, how := b.best(b.spec.Table.Indexes, w)
+	text := b.indexText(w)
+	if have != nil {
+		text = b.existingText(have)
+	} else if have, how = b.best([]*schema.Index{b.made(claim)}, w); have != nil {
+		text = b.indexText(claim)
+	}
+	if how == few {
+		text += ", which finds the rows that somebody has by " + plainText(have.Columns[0].Column.Name)
+	}
+	return "index: " + text
+}
+
 func (b *builder) indexDDL(w wanted) string {
 	v := b.base("")
 	v.Index = b.d.Ident(w.name)
@@ -483,29 +546,112 @@ func (b *builder) indexDDL(w wanted) string {
 	return sql
 }
 
-// serving returns an index of the table that serves as well, nil when none.
+// service is how well an index does what another is wanted for.
+type service int
+
+const (
+	not    service = iota
+	few            // it finds the rows that somebody has, and all of these are read
+	nearly         // it gives the order but for rows that are alike in all but the key, which are sorted
+	wholly
+)
+
+// serving returns the index of the table that serves best, nil when none does.
 func (b *builder) serving(w wanted) *schema.Index {
-	if w.left != "" {
-		return nil // what is wanted of it is not known any more
-	}
-	for _, ix := range b.spec.Table.Indexes {
-		if b.serves(ix, w) {
-			return ix
-		}
-	}
-	return nil
+	ix, _ := b.best(b.spec.Table.Indexes, w)
+	return ix
 }
 
-func (b *builder) serves(ix *schema.Index, w wanted) bool {
-	if ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) { // rowid: the table itself, in the order of its key
+// best returns the first of those indexes that serve best, and how well; nil when none does.
+func (b *builder) best(list []*schema.Index, w wanted) (best *schema.Index, how service) {
+	if w.left != "" {
+		return nil, not // what is wanted of it is not known any more
+	}
+	for _, ix := range list {
+		if ix == nil {
+			continue
+		}
+		if s := b.serves(ix, w); s > how {
+			best, how = ix, s
+		}
+	}
+	return best, how
+}
+
+// serves tells how well an index serves.
+func (b *builder) serves(ix *schema.Index, w wanted) service {
+	switch {
+	case ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method): // rowid: the table itself, in the order of its key
+	case b.orders(ix, w, w.columns[w.fixed:]):
+		return wholly
+	case b.sortsFew(w) && b.orders(ix, w, untied(w.columns[w.fixed:])):
+		return nearly
+	case w.held && b.findsHeld(ix):
+		return few
+	}
+	return not
+}
+
+// sortsFew reports whether the server sorts by the key those rows alone that are alike in the
+// rest of the order, and these are few: a time comes before it.
+func (b *builder) sortsFew(w wanted) bool {
+	keys := untied(w.columns[w.fixed:])
+	return b.can(dialect.IncrementalSort) && len(keys) > 0 && w.fixed+len(keys) < len(w.columns) &&
+		keys[len(keys)-1].column != nil && keys[len(keys)-1].column.Type.Class == schema.Timestamp
+}
+
+// untied returns the keys of an order less those that only make it total.
+func untied(keys []indexKey) []indexKey {
+	for len(keys) > 0 && keys[len(keys)-1].tie {
+		keys = keys[:len(keys)-1]
+	}
+	return keys
+}
+
+// findsHeld reports whether the rows that somebody has are found by the first column of an
+// index: no other row has its value.
+func (b *builder) findsHeld(ix *schema.Index) bool {
+	tests := b.newScope().tests(b.constants(b.spec.Held))
+	if len(ix.Columns) == 0 || ix.Columns[0].Column == nil || ix.Columns[0].Length > 0 || !covers(tests, b.conditions(ix)) {
 		return false
 	}
-	conditions := b.conditions(ix)
-	tests := b.newScope().tests(w.where)
+	return slices.ContainsFunc(b.spec.Held, func(t queue.Test) bool {
+		return t.Column == ix.Columns[0].Column && equality(t) && b.onlyHeld(t)
+	})
+}
+
+// onlyHeld reports whether rows that nobody has fail a test of one value.
+func (b *builder) onlyHeld(t queue.Test) bool {
+	for _, name := range []queue.StateName{queue.Ready, queue.Done, queue.Failed} {
+		if b.spec.States[name] == nil {
+			continue
+		}
+		if !slices.ContainsFunc(b.stateTests(name), func(other queue.Test) bool {
+			return other.Column == t.Column && len(other.Or) == 0 && (other.Op == queue.In && !slices.Contains(other.Values, t.Values[0]) || other.Op == queue.IsNull)
+		}) {
+			return false
+		}
+	}
+	return t.Values[0].Kind != queue.Null
+}
+
+// covers reports whether each condition is among tests of a statement.
+func covers(tests, conditions []string) bool {
 	for _, condition := range conditions {
 		if !slices.ContainsFunc(tests, func(t string) bool { return normal(t) == condition }) {
-			return false // the index leaves out rows that the statement needs
+			return false
 		}
+	}
+	return true
+}
+
+// orders reports whether an index leads to the rows that are wanted, in an order or against it:
+// every index is read from either end.
+func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
+	conditions := b.conditions(ix)
+	tests := b.newScope().tests(w.where)
+	if !covers(tests, conditions) {
+		return false // the index leaves out rows that the statement needs
 	}
 	// What tells rows leads the index, in whatever order, also where the predicate of another
 	// index would hold it: rows that are not wanted are not read.
@@ -515,7 +661,6 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 			told = append(told, k.column)
 		}
 	}
-	ordered := w.columns[w.fixed:]
 	for _, t := range w.where {
 		if slices.Contains(conditions, normal(b.newScope().test(t))) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
 			continue
@@ -531,7 +676,19 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 	if !b.can(dialect.FixedAmid) {
 		told = fixed
 	}
-	return b.gives(b.columnsOf(ix), told, fixed, ordered)
+	have := b.columnsOf(ix)
+	return b.gives(have, told, fixed, ordered) || b.gives(have, told, fixed, reversed(ordered))
+}
+
+// reversed returns the keys of an order as they are from its other end.
+func reversed(keys []indexKey) []indexKey {
+	back := slices.Clone(keys)
+	for i, k := range back {
+		if back[i].desc = !k.desc; k.nulls != "" {
+			back[i].nulls = map[string]string{"first": "last", "last": "first"}[k.nulls]
+		}
+	}
+	return back
 }
 
 // limits reports whether a test leaves out the rows whose tries are spent and no others. They
@@ -539,6 +696,21 @@ func (b *builder) serves(ix *schema.Index, w wanted) bool {
 func (b *builder) limits(t queue.Test) bool {
 	a := b.spec.Attempts
 	return a != nil && t.Column == a.Column && slices.Contains([]queue.Op{queue.Less, queue.LessEqual, queue.Greater, queue.GreatEqual}, t.Op)
+}
+
+// pastOrder returns a column that a claim compares with one value and that stands in an index
+// behind the order of the queue; nil where none does.
+func (b *builder) pastOrder(ix *schema.Index, w wanted) *schema.Column {
+	ordered := untied(w.columns[w.fixed:])
+	for _, c := range slices.Backward(b.columnsOf(ix)) {
+		switch {
+		case slices.ContainsFunc(ordered, func(k indexKey) bool { return k.column != nil && k.column == c.Column }):
+			return nil
+		case len(ordered) > 0 && slices.ContainsFunc(w.columns[w.told:w.fixed], func(k indexKey) bool { return k.column == c.Column }):
+			return c.Column
+		}
+	}
+	return nil
 }
 
 // holdsSpent reports whether an index that serves has rows, too, whose tries are spent.

@@ -484,7 +484,7 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 	switch w, ok := b.expiredIndex(); {
 	case len(more) == 0, t.Name == queue.Purge:
 	case ok:
-		return "index: " + b.indexText(w)
+		return b.usesHead(w)
 	case b.takenLeads():
 		ready := b.claimIndex()
 		return "index: " + b.indexText(ready) + ", which finds the rows that somebody has by " + plainText(ready.columns[0].column.Name)

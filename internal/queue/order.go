@@ -229,11 +229,11 @@ func (b *binding) breakTies() {
 			return
 		}
 	}
-	add := func(columns ...*schema.Column) {
+	add := func(tie bool, columns ...*schema.Column) {
 		for _, c := range columns {
 			if !slices.Contains(have, c) {
 				have = append(have, c)
-				s.Order = append(s.Order, OrderTerm{Column: c})
+				s.Order = append(s.Order, OrderTerm{Column: c, Tie: tie})
 			}
 		}
 	}
@@ -252,13 +252,13 @@ func (b *binding) breakTies() {
 		b.note(arrival, "", s.Seq.Name)
 	case grows:
 	case s.Seq != nil && (!ordered || b.one("seq") != nil):
-		add(s.Seq)
+		add(false, s.Seq)
 		if !ordered {
 			b.note(arrival, alike, s.Seq.Name)
 		}
 	case ordered:
 	case s.Enqueued != nil && !slices.Contains(have, s.Enqueued):
-		add(s.Enqueued)
+		add(false, s.Enqueued)
 		b.note(arrival, alike, s.Enqueued.Name)
 	case !said && len(s.Key) > 0:
 		b.note("no order is said: rows are taken in the order of the key, %s", names(s.Key))
@@ -266,7 +266,7 @@ func (b *binding) breakTies() {
 	if b.unique(have) {
 		return
 	}
-	add(s.Key...)
+	add(len(s.Order) > 0, s.Key...)
 	if len(s.Key) == 0 {
 		s.NoTieBreak = true
 		switch {

@@ -378,6 +378,7 @@ type OrderTerm struct {
 	Desc   bool
 	Nulls  string // "first", "last" or "" for the database's default
 	Random bool
+	Tie    bool // nobody has said it: it tells rows apart that are alike in all others
 }
 
 // ParamKind says how a parameter of Claim narrows it.

@@ -67,7 +67,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server", nil},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database", nil},
 		{verifyClockSQL, "columns with clock: local are on the clock of the database's session, and the program reads and writes them in its own time zone; give both the same one, TZ of the program or the time zone of the database", []any{time.Now().Local().Format("2006-01-02 15:04:05.000000000")}},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without JOBS_COMPOSITEORA19_READY every claim reads more rows than it takes, without JOBS_COMPOSITEORA19_EXPIRED Recover reads the claims that are good as well", nil},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes and Recover reads the claims that are good as well", nil},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

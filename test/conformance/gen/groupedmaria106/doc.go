@@ -30,7 +30,7 @@
 // again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_groupedmaria106_ready and jobs_groupedmaria106_line and jobs_groupedmaria106_expired.
+// jobs_groupedmaria106_ready and jobs_groupedmaria106_line.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

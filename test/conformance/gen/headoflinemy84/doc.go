@@ -31,7 +31,7 @@
 // again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_headoflinemy84_ready and jobs_headoflinemy84_line and jobs_headoflinemy84_expired.
+// jobs_headoflinemy84_ready and jobs_headoflinemy84_line.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -71,7 +71,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database", nil},
 		{verifySettingsSQL, "see the message; claims need it", nil},
 		{verifyPreparedSQL, "otherwise a job can be given out twice", []any{1}},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without jobs_singlegalera_ready every claim reads more rows than it takes, without jobs_singlegalera_expired Recover reads the claims that are good as well", nil},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes and Recover reads the claims that are good as well", nil},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

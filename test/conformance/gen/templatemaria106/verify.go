@@ -70,7 +70,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{q.texts.verifyColumns, "generate again from the present schema, or migrate the database"},
 		{q.texts.verifyColumnsPayload, "of {{.Prefix}}bodies: generate again from the present schema, or migrate the database"},
 		{q.texts.verifySettings, "see the message; claims need it"},
-		{q.texts.verifyIndex, "create it with schema/indexes.sql; without {{.Prefix}}jobs{{.Suffix}}_templatemaria106_ready every claim reads more rows than it takes, without {{.Prefix}}jobs{{.Suffix}}_templatemaria106_expired Recover reads the claims that are good as well"},
+		{q.texts.verifyIndex, "create it with schema/indexes.sql; without it every claim reads more rows than it takes and Recover reads the claims that are good as well"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

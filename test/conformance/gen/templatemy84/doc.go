@@ -28,8 +28,7 @@
 // again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// {{.Prefix}}jobs{{.Suffix}}_templatemy84_ready and
-// {{.Prefix}}jobs{{.Suffix}}_templatemy84_expired.
+// {{.Prefix}}jobs{{.Suffix}}_templatemy84_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -32,7 +32,7 @@
 // was lost writes nothing there.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// wp_actionscheduler_actions_ready and wp_actionscheduler_actions_expired.
+// wp_actionscheduler_actions_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

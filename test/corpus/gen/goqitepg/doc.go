@@ -24,9 +24,6 @@
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// goqite_messages_ready.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package goqitepg

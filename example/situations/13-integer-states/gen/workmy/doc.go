@@ -26,9 +26,6 @@
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
 // again.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// work_workmy_expired.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package workmy

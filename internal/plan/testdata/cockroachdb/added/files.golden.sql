@@ -26,7 +26,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from files to files_acquired
 -- locks: the rows it moves, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit, 2: token Mark
 WITH /* filesq.Claim */ gone AS (
     DELETE FROM files
@@ -177,7 +177,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* filesq.Peek */
        id, address

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the rows it deletes, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 DELETE /* marksq.Claim */ FROM marks
 ORDER  BY id
@@ -79,7 +79,7 @@ FROM   marks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* marksq.Peek */
        id, address

@@ -29,7 +29,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from files to files_acquired
 -- locks: the rows it moves, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit, 2: worker AcquiredBy, 3: token Mark
 WITH /* filesq.Claim */ gone AS (
     DELETE FROM files
@@ -299,7 +299,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* filesq.Peek */
        id, path, size, tries, problem

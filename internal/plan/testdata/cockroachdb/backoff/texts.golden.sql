@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: low, 2: limit
 UPDATE /* textsq.Claim */ texts
 SET    run_at = to_char((now() + 300::float8 * interval '1 second') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -131,7 +131,7 @@ FROM   texts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* textsq.Peek */
        id, run_at, tries

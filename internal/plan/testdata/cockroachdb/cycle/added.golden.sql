@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* addedq.Claim */ added
 SET    till = floor(extract(epoch FROM now()) + 300)::bigint
@@ -141,7 +141,7 @@ FROM   added;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* addedq.Peek */
        id, ran_at, wait_s

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* restsq.Claim */ rests
 SET    run_at = now() + interval '5 minutes',
@@ -136,7 +136,7 @@ FROM   rests;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* restsq.Peek */
        id, ver

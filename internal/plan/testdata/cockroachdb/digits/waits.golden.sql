@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: low, 2: limit
 UPDATE /* waitsq.Claim */ waits
 SET    since = lpad(floor(extract(epoch FROM now()) * 1000)::bigint::text, 14, '0')
@@ -138,7 +138,7 @@ FROM   waits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* waitsq.Peek */
        id, last_at, wait_s

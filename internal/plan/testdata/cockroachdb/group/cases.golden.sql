@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: worker OwnerName, 2: limit
 UPDATE /* casesq.Claim */ cases
 SET    until_at = now() + interval '5 minutes',
@@ -157,7 +157,7 @@ FROM   cases;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* casesq.Peek */
        id, case_id, alone, rev

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (topic, id) WHERE state = 'r'
+-- index: ended_i (state, topic)
 -- arguments: 1: param topic string, 2: limit
 UPDATE /* endedq.Claim */ ended
 SET    state = 'x'
@@ -121,7 +121,7 @@ FROM   ended;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (topic, id) WHERE state = 'r'
+-- index: ended_i (state, topic)
 -- arguments: 1: param topic string, 2: limit
 SELECT /* endedq.Peek */
        id, topic

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: low, 2: limit
 UPDATE /* messagesq.Claim */ messages
 SET    handle = replace(gen_random_uuid()::text, '-', ''),
@@ -138,7 +138,7 @@ FROM   messages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* messagesq.Peek */
        id, body

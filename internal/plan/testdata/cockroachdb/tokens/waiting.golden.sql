@@ -28,7 +28,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from waiting to active
 -- locks: the rows it moves, until commit; of two that meet one is undone and made again
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 WITH /* waitingq.Claim */ gone AS (
     DELETE FROM waiting
@@ -216,7 +216,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* waitingq.Peek */
        id, body

@@ -18,7 +18,7 @@
 --
 -- Besides the queue's own rows it writes pages (Enqueue, Purge); totals (Enqueue); letters (Enqueue); journal (Purge), each in the transaction of the operation.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready and letters_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -197,7 +197,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ (
@@ -527,8 +527,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* lettersq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'letters_ready' AS name UNION ALL
-           SELECT 'letters_expired'
+           SELECT 'letters_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -537,10 +536,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'letters'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE letters ADD INDEX letters_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE letters ADD INDEX letters_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of notes_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Token, 2: worker Worker, 3: limit, 4: token Token, 5: token Token, 6: worker Worker, 7: token Token, 8: token Token
 INSERT /* notesq.Claim */ INTO notes_lease
@@ -307,7 +307,7 @@ FROM   notes LEFT JOIN notes_lease ON notes_lease.id = notes.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* notesq.Peek */

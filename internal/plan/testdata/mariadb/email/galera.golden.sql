@@ -19,7 +19,7 @@
 --
 -- A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with wsrep_sync_wait = 7: elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job. Connect with interpolateParams=true: Galera can undo a transaction while it prepares a statement, and then neither that statement nor COMMIT tells, so that a job would be given out twice. In other sessions nothing is done in a transaction; the error is an ErrSchema.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_galera_ready and email_outbox_galera_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_galera_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -246,7 +246,7 @@ WHERE  (msg_id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* galeraq.Recover */ (
@@ -266,7 +266,7 @@ SET    state = 'N',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* galeraq.Recover */ (
@@ -446,7 +446,7 @@ SELECT /* galeraq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'email_outbox_galera_ready' AS name UNION ALL
-           SELECT 'email_outbox_galera_expired'
+           SELECT 'email_ready'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -460,5 +460,4 @@ ALTER TABLE email_outbox ADD INDEX email_outbox_galera_ready (state, kind, prior
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
--- serves Recover: claims that ran out
-ALTER TABLE email_outbox ADD INDEX email_outbox_galera_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Recover: rows that somebody has, which are few: email_ready serves already

@@ -33,7 +33,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, urgency DESC, id)
+-- index: transfers_ready (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: ahead, 2: ahead, 3: limit
 SELECT /* transfersq.Claim */
@@ -246,7 +246,7 @@ FROM   transfers;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, urgency DESC, id)
+-- index: transfers_ready (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: limit, 3: limit
 SELECT /* transfersq.Peek */

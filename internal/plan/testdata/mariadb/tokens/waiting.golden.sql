@@ -27,7 +27,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then adds to active
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitingq.Claim */
@@ -278,7 +278,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitingq.Peek */

@@ -29,7 +29,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the rows it deletes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* marksq.Claim */ picked AS (
@@ -76,7 +76,7 @@ FROM   marks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* marksq.Peek */ TOP (@p1)

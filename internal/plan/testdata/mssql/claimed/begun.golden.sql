@@ -321,7 +321,11 @@ WHERE  NOT EXISTS (
 CREATE INDEX begun_ready ON begun (id)
 WHERE  state = 0
 AND    start IS NULL;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Recover: claims that ran out
 CREATE INDEX begun_expired ON begun (since)
 WHERE  state = 1;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -300,3 +300,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX buildrequests_builds_ready ON buildrequests (builderid, priority DESC, submitted_at, id)
 WHERE  complete = 0;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of reservations for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Holder
 MERGE /* ordersq.Claim */ INTO reservations
@@ -214,7 +214,7 @@ FROM   orders LEFT JOIN reservations ON reservations.region = orders.region AND 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */ TOP (@p1)

@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (at, id) WHERE state = 0
+-- index: moments_state (state)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* momentsq.Claim */ picked AS (
@@ -134,7 +134,7 @@ FROM   dbo.moments;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (at, id) WHERE state = 0
+-- index: moments_state (state)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* momentsq.Peek */ TOP (@p1)

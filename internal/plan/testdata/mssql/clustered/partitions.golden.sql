@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (kind, part, priority, id) WHERE state = 0
+-- index: dequeue (part, state, priority)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind uint8, 3: param part uint8
 WITH /* partitionsq.Claim */ picked AS (
@@ -146,7 +146,7 @@ FROM   dbo.partitions;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (kind, part, priority, id) WHERE state = 0
+-- index: dequeue (part, state, priority)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind uint8, 3: param part uint8
 SELECT /* partitionsq.Peek */ TOP (@p1)
@@ -233,4 +233,4 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: dequeue serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it has kind at its end, so that rows of other values are read and passed over: dequeue serves already

@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (message_key, part)
+-- index: the primary key (message_key, part)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param topic []string, 3: param tenant []string, 4: param site []string, 5: worker Owner
 WITH /* messagesq.Claim */ picked AS (
@@ -170,7 +170,7 @@ FROM   dbo.messages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (message_key, part)
+-- index: the primary key (message_key, part)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param topic []string, 3: param tenant []string, 4: param site []string
 SELECT /* messagesq.Peek */ TOP (@p1)

@@ -395,7 +395,11 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX runs_ready ON runs (id)
 WHERE  state = 'N';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Recover: claims that ran out
 CREATE INDEX runs_expired ON runs (held_till)
 WHERE  state = 'A';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

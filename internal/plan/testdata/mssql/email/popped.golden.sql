@@ -202,3 +202,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX email_outbox_popped_ready ON dbo.email_outbox (kind, priority DESC, created_at DESC, msg_id)
 WHERE  state = 'N';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -37,7 +37,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows of groups that are not full, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* casesq.Claim */ TOP (@p1)
@@ -209,7 +209,7 @@ FROM   cases;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* casesq.Peek */ TOP (@p1)
@@ -315,6 +315,10 @@ WHERE  NOT EXISTS (
 -- serves Claim: the running rows of a group
 CREATE INDEX cases_group ON cases (case_id)
 WHERE  until_at IS NOT NULL;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX cases_line ON cases (case_id, id);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -339,15 +339,23 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX hooks_oldhooks_ready ON hooks (kind, weight DESC, id)
 WHERE  state = 'new';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Claim: the running rows of a group
 CREATE INDEX hooks_oldhooks_group ON hooks (tenant)
 WHERE  state = 'busy';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX hooks_oldhooks_line ON hooks (tenant, weight DESC, id)
 WHERE  state = 'new';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Recover: claims that ran out
 CREATE INDEX hooks_oldhooks_expired ON hooks (until_at)
 WHERE  state = 'busy';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

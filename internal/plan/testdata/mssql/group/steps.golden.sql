@@ -422,15 +422,23 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX steps_ready ON steps (due_at, id)
 WHERE  state = 'new';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Claim: the running rows of a group
 CREATE INDEX steps_group ON steps (order_id)
 WHERE  state = 'busy';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX steps_line ON steps (order_id, id)
 WHERE  state = 'new';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Recover: claims that ran out
 CREATE INDEX steps_expired ON steps (taken_at)
 WHERE  state = 'busy';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -484,3 +484,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX events_ready ON events (id)
 WHERE  wedge_reason IS NULL;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -257,3 +257,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX letters_ready ON letters (id)
 WHERE  sending = 0
 AND    sent IS NULL;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

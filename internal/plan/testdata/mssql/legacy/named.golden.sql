@@ -260,3 +260,5 @@ WHERE  NOT EXISTS (
 CREATE INDEX letters_named_ready ON letters (id)
 WHERE  sending = 0
 AND    sent IS NULL;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

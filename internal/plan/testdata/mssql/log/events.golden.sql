@@ -52,7 +52,7 @@ WHERE  NOT EXISTS (
 -- sql/claim_first.sql
 -- claim: the first rows, for a group that has read nothing
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* eventsq.Claim */ TOP (@p1)
@@ -64,7 +64,7 @@ ORDER  BY id;
 -- sql/claim_next.sql
 -- claim: rows behind the mark
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: new ID
 SELECT /* eventsq.Claim */ TOP (@p1)
@@ -193,7 +193,7 @@ ORDER  BY mark_id;
 -- sql/purge.sql
 -- purge: rows that every group has passed
 -- locks: the rows it deletes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: new ID, 3: older
 WITH /* eventsq.Purge */ picked AS (

@@ -58,7 +58,7 @@ GO
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
+-- index: IX_MsgQueue_Ready (MsgTypeCode, CreateTime, MsgQueueId) WHERE ([State]='N')
 -- isolation: read committed
 -- arguments: 1: limit, 2: param msgTypeCode string, 3: worker ReaderCode
 EXEC /* getmessageq.Claim */ dbo.MsgQueue_claim @limit = @p1, @msgTypeCode = @p2, @worker = @p3;
@@ -325,7 +325,7 @@ GO
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
+-- index: IX_MsgQueue_Ready (MsgTypeCode, CreateTime, MsgQueueId) WHERE ([State]='N')
 -- isolation: read committed
 -- arguments: 1: limit, 2: param msgTypeCode string
 EXEC /* getmessageq.Peek */ dbo.MsgQueue_peek @limit = @p1, @msgTypeCode = @p2;

@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
+-- index: IX_MsgQueue_Ready (MsgTypeCode, CreateTime, MsgQueueId) WHERE ([State]='N')
 -- isolation: read committed
 -- arguments: 1: limit, 2: param msgTypeCode string, 3: worker ReaderCode
 WITH /* msgqueue.Claim */ picked AS (
@@ -218,7 +218,7 @@ FROM   dbo.MsgQueue;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
+-- index: IX_MsgQueue_Ready (MsgTypeCode, CreateTime, MsgQueueId) WHERE ([State]='N')
 -- isolation: read committed
 -- arguments: 1: limit, 2: param msgTypeCode string
 SELECT /* msgqueue.Peek */ TOP (@p1)

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit, 2: held_all Region Seq
 SELECT /* pendingq.Claim */ TOP (@p1)
@@ -79,7 +79,7 @@ FROM   dbo.pending;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* pendingq.Peek */ TOP (@p1)

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit, 2: held_list Region Seq
 SELECT /* pending2008q.Claim */ TOP (@p1)
@@ -70,7 +70,7 @@ FROM   dbo.pending;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* pending2008q.Peek */ TOP (@p1)

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* seenq.Claim */ picked AS (
@@ -204,7 +204,7 @@ FROM   seen;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* seenq.Peek */ TOP (@p1)
@@ -293,3 +293,5 @@ WHERE  NOT EXISTS (
 
 -- serves Recover: claims that ran out
 CREATE INDEX seen_expired ON seen (until);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (job_cmd, job_id)
+-- index: job_cmd_id (job_cmd, job_id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param jobCmd string, 3: token JobToken
 WITH /* wikiq.Claim */ picked AS (
@@ -236,7 +236,7 @@ FROM   [{{.Prefix}}job];
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (job_cmd, job_id)
+-- index: job_cmd_id (job_cmd, job_id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param jobCmd string
 SELECT /* wikiq.Peek */ TOP (@p1)

@@ -246,3 +246,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows, which are then sorted: no index gives their order
 CREATE INDEX jobs_ready ON dbo.jobs (id)
 WHERE  state = 'new';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

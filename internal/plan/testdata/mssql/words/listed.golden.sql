@@ -334,7 +334,11 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX held_listed_ready ON held (id)
 WHERE  state = 'N';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Recover: claims that ran out
 CREATE INDEX held_listed_expired ON held (holder)
 WHERE  state = 'A';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

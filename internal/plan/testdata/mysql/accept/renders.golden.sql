@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates renders_ready and renders_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates renders_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -236,7 +236,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at, state)
+-- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ (
@@ -256,7 +256,7 @@ SET    state = 'N',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at, state)
+-- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ (
@@ -430,8 +430,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* rendersq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'renders_ready' AS name UNION ALL
-           SELECT 'renders_expired'
+           SELECT 'renders_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -440,10 +439,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'renders'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE renders ADD INDEX renders_ready (state, site, urgency DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE renders ADD INDEX renders_expired (until_at, state), ALGORITHM=INPLACE, LOCK=NONE;

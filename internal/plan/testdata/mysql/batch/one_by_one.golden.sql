@@ -20,7 +20,7 @@
 --
 -- Besides the queue's own rows it writes claims (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates actions_one_by_one_ready and actions_one_by_one_line and actions_one_by_one_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates actions_one_by_one_ready and actions_one_by_one_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -237,7 +237,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* onebyoneq.Recover */ (
@@ -439,8 +439,7 @@ SELECT /* onebyoneq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'actions_one_by_one_ready' AS name UNION ALL
-           SELECT 'actions_one_by_one_line' UNION ALL
-           SELECT 'actions_one_by_one_expired'
+           SELECT 'actions_one_by_one_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -449,13 +448,10 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'actions'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE actions ADD INDEX actions_one_by_one_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE actions ADD INDEX actions_one_by_one_line (hook, state, id), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: claims that ran out
-ALTER TABLE actions ADD INDEX actions_one_by_one_expired (claimed, state), ALGORITHM=INPLACE, LOCK=NONE;

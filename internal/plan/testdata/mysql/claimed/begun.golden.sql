@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates begun_ready and begun_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates begun_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -229,7 +229,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since, state)
+-- index: (state, start, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* begunq.Recover */ (
@@ -352,8 +352,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* begunq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'begun_ready' AS name UNION ALL
-           SELECT 'begun_expired'
+           SELECT 'begun_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -362,10 +361,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'begun'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE begun ADD INDEX begun_ready (state, start, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE begun ADD INDEX begun_expired (since, state), ALGORITHM=INPLACE, LOCK=NONE;

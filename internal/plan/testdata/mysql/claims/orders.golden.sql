@@ -32,7 +32,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, for which claim.sql then adds claims
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Claim */
@@ -288,7 +288,7 @@ FROM   orders LEFT JOIN reservations ON reservations.region = orders.region AND 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */

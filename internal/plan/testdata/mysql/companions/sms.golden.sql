@@ -18,7 +18,7 @@
 --
 -- Besides the queue's own rows it writes fired (Claim, Requeue, Extend, Recover, Partial); sentitems (Complete, Fail, Recover); outbox_multipart (Complete, Fail, Recover); totals (Complete); tries (Fail); dead (Fail, Recover); outbox (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates outbox_sms_ready and outbox_sms_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates outbox_sms_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -418,7 +418,7 @@ AND    state = 'busy';
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: (lease_till, state)
+-- index: (state, priority DESC, inserted_at, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Recover */
@@ -460,7 +460,7 @@ AND    retries < 3;
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: (lease_till, state)
+-- index: (state, priority DESC, inserted_at, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Recover */
@@ -772,8 +772,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* smsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'outbox_sms_ready' AS name UNION ALL
-           SELECT 'outbox_sms_expired'
+           SELECT 'outbox_sms_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -782,8 +781,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted
+-- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE outbox ADD INDEX outbox_sms_ready (state, priority DESC, inserted_at, id), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: claims that ran out
-ALTER TABLE outbox ADD INDEX outbox_sms_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -19,7 +19,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates every_ready and every_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates every_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -230,7 +230,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* everyq.Recover */ (
@@ -250,7 +250,7 @@ SET    state = 'N',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* everyq.Recover */ (
@@ -409,8 +409,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* everyq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'every_ready' AS name UNION ALL
-           SELECT 'every_expired'
+           SELECT 'every_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -419,10 +418,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'every'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE every ADD INDEX every_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE every ADD INDEX every_expired (till, state), ALGORITHM=INPLACE, LOCK=NONE;

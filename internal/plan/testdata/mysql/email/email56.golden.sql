@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_email56_ready and email_outbox_email56_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_email56_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -244,7 +244,7 @@ WHERE  (msg_id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* email56q.Recover */ (
@@ -264,7 +264,7 @@ SET    state = 'N',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* email56q.Recover */ (
@@ -448,7 +448,7 @@ SELECT /* email56q.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'email_outbox_email56_ready' AS name UNION ALL
-           SELECT 'email_outbox_email56_expired'
+           SELECT 'email_ready'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -460,5 +460,4 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted
 ALTER TABLE email_outbox ADD INDEX email_outbox_email56_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
 
--- serves Recover: claims that ran out
-ALTER TABLE email_outbox ADD INDEX email_outbox_email56_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Recover: rows that somebody has, which are few: email_ready serves already

@@ -19,7 +19,7 @@
 --
 -- A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with group_replication_consistency = 'BEFORE': elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_guarded_ready and email_outbox_guarded_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_guarded_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -246,7 +246,7 @@ WHERE  (msg_id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ (
@@ -266,7 +266,7 @@ SET    state = 'N',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ (
@@ -436,7 +436,7 @@ SELECT /* guardedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'email_outbox_guarded_ready' AS name UNION ALL
-           SELECT 'email_outbox_guarded_expired'
+           SELECT 'email_ready'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -450,5 +450,4 @@ ALTER TABLE email_outbox ADD INDEX email_outbox_guarded_ready (state, kind, prio
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
--- serves Recover: claims that ran out
-ALTER TABLE email_outbox ADD INDEX email_outbox_guarded_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Recover: rows that somebody has, which are few: email_ready serves already

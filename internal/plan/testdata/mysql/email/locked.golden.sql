@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_locked_ready and email_outbox_locked_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_locked_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -230,7 +230,7 @@ WHERE  (msg_id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lockedq.Recover */ (
@@ -250,7 +250,7 @@ SET    state = 'N',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lockedq.Recover */ (
@@ -434,7 +434,7 @@ SELECT /* lockedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'email_outbox_locked_ready' AS name UNION ALL
-           SELECT 'email_outbox_locked_expired'
+           SELECT 'email_ready'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -448,5 +448,4 @@ ALTER TABLE email_outbox ADD INDEX email_outbox_locked_ready (state, kind, prior
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
--- serves Recover: claims that ran out
-ALTER TABLE email_outbox ADD INDEX email_outbox_locked_expired (lease_till, state), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Recover: rows that somebody has, which are few: email_ready serves already

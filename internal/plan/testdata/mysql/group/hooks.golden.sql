@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_line and hooks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -252,7 +252,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at, state)
+-- index: (state, kind, weight DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* hooksq.Recover */ (
@@ -439,8 +439,7 @@ SELECT /* hooksq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'hooks_ready' AS name UNION ALL
-           SELECT 'hooks_line' UNION ALL
-           SELECT 'hooks_expired'
+           SELECT 'hooks_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -449,13 +448,10 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'hooks'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE hooks ADD INDEX hooks_ready (state, kind, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE hooks ADD INDEX hooks_line (tenant, state, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: claims that ran out
-ALTER TABLE hooks ADD INDEX hooks_expired (until_at, state), ALGORITHM=INPLACE, LOCK=NONE;

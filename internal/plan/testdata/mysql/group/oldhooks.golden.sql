@@ -18,7 +18,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_oldhooks_ready and hooks_oldhooks_line and hooks_oldhooks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_oldhooks_ready and hooks_oldhooks_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -270,7 +270,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (until_at, state)
+-- index: (state, kind, weight DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* oldhooksq.Recover */ (
@@ -457,8 +457,7 @@ SELECT /* oldhooksq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'hooks_oldhooks_ready' AS name UNION ALL
-           SELECT 'hooks_oldhooks_line' UNION ALL
-           SELECT 'hooks_oldhooks_expired'
+           SELECT 'hooks_oldhooks_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -467,11 +466,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'hooks'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted
+-- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE hooks ADD INDEX hooks_oldhooks_ready (state, kind, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE hooks ADD INDEX hooks_oldhooks_line (tenant, state, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: claims that ran out
-ALTER TABLE hooks ADD INDEX hooks_oldhooks_expired (until_at, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -19,7 +19,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_line and steps_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -259,7 +259,7 @@ AND    state = 'busy';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at, state)
+-- index: (state, due_at, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ (
@@ -278,7 +278,7 @@ SET    state = 'new',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at, state)
+-- index: (state, due_at, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ (
@@ -464,8 +464,7 @@ SELECT /* stepsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'steps_ready' AS name UNION ALL
-           SELECT 'steps_line' UNION ALL
-           SELECT 'steps_expired'
+           SELECT 'steps_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -474,13 +473,10 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'steps'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE steps ADD INDEX steps_ready (state, due_at, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE steps ADD INDEX steps_line (order_id, state, id), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: claims that ran out
-ALTER TABLE steps ADD INDEX steps_expired (taken_at, state), ALGORITHM=INPLACE, LOCK=NONE;

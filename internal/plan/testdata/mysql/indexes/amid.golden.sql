@@ -33,7 +33,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, topic, grade, id)
+-- index: state_rank (state, grade, topic, id)
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* amidq.Claim */
@@ -189,7 +189,7 @@ FROM   amid;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, topic, grade, id)
+-- index: state_rank (state, grade, topic, id)
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* amidq.Peek */
@@ -263,4 +263,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'amid'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: state_rank serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it has topic at its end, so that rows of other values are read and passed over: state_rank serves already

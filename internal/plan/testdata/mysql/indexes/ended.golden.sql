@@ -34,7 +34,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, topic, id)
+-- index: state_topic (state, topic)
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* endedq.Claim */
@@ -190,7 +190,7 @@ FROM   ended;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, topic, id)
+-- index: state_topic (state, topic)
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* endedq.Peek */

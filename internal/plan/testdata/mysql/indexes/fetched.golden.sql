@@ -35,7 +35,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (completed, prio, id)
+-- index: completed_prio (completed, prio)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* fetchedq.Claim */
@@ -248,7 +248,7 @@ FROM   fetched;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (completed, prio, id)
+-- index: completed_prio (completed, prio)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* fetchedq.Peek */

@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates paths_ready and paths_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates paths_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -192,7 +192,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till, state)
+-- index: (state, bucket), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* pathsq.Recover */ (
@@ -319,8 +319,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* pathsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'paths_ready' AS name UNION ALL
-           SELECT 'paths_expired'
+           SELECT 'paths_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -329,8 +328,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'paths'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: path, id would make the index longer than the server takes
+-- serves Claim: ready rows, which are then sorted: path, id would make the index longer than the server takes; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE paths ADD INDEX paths_ready (state, bucket), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: claims that ran out
-ALTER TABLE paths ADD INDEX paths_expired (till, state), ALGORITHM=INPLACE, LOCK=NONE;

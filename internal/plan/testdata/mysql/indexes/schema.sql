@@ -108,3 +108,19 @@ CREATE TABLE hidden (
     UNIQUE KEY hidden_id (id) /*!80000 INVISIBLE */,
     KEY hidden_state (state, id) /*!80000 INVISIBLE */
 );
+
+-- An index is read from either end; that which begins with the state finds what runs.
+CREATE TABLE results (
+    id       int NOT NULL AUTO_INCREMENT PRIMARY KEY, -- qgen:order 2 desc
+    state    int NOT NULL DEFAULT 2,      -- qgen:status ready=2 running=4 done=5
+    priority int NOT NULL DEFAULT 0,      -- qgen:order 1 desc
+    since    datetime,                    -- qgen:claimed timeout=10m clock=utc
+    KEY ind_res_st (state, priority)
+);
+-- Behind the whole order: rows of other rooms are read, too.
+CREATE TABLE rooms (
+    id    bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    room  varchar(50) NOT NULL,           -- qgen:topic
+    state char(1) NOT NULL DEFAULT 'r',   -- qgen:status ready=r running=x done=d
+    KEY state_id (state, id, room)
+);

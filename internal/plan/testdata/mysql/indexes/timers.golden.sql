@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (shard, due, id)
+-- index: the primary key (shard, due, id)
 -- isolation: read committed
 -- arguments: 1: param shardValue int32, 2: held_list Shard Due ID, 3: limit
 SELECT /* timersq.Claim */
@@ -150,7 +150,7 @@ FROM   timers;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (shard, due, id)
+-- index: the primary key (shard, due, id)
 -- isolation: read committed
 -- arguments: 1: param shardValue int32, 2: limit
 SELECT /* timersq.Peek */

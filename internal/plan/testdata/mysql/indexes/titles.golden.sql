@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates titles_ready and titles_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates titles_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -199,7 +199,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till, state)
+-- index: (state), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* titlesq.Recover */ (
@@ -324,8 +324,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* titlesq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'titles_ready' AS name UNION ALL
-           SELECT 'titles_expired'
+           SELECT 'titles_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -334,8 +333,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'titles'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
+-- serves Claim: ready rows, which are then sorted: no index gives their order; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE titles ADD INDEX titles_ready (state), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: claims that ran out
-ALTER TABLE titles ADD INDEX titles_expired (till, state), ALGORITHM=INPLACE, LOCK=NONE;

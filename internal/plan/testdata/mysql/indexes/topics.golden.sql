@@ -35,7 +35,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: ahead, 3: param topic string, 4: limit
 SELECT /* topicsq.Claim */
@@ -220,7 +220,7 @@ FROM   topics;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: none; it reads the table until it has found enough
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* topicsq.Peek */

@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates triggers_ready and triggers_line and triggers_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates triggers_ready and triggers_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -246,7 +246,7 @@ WHERE  ((scheduler, name, kind) IN ((?, ?, ?)));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till, state)
+-- index: (state, fire_at, priority DESC, scheduler, name, kind), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* triggersq.Recover */ (
@@ -402,8 +402,7 @@ SELECT /* triggersq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'triggers_ready' AS name UNION ALL
-           SELECT 'triggers_line' UNION ALL
-           SELECT 'triggers_expired'
+           SELECT 'triggers_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -412,13 +411,10 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'triggers'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE triggers ADD INDEX triggers_ready (state, fire_at, priority DESC, scheduler, name, kind), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
 ALTER TABLE triggers ADD INDEX triggers_line (scheduler, job, job_kind, state, fire_at, priority DESC), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: claims that ran out
-ALTER TABLE triggers ADD INDEX triggers_expired (till, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -17,7 +17,7 @@
 --
 -- Beside the old program of legacy_claim a job may be done twice. After a claim: it asks for `status` = 'new' without a lock that lasts until its UPDATE, which does not compare that again, so it takes a row that was claimed in between. Add the condition status = 'new' to the UPDATE of the old program, and let it leave a row alone where no row was changed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready and jobs_by_id_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -202,7 +202,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since, status)
+-- index: (status, id), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* byidq.Recover */ (
@@ -337,8 +337,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* byidq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_by_id_ready' AS name UNION ALL
-           SELECT 'jobs_by_id_expired'
+           SELECT 'jobs_by_id_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -347,10 +346,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'jobs'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE jobs ADD INDEX jobs_by_id_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE jobs ADD INDEX jobs_by_id_expired (since, status), ALGORITHM=INPLACE, LOCK=NONE;

@@ -48,7 +48,7 @@ VALUES (?, 0);
 -- sql/claim_first.sql
 -- claim: the first rows, for a group that has read nothing
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* eventsq.Claim */
@@ -61,7 +61,7 @@ LIMIT  ?;
 -- sql/claim_next.sql
 -- claim: rows behind the mark
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: new ID, 2: limit
 SELECT /* eventsq.Claim */
@@ -192,7 +192,7 @@ LIMIT  1;
 -- sql/purge.sql
 -- purge: rows that every group has passed
 -- locks: the rows it deletes, until commit; waits for rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: new ID, 2: older, 3: limit
 DELETE /* eventsq.Purge */ events

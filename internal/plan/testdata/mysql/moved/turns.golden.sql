@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates turns_ready and turns_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates turns_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -192,7 +192,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (held_ms, state)
+-- index: (state, queued, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* turnsq.Recover */ (
@@ -317,8 +317,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* turnsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'turns_ready' AS name UNION ALL
-           SELECT 'turns_expired'
+           SELECT 'turns_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -327,10 +326,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'turns'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE turns ADD INDEX turns_ready (state, queued, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE turns ADD INDEX turns_expired (held_ms, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of letter_claims for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Mark, 2: limit, 3: token Mark, 4: token Mark, 5: token Mark
 INSERT /* lettersq.Claim */ INTO letter_claims
@@ -286,7 +286,7 @@ FROM   letters LEFT JOIN letter_claims ON letter_claims.letter_id = letters.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* lettersq.Peek */

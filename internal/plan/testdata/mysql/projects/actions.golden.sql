@@ -17,8 +17,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates wp_actionscheduler_actions_expired.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -39,7 +37,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (status, scheduled_date_gmt, action_id)
+-- index: status_scheduled_date_gmt (status, scheduled_date_gmt)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* actionsq.Claim */
@@ -213,7 +211,7 @@ AND    status = 'in-progress';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (last_attempt_gmt, status)
+-- index: status_scheduled_date_gmt (status, scheduled_date_gmt), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* actionsq.Recover */ (
@@ -232,7 +230,7 @@ SET    status = 'pending',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (last_attempt_gmt, status)
+-- index: status_scheduled_date_gmt (status, scheduled_date_gmt), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* actionsq.Recover */ (
@@ -340,7 +338,7 @@ FROM   wp_actionscheduler_actions;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (status, scheduled_date_gmt, action_id)
+-- index: status_scheduled_date_gmt (status, scheduled_date_gmt)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* actionsq.Peek */
@@ -411,8 +409,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* actionsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'status_scheduled_date_gmt' AS name UNION ALL
-           SELECT 'wp_actionscheduler_actions_expired'
+           SELECT 'status_scheduled_date_gmt' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -421,7 +418,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'wp_actionscheduler_actions'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: status_scheduled_date_gmt serves already
-
--- serves Recover: claims that ran out
-ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_expired (last_attempt_gmt, status), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few: status_scheduled_date_gmt serves already

@@ -34,7 +34,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (name, created, item_id)
+-- index: name_created (name, created)
 -- isolation: read committed
 -- arguments: 1: param name string, 2: limit
 SELECT /* drupalq.Claim */
@@ -218,7 +218,7 @@ FROM   queue;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (name, created, item_id)
+-- index: name_created (name, created)
 -- isolation: read committed
 -- arguments: 1: param name string, 2: limit
 SELECT /* drupalq.Peek */

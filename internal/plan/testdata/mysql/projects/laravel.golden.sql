@@ -35,7 +35,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (queue, id)
+-- index: jobs_queue_index (queue)
 -- isolation: read committed
 -- arguments: 1: param queue string, 2: limit
 SELECT /* laravelq.Claim */
@@ -215,7 +215,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (queue, id)
+-- index: jobs_queue_index (queue)
 -- isolation: read committed
 -- arguments: 1: param queue string, 2: limit
 SELECT /* laravelq.Peek */

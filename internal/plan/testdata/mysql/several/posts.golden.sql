@@ -31,7 +31,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: held_list ID, 2: limit
 SELECT /* postsq.Claim */
@@ -102,7 +102,7 @@ FROM   posts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* postsq.Peek */

@@ -31,7 +31,7 @@
 -- sql/claim.sql
 -- claim: the ready rows of one shard; nothing is written
 -- locks: none; the shard keeps workers apart
--- index: (priority, id)
+-- index: priority_id (priority, id)
 -- isolation: read committed
 -- arguments: 1: shards, 2: shards, 3: shards, 4: shard, 5: limit
 SELECT /* commandsq.Claim */
@@ -134,7 +134,7 @@ FROM   commands;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority, id)
+-- index: priority_id (priority, id)
 -- isolation: read committed
 -- arguments: 1: shards, 2: shards, 3: shards, 4: shard, 5: limit
 SELECT /* commandsq.Peek */

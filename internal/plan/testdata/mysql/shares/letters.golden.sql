@@ -28,7 +28,7 @@
 -- sql/claim.sql
 -- claim: the ready rows of one shard; nothing is written
 -- locks: none; the shard keeps workers apart
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: shards, 2: shards, 3: shards, 4: shard, 5: limit
 SELECT /* lettersq.Claim */
@@ -95,7 +95,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: shards, 2: shards, 3: shards, 4: shard, 5: limit
 SELECT /* lettersq.Peek */

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (job_cmd, job_id)
+-- index: job_cmd_id (job_cmd, job_id)
 -- isolation: read committed
 -- arguments: 1: param jobCmd string, 2: limit, 3: token JobToken
 UPDATE /* wikiq.Claim */ (
@@ -276,7 +276,7 @@ FROM   `{{.Prefix}}job`;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (job_cmd, job_id)
+-- index: job_cmd_id (job_cmd, job_id)
 -- isolation: read committed
 -- arguments: 1: param jobCmd string, 2: limit
 SELECT /* wikiq.Peek */

@@ -39,7 +39,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: ahead, 2: limit
 SELECT /* jobsq.Claim */
@@ -253,7 +253,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */

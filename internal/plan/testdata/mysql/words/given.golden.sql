@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates given_ready and given_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates given_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -317,7 +317,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit, 2: given sweeper *string
 UPDATE /* givenq.Recover */ (
@@ -337,7 +337,7 @@ SET    state = 'N',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit, 2: given sweeper *string
 UPDATE /* givenq.Recover */ (
@@ -495,8 +495,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* givenq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'given_ready' AS name UNION ALL
-           SELECT 'given_expired'
+           SELECT 'given_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -505,10 +504,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'given'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE given ADD INDEX given_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE given ADD INDEX given_expired (till, state), ALGORITHM=INPLACE, LOCK=NONE;

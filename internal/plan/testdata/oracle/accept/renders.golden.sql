@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates RENDERS_READY and RENDERS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates RENDERS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -235,7 +235,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (UNTIL_AT, STATE)
+-- index: (STATE, SITE, URGENCY DESC, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ RENDERS
 SET    STATE = 'N',
@@ -255,7 +255,7 @@ AND    UNTIL_AT <= SYSTIMESTAMP;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (UNTIL_AT, STATE)
+-- index: (STATE, SITE, URGENCY DESC, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ RENDERS
 SET    STATE = 'E',
@@ -392,8 +392,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* rendersq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'RENDERS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'RENDERS_EXPIRED' FROM DUAL
+           SELECT 'RENDERS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -402,8 +401,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'RENDERS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX RENDERS_READY ON RENDERS (STATE, SITE, URGENCY DESC, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX RENDERS_EXPIRED ON RENDERS (UNTIL_AT, STATE) ONLINE;

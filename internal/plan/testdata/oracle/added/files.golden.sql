@@ -25,7 +25,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then adds to FILES_ACQUIRED
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* filesq.Claim */
     CURSOR candidate IS
@@ -215,7 +215,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit
 SELECT /* filesq.Peek */
        *

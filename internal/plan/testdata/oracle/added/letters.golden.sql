@@ -18,7 +18,7 @@
 --
 -- Besides the queue's own rows it writes PAGES (Enqueue, Purge); TOTALS (Enqueue); LETTERS (Enqueue); JOURNAL (Purge), each in the transaction of the operation.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates LETTERS_READY and LETTERS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates LETTERS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -177,7 +177,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (LEASE_TILL, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ LETTERS
 SET    STATE = 'new',
@@ -501,8 +501,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* lettersq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'LETTERS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'LETTERS_EXPIRED' FROM DUAL
+           SELECT 'LETTERS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -511,8 +510,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'LETTERS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX LETTERS_READY ON LETTERS (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX LETTERS_EXPIRED ON LETTERS (LEASE_TILL, STATE) ONLINE;

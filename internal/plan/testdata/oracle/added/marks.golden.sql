@@ -29,7 +29,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* marksq.Claim */
     CURSOR candidate IS
@@ -102,7 +102,7 @@ FROM   MARKS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit
 SELECT /* marksq.Peek */
        *

@@ -36,7 +36,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, for which claim.sql then adds claims
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* notesq.Claim */
     CURSOR candidate IS
@@ -298,7 +298,7 @@ FROM   NOTES LEFT JOIN NOTES_LEASE ON NOTES_LEASE.ID = NOTES.ID;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit
 SELECT /* notesq.Peek */
        *

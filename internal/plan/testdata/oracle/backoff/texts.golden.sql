@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* textsq.Claim */
     CURSOR candidate IS
@@ -180,7 +180,7 @@ FROM   TEXTS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit
 SELECT /* textsq.Peek */
        *

@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates BEGUN_READY and BEGUN_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates BEGUN_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -214,7 +214,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (SINCE, STATE)
+-- index: (STATE, "START", ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* begunq.Recover */ BEGUN
 SET    STATE = 0,
@@ -320,8 +320,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* begunq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'BEGUN_READY' AS name FROM DUAL UNION ALL
-           SELECT 'BEGUN_EXPIRED' FROM DUAL
+           SELECT 'BEGUN_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -330,8 +329,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'BEGUN'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX BEGUN_READY ON BEGUN (STATE, "START", ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX BEGUN_EXPIRED ON BEGUN (SINCE, STATE) ONLINE;

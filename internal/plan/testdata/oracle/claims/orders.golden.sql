@@ -32,7 +32,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, for which claim.sql then adds claims
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (REGION, SEQ)
+-- index: the primary key (REGION, SEQ)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* ordersq.Claim */
     CURSOR candidate IS
@@ -275,7 +275,7 @@ FROM   ORDERS LEFT JOIN RESERVATIONS ON RESERVATIONS.REGION = ORDERS.REGION AND 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (REGION, SEQ)
+-- index: the primary key (REGION, SEQ)
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
        *

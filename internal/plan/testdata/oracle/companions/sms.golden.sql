@@ -17,7 +17,7 @@
 --
 -- Besides the queue's own rows it writes FIRED (Claim, Requeue, Extend, Recover); SENTITEMS (Complete, Fail, Recover); OUTBOX_MULTIPART (Complete, Fail, Recover); TOTALS (Complete); ELSEWHERE.TRIES (Fail); DEAD (Fail, Recover); OUTBOX (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates OUTBOX_SMS_READY and OUTBOX_SMS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates OUTBOX_SMS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -387,7 +387,7 @@ WHERE  (ID = :v0);
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (LEASE_TILL, STATE)
+-- index: (STATE, PRIORITY DESC, INSERTED_AT, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit, 2: cursor
 DECLARE /* smsq.Recover */
     CURSOR candidate IS
@@ -441,7 +441,7 @@ END;
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (LEASE_TILL, STATE)
+-- index: (STATE, PRIORITY DESC, INSERTED_AT, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit, 2: cursor
 DECLARE /* smsq.Recover */
     CURSOR candidate IS
@@ -714,8 +714,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* smsq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'OUTBOX_SMS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'OUTBOX_SMS_EXPIRED' FROM DUAL
+           SELECT 'OUTBOX_SMS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -724,8 +723,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'OUTBOX'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX OUTBOX_SMS_READY ON OUTBOX (STATE, PRIORITY DESC, INSERTED_AT, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX OUTBOX_SMS_EXPIRED ON OUTBOX (LEASE_TILL, STATE) ONLINE;

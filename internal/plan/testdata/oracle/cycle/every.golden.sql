@@ -19,7 +19,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates EVERY_READY and EVERY_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates EVERY_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -207,7 +207,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TILL, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* everyq.Recover */ EVERY
 SET    STATE = 'N',
@@ -227,7 +227,7 @@ AND    TILL <= SYSTIMESTAMP;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TILL, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* everyq.Recover */ EVERY
 SET    STATE = 'N',
@@ -354,8 +354,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* everyq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'EVERY_READY' AS name FROM DUAL UNION ALL
-           SELECT 'EVERY_EXPIRED' FROM DUAL
+           SELECT 'EVERY_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -364,8 +363,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'EVERY'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX EVERY_READY ON EVERY (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX EVERY_EXPIRED ON EVERY (TILL, STATE) ONLINE;

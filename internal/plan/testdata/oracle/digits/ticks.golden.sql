@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates TICKS_READY and TICKS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates TICKS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -199,7 +199,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (SINCE, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ TICKS
 SET    STATE = 'N',
@@ -219,7 +219,7 @@ AND    SINCE <= FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE 
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (SINCE, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ TICKS
 SET    STATE = 'F',
@@ -362,8 +362,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* ticksq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'TICKS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'TICKS_EXPIRED' FROM DUAL
+           SELECT 'TICKS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -372,8 +371,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'TICKS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX TICKS_READY ON TICKS (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX TICKS_EXPIRED ON TICKS (SINCE, STATE) ONLINE;

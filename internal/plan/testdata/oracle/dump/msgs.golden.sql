@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates MSG_QUEUE_MSGS_READY and MSG_QUEUE_MSGS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates MSG_QUEUE_MSGS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -215,7 +215,7 @@ WHERE  (MSG_ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TAKEN, STATUS)
+-- index: (STATUS, MSG_ID), which finds the rows that somebody has by STATUS
 -- arguments: 1: limit
 UPDATE /* msgsq.Recover */ APP.MSG_QUEUE
 SET    STATUS = NULL,
@@ -236,7 +236,7 @@ AND    TAKEN <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(600, 'SECOND');
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TAKEN, STATUS)
+-- index: (STATUS, MSG_ID), which finds the rows that somebody has by STATUS
 -- arguments: 1: limit
 UPDATE /* msgsq.Recover */ APP.MSG_QUEUE
 SET    STATUS = 'DEAD',
@@ -375,8 +375,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* msgsq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'MSG_QUEUE_MSGS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'MSG_QUEUE_MSGS_EXPIRED' FROM DUAL
+           SELECT 'MSG_QUEUE_MSGS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -385,8 +384,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'MSG_QUEUE'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX MSG_QUEUE_MSGS_READY ON APP.MSG_QUEUE (STATUS, MSG_ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX MSG_QUEUE_MSGS_EXPIRED ON APP.MSG_QUEUE (TAKEN, STATUS) ONLINE;

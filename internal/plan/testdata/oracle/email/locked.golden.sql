@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates EMAIL_OUTBOX_LOCKED_READY and EMAIL_OUTBOX_LOCKED_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates EMAIL_OUTBOX_LOCKED_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -232,7 +232,7 @@ WHERE  (MSG_ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (LEASE_TILL, STATE)
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* lockedq.Recover */ EMAIL_OUTBOX
 SET    STATE = 'N',
@@ -252,7 +252,7 @@ AND    LEASE_TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP);
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (LEASE_TILL, STATE)
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* lockedq.Recover */ EMAIL_OUTBOX
 SET    STATE = 'E',
@@ -401,8 +401,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* lockedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'EMAIL_OUTBOX_LOCKED_READY' AS name FROM DUAL UNION ALL
-           SELECT 'EMAIL_OUTBOX_LOCKED_EXPIRED' FROM DUAL
+           SELECT 'EMAIL_OUTBOX_LOCKED_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -411,8 +410,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'EMAIL_OUTBOX'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX EMAIL_OUTBOX_LOCKED_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX EMAIL_OUTBOX_LOCKED_EXPIRED ON EMAIL_OUTBOX (LEASE_TILL, STATE) ONLINE;

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it finds, and the row of TENANTS for each group that they are of, until commit; passes over rows and groups that are locked
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit, 2: worker OwnerName, 3: cursor
 DECLARE /* casesq.Claim */
     CURSOR candidate IS
@@ -239,7 +239,7 @@ FROM   CASES;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit
 SELECT /* casesq.Peek */
        *

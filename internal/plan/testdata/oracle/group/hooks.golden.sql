@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates HOOKS_READY and HOOKS_LINE and HOOKS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates HOOKS_READY and HOOKS_LINE.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -230,7 +230,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (UNTIL_AT, STATE)
+-- index: (STATE, KIND, WEIGHT DESC, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* hooksq.Recover */ HOOKS
 SET    STATE = 'new',
@@ -379,8 +379,7 @@ SELECT /* hooksq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
            SELECT 'HOOKS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'HOOKS_LINE' FROM DUAL UNION ALL
-           SELECT 'HOOKS_EXPIRED' FROM DUAL
+           SELECT 'HOOKS_LINE' FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -389,11 +388,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'HOOKS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX HOOKS_READY ON HOOKS (STATE, KIND, WEIGHT DESC, ID) ONLINE;
 
 -- serves Claim: who is before a row in its group, and which of them run
 CREATE INDEX HOOKS_LINE ON HOOKS (TENANT, STATE, WEIGHT DESC, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX HOOKS_EXPIRED ON HOOKS (UNTIL_AT, STATE) ONLINE;

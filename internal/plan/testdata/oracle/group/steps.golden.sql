@@ -19,7 +19,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates STEPS_READY and STEPS_LINE and STEPS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates STEPS_READY and STEPS_LINE.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -227,7 +227,7 @@ END;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TAKEN_AT, STATE)
+-- index: (STATE, DUE_AT, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ STEPS
 SET    STATE = 'new',
@@ -246,7 +246,7 @@ AND    TAKEN_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(600, 'SECOND');
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TAKEN_AT, STATE)
+-- index: (STATE, DUE_AT, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* stepsq.Recover */ STEPS
 SET    STATE = 'dead'
@@ -396,8 +396,7 @@ SELECT /* stepsq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
            SELECT 'STEPS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'STEPS_LINE' FROM DUAL UNION ALL
-           SELECT 'STEPS_EXPIRED' FROM DUAL
+           SELECT 'STEPS_LINE' FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -406,11 +405,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'STEPS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX STEPS_READY ON STEPS (STATE, DUE_AT, ID) ONLINE;
 
 -- serves Claim: who is before a row in its group, and which of them run
 CREATE INDEX STEPS_LINE ON STEPS (ORDER_ID, STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX STEPS_EXPIRED ON STEPS (TAKEN_AT, STATE) ONLINE;

@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates LEASED_READY and LEASED_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates LEASED_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -174,7 +174,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TILL, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* leasedq.Recover */ LEASED
 SET    STATE = 'new',
@@ -276,8 +276,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* leasedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'LEASED_READY' AS name FROM DUAL UNION ALL
-           SELECT 'LEASED_EXPIRED' FROM DUAL
+           SELECT 'LEASED_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -286,8 +285,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'LEASED'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX LEASED_READY ON LEASED (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX LEASED_EXPIRED ON LEASED (TILL, STATE) ONLINE;

@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates DELAYED_READY and DELAYED_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates DELAYED_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -196,7 +196,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (LOCKED_AT, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* delayedq.Recover */ DELAYED
 SET    STATE = 'N',
@@ -218,7 +218,7 @@ AND    LOCKED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(300, 'SECOND');
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (LOCKED_AT, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* delayedq.Recover */ DELAYED
 SET    STATE = 'F',
@@ -358,8 +358,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* delayedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'DELAYED_READY' AS name FROM DUAL UNION ALL
-           SELECT 'DELAYED_EXPIRED' FROM DUAL
+           SELECT 'DELAYED_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -368,8 +367,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'DELAYED'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX DELAYED_READY ON DELAYED (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX DELAYED_EXPIRED ON DELAYED (LOCKED_AT, STATE) ONLINE;

@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates SANDBOX_READY and SANDBOX_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates SANDBOX_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -188,7 +188,7 @@ END;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STARTED, STATUS)
+-- index: (STATUS, ID), which finds the rows that somebody has by STATUS
 -- arguments: 1: limit
 UPDATE /* sandboxq.Recover */ SANDBOX
 SET    STATUS = 'N',
@@ -207,7 +207,7 @@ AND    STARTED <= SYSTIMESTAMP - NUMTODSINTERVAL(300, 'SECOND');
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STARTED, STATUS)
+-- index: (STATUS, ID), which finds the rows that somebody has by STATUS
 -- arguments: 1: limit
 UPDATE /* sandboxq.Recover */ SANDBOX
 SET    STATUS = 'F'
@@ -345,8 +345,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* sandboxq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'SANDBOX_READY' AS name FROM DUAL UNION ALL
-           SELECT 'SANDBOX_EXPIRED' FROM DUAL
+           SELECT 'SANDBOX_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -355,8 +354,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'SANDBOX'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX SANDBOX_READY ON SANDBOX (STATUS, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX SANDBOX_EXPIRED ON SANDBOX (STARTED, STATUS) ONLINE;

@@ -50,7 +50,7 @@ VALUES (:2, 0);
 -- sql/claim_first.sql
 -- claim: the first rows, for a group that has read nothing
 -- locks: none
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit
 SELECT /* eventsq.Claim */
        *
@@ -65,7 +65,7 @@ WHERE  ROWNUM <= :1;
 -- sql/claim_next.sql
 -- claim: rows behind the mark
 -- locks: none
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: new ID, 2: limit
 SELECT /* eventsq.Claim */
        *
@@ -201,7 +201,7 @@ WHERE  ROWNUM <= 1;
 -- sql/purge.sql
 -- purge: rows that every group has passed
 -- locks: the rows it deletes, until commit; waits for rows that are locked
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: new ID, 2: older, 3: limit, 4: new ID, 5: older
 DELETE /* eventsq.Purge */ FROM EVENTS
 WHERE  ROWID IN (

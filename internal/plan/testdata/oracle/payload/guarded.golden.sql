@@ -16,7 +16,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_GUARDED_READY and JOBS_GUARDED_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_GUARDED_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -213,7 +213,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (LEASE_TILL, STATUS)
+-- index: (STATUS, ID), which finds the rows that somebody has by STATUS
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ JOBS
 SET    STATUS = 'ready',
@@ -382,8 +382,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* guardedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_GUARDED_READY' AS name FROM DUAL UNION ALL
-           SELECT 'JOBS_GUARDED_EXPIRED' FROM DUAL
+           SELECT 'JOBS_GUARDED_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -392,8 +391,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'JOBS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX JOBS_GUARDED_READY ON JOBS (STATUS, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX JOBS_GUARDED_EXPIRED ON JOBS (LEASE_TILL, STATUS) ONLINE;

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (JOB_CMD, JOB_ID)
+-- index: JOB_CMD_ID (JOB_CMD, JOB_ID)
 -- arguments: 1: param jobCmd string, 2: limit, 3: token JobToken, 4: cursor
 DECLARE /* wikiq.Claim */
     CURSOR candidate IS
@@ -243,7 +243,7 @@ FROM   "{{.Prefix}}JOB";
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (JOB_CMD, JOB_ID)
+-- index: JOB_CMD_ID (JOB_CMD, JOB_ID)
 -- arguments: 1: param jobCmd string, 2: limit
 SELECT /* wikiq.Peek */
        *

@@ -35,7 +35,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* lockedq.Claim */
     CURSOR candidate IS
@@ -196,7 +196,7 @@ FROM   MESSAGES;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (ID)
+-- index: the primary key (ID)
 -- arguments: 1: limit
 SELECT /* lockedq.Peek */
        *

@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates GIVEN_READY and GIVEN_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates GIVEN_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -286,7 +286,7 @@ END;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TILL, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: given sweeper *string, 2: limit
 UPDATE /* givenq.Recover */ GIVEN
 SET    STATE = 'N',
@@ -306,7 +306,7 @@ AND    TILL <= SYSTIMESTAMP;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TILL, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: given sweeper *string, 2: limit
 UPDATE /* givenq.Recover */ GIVEN
 SET    STATE = 'E',
@@ -442,8 +442,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* givenq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'GIVEN_READY' AS name FROM DUAL UNION ALL
-           SELECT 'GIVEN_EXPIRED' FROM DUAL
+           SELECT 'GIVEN_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -452,8 +451,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'GIVEN'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX GIVEN_READY ON GIVEN (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX GIVEN_EXPIRED ON GIVEN (TILL, STATE) ONLINE;

@@ -25,7 +25,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then moves
 -- locks: none
--- index: ("Gone")
+-- index: the primary key ("Gone")
 -- isolation: read committed
 -- arguments: 1: param id *string, 2: limit
 SELECT /* inboxq.Claim */
@@ -214,7 +214,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: ("Gone")
+-- index: the primary key ("Gone")
 -- isolation: read committed
 -- arguments: 1: param id *string, 2: limit
 SELECT /* inboxq.Peek */

@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of reservations for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Mark, 3: worker Holder
 WITH /* ordersq.Claim */ picked AS MATERIALIZED (
@@ -64,7 +64,7 @@ FROM   leased
 -- sql/claim_1.sql
 -- claim: ready to running, by a row of reservations for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Mark, 2: worker Holder
 WITH /* ordersq.Claim */ picked AS MATERIALIZED (
@@ -96,7 +96,7 @@ FROM   leased
 -- sql/claim_100.sql
 -- claim: ready to running, by a row of reservations for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Mark, 2: worker Holder
 WITH /* ordersq.Claim */ picked AS MATERIALIZED (
@@ -272,7 +272,7 @@ FROM   orders LEFT JOIN reservations ON reservations.order_id = orders.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* addedq.Claim */ added
@@ -55,7 +55,7 @@ RETURNING id, ran_at, till, wait_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 UPDATE /* addedq.Claim */ added
 SET    till = floor(extract(epoch FROM now()) + 300)::bigint
@@ -72,7 +72,7 @@ RETURNING id, ran_at, till, wait_s;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 UPDATE /* addedq.Claim */ added
 SET    till = floor(extract(epoch FROM now()) + 300)::bigint
@@ -183,7 +183,7 @@ FROM   added;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* addedq.Peek */

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* waitsq.Claim */ waits
@@ -53,7 +53,7 @@ RETURNING id, last_at, since, wait_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* waitsq.Claim */ waits
@@ -72,7 +72,7 @@ RETURNING id, last_at, since, wait_s;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* waitsq.Claim */ waits
@@ -184,7 +184,7 @@ FROM   waits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitsq.Peek */

@@ -25,7 +25,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from moved to moved_running
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* movedq.Claim */ gone AS (
@@ -47,7 +47,7 @@ RETURNING id, body, until;
 -- sql/claim_1.sql
 -- claim: ready to running, from moved to moved_running
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 WITH /* movedq.Claim */ gone AS (
     DELETE FROM moved
@@ -68,7 +68,7 @@ RETURNING id, body, until;
 -- sql/claim_100.sql
 -- claim: ready to running, from moved to moved_running
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 WITH /* movedq.Claim */ gone AS (
     DELETE FROM moved
@@ -221,7 +221,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* movedq.Peek */

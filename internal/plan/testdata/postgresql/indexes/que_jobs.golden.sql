@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (queue, priority, run_at, job_id) WHERE error_count < 15
+-- index: the primary key (queue, priority, run_at, job_id)
 -- isolation: read committed
 -- arguments: 1: param queue string, 2: held Queue, 3: held Priority, 4: held RunAt, 5: held JobID, 6: limit
 SELECT /* quejobsq.Claim */
@@ -194,7 +194,7 @@ FROM   que_jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (queue, priority, run_at, job_id) WHERE error_count < 15
+-- index: the primary key (queue, priority, run_at, job_id)
 -- isolation: read committed
 -- arguments: 1: param queue string, 2: limit
 SELECT /* quejobsq.Peek */

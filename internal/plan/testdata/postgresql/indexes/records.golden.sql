@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (of_table, part, consume_after, id) WHERE status = 1
+-- index: records_ready (part, of_table, consume_after, id) WHERE status = 1
 -- isolation: read committed
 -- arguments: 1: param ofTable string, 2: held Part, 3: held ID, 4: limit
 SELECT /* recordsq.Claim */
@@ -141,7 +141,7 @@ FROM   records;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (of_table, part, consume_after, id) WHERE status = 1
+-- index: records_ready (part, of_table, consume_after, id) WHERE status = 1
 -- isolation: read committed
 -- arguments: 1: param ofTable string, 2: limit
 SELECT /* recordsq.Peek */

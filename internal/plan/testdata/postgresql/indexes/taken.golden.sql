@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* takenq.Claim */ taken
@@ -51,7 +51,7 @@ RETURNING id, taken;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* takenq.Claim */ taken
@@ -69,7 +69,7 @@ RETURNING id, taken;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* takenq.Claim */ taken
@@ -164,7 +164,7 @@ FROM   taken;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* takenq.Peek */

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of int_channel_message_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (group_key, region, created_date, message_sequence)
+-- index: the primary key (region, group_key, created_date, message_sequence)
 -- isolation: read committed
 -- arguments: 1: param groupKey string, 2: param region string, 3: limit, 4: token Token, 5: worker Worker
 WITH /* channelq.Claim */ picked AS (
@@ -80,7 +80,7 @@ FROM   leased
 -- sql/claim_1.sql
 -- claim: ready to running, by a row of int_channel_message_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (group_key, region, created_date, message_sequence)
+-- index: the primary key (region, group_key, created_date, message_sequence)
 -- isolation: read committed
 -- arguments: 1: param groupKey string, 2: param region string, 3: token Token, 4: worker Worker
 WITH /* channelq.Claim */ picked AS (
@@ -125,7 +125,7 @@ FROM   leased
 -- sql/claim_100.sql
 -- claim: ready to running, by a row of int_channel_message_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (group_key, region, created_date, message_sequence)
+-- index: the primary key (region, group_key, created_date, message_sequence)
 -- isolation: read committed
 -- arguments: 1: param groupKey string, 2: param region string, 3: token Token, 4: worker Worker
 WITH /* channelq.Claim */ picked AS (
@@ -372,7 +372,7 @@ FROM   int_channel_message LEFT JOIN int_channel_message_lease ON int_channel_me
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (group_key, region, created_date, message_sequence)
+-- index: the primary key (region, group_key, created_date, message_sequence)
 -- isolation: read committed
 -- arguments: 1: param groupKey string, 2: param region string, 3: limit
 SELECT /* channelq.Peek */

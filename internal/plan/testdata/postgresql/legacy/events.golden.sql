@@ -71,7 +71,7 @@ WHERE  current_setting('transaction_isolation') IN ('read committed', 'read unco
 -- sql/claim_first.sql
 -- claim: the first rows, for a group that has read nothing
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: new Bound, 2: limit
 SELECT /* eventsq.Claim */
@@ -84,7 +84,7 @@ LIMIT  $2;
 -- sql/claim_next.sql
 -- claim: rows behind the mark
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: new ID, 2: new Bound, 3: limit
 SELECT /* eventsq.Claim */

@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the rows it deletes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* momentsq.Claim */ FROM moments
@@ -75,7 +75,7 @@ FROM   moments;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* momentsq.Peek */

@@ -63,7 +63,7 @@ WHERE  current_setting('transaction_isolation') IN ('read committed', 'read unco
 -- sql/claim_first.sql
 -- claim: the first rows, for a group that has read nothing
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: new Bound, 2: limit
 SELECT /* eventsq.Claim */
@@ -76,7 +76,7 @@ LIMIT  $2;
 -- sql/claim_next.sql
 -- claim: rows behind the mark
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: new ID, 2: new Bound, 3: limit
 SELECT /* eventsq.Claim */
@@ -207,7 +207,7 @@ LIMIT  1;
 -- sql/purge.sql
 -- purge: rows that every group has passed
 -- locks: the rows it deletes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: new ID, 2: older, 3: limit
 DELETE /* eventsq.Purge */ FROM events

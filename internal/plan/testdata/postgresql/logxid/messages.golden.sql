@@ -49,7 +49,7 @@ ON     CONFLICT DO NOTHING;
 -- sql/claim_first.sql
 -- claim: the first rows, for a group that has read nothing
 -- locks: none
--- index: (transaction_id, "offset")
+-- index: the primary key (transaction_id, "offset")
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* messagesq.Claim */
@@ -62,7 +62,7 @@ LIMIT  $1;
 -- sql/claim_next.sql
 -- claim: rows behind the mark
 -- locks: none
--- index: (transaction_id, "offset")
+-- index: the primary key (transaction_id, "offset")
 -- isolation: read committed
 -- arguments: 1: new TransactionID, 2: new Offset, 3: limit
 SELECT /* messagesq.Claim */
@@ -196,7 +196,7 @@ LIMIT  1;
 -- sql/purge.sql
 -- purge: rows that every group has passed
 -- locks: the rows it deletes, until commit; passes over rows that are locked
--- index: (transaction_id, "offset")
+-- index: the primary key (transaction_id, "offset")
 -- isolation: read committed
 -- arguments: 1: new TransactionID, 2: new Offset, 3: limit
 WITH /* messagesq.Purge */ picked AS MATERIALIZED (

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: param most int, 2: held ID, 3: limit
 SELECT /* cratesq.Claim */
@@ -83,7 +83,7 @@ FROM   crates;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: param most int, 2: limit
 SELECT /* cratesq.Peek */

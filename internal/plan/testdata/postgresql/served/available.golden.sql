@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE available = true
+-- index: items_available (id) WHERE available
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* availableq.Claim */ items
@@ -50,7 +50,7 @@ RETURNING id;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE available = true
+-- index: items_available (id) WHERE available
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* availableq.Claim */ items
@@ -68,7 +68,7 @@ RETURNING id;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE available = true
+-- index: items_available (id) WHERE available
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* availableq.Claim */ items
@@ -136,7 +136,7 @@ FROM   items;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE available = true
+-- index: items_available (id) WHERE available
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* availableq.Peek */

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'ready'
+-- index: jobs_status_id (status, id)
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* jobsq.Claim */ jobs
@@ -52,7 +52,7 @@ RETURNING id, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'ready'
+-- index: jobs_status_id (status, id)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* jobsq.Claim */ jobs
@@ -70,7 +70,7 @@ RETURNING id, body;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'ready'
+-- index: jobs_status_id (status, id)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* jobsq.Claim */ jobs
@@ -168,7 +168,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: jobs_status_id (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */

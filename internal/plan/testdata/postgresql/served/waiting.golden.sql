@@ -31,7 +31,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id) WHERE processed = false
+-- index: files_waiting (id) WHERE NOT processed
 -- isolation: read committed
 -- arguments: 1: held ID, 2: limit
 SELECT /* waitingq.Claim */
@@ -88,7 +88,7 @@ FROM   files;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE processed = false
+-- index: files_waiting (id) WHERE NOT processed
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitingq.Peek */

@@ -29,7 +29,7 @@
 -- sql/claim.sql
 -- claim: the ready rows of one shard; nothing is written
 -- locks: none; the shard keeps workers apart
--- index: (id) WHERE processed = false
+-- index: files_open (id) WHERE NOT processed
 -- isolation: read committed
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* filesq.Claim */
@@ -98,7 +98,7 @@ FROM   files;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE processed = false
+-- index: files_open (id) WHERE NOT processed
 -- isolation: read committed
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* filesq.Peek */

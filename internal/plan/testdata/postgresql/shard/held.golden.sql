@@ -31,7 +31,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id) WHERE processed = false
+-- index: files_open (id) WHERE NOT processed
 -- isolation: read committed
 -- arguments: 1: shards, 2: shard, 3: held ID, 4: limit
 SELECT /* heldq.Claim */
@@ -102,7 +102,7 @@ FROM   files;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE processed = false
+-- index: files_open (id) WHERE NOT processed
 -- isolation: read committed
 -- arguments: 1: shards, 2: shard, 3: limit
 SELECT /* heldq.Peek */

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (job_cmd, job_id) WHERE job_attempts < 3
+-- index: job_cmd_id (job_cmd, job_id)
 -- isolation: read committed
 -- arguments: 1: token JobToken, 2: param jobCmd string, 3: limit
 UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
@@ -57,7 +57,7 @@ RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attem
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (job_cmd, job_id) WHERE job_attempts < 3
+-- index: job_cmd_id (job_cmd, job_id)
 -- isolation: read committed
 -- arguments: 1: token JobToken, 2: param jobCmd string
 UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
@@ -78,7 +78,7 @@ RETURNING job_id, job_cmd, job_params, job_token, job_token_timestamp, job_attem
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (job_cmd, job_id) WHERE job_attempts < 3
+-- index: job_cmd_id (job_cmd, job_id)
 -- isolation: read committed
 -- arguments: 1: token JobToken, 2: param jobCmd string
 UPDATE /* wikiq.Claim */ "{{.Prefix}}job"
@@ -243,7 +243,7 @@ FROM   "{{.Prefix}}job";
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (job_cmd, job_id) WHERE job_attempts < 3
+-- index: job_cmd_id (job_cmd, job_id)
 -- isolation: read committed
 -- arguments: 1: param jobCmd string, 2: limit
 SELECT /* wikiq.Peek */

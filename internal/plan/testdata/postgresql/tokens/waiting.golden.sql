@@ -27,7 +27,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from waiting to active
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* waitingq.Claim */ gone AS (
@@ -49,7 +49,7 @@ RETURNING id, body, handle, taken;
 -- sql/claim_1.sql
 -- claim: ready to running, from waiting to active
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 WITH /* waitingq.Claim */ gone AS (
     DELETE FROM waiting
@@ -70,7 +70,7 @@ RETURNING id, body, handle, taken;
 -- sql/claim_100.sql
 -- claim: ready to running, from waiting to active
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 WITH /* waitingq.Claim */ gone AS (
     DELETE FROM waiting
@@ -273,7 +273,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitingq.Peek */

@@ -51,7 +51,7 @@ VALUES (?1, 0);
 -- sql/claim_first.sql
 -- claim: the first rows, for a group that has read nothing
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* eventsq.Claim */
        id, address
@@ -62,7 +62,7 @@ LIMIT  ?1;
 -- sql/claim_next.sql
 -- claim: rows behind the mark
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: new ID, 2: limit
 SELECT /* eventsq.Claim */
        id, address

@@ -25,7 +25,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from files to files_acquired, from which claim_leave.sql then deletes them
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: token Mark, 2: limit
 INSERT /* filesq.Claim */ INTO files_acquired
        (id, address, mark)
@@ -38,7 +38,7 @@ RETURNING id, address, mark;
 -- sql/claim_1.sql
 -- claim: ready to running, from files to files_acquired, from which claim_leave.sql then deletes them
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: token Mark
 INSERT /* filesq.Claim */ INTO files_acquired
        (id, address, mark)
@@ -210,7 +210,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* filesq.Peek */
        id, address

@@ -29,7 +29,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 DELETE /* marksq.Claim */ FROM marks
 WHERE  id IN (
@@ -87,7 +87,7 @@ FROM   marks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* marksq.Peek */
        id, address

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of notes_lease for each of ready rows
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: token Token, 2: worker Worker, 3: limit
 INSERT /* notesq.Claim */ INTO notes_lease
        (id, token, worker, claimed_until, attempts)
@@ -232,7 +232,7 @@ FROM   notes LEFT JOIN notes_lease ON notes_lease.id = notes.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* notesq.Peek */
        id, address

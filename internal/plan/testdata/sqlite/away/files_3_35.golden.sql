@@ -28,7 +28,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from files to files_acquired, from which claim_leave.sql then deletes them
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: worker AcquiredBy, 2: token Mark, 3: limit
 INSERT /* files335q.Claim */ INTO files_acquired
        (id, path, size, tries, not_before, acquired_by, acquired_at, lease_till, mark)
@@ -44,7 +44,7 @@ RETURNING id, path, size, tries, not_before, problem, acquired_at, lease_till, m
 -- sql/claim_1.sql
 -- claim: ready to running, from files to files_acquired, from which claim_leave.sql then deletes them
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: worker AcquiredBy, 2: token Mark
 INSERT /* files335q.Claim */ INTO files_acquired
        (id, path, size, tries, not_before, acquired_by, acquired_at, lease_till, mark)
@@ -341,7 +341,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* files335q.Peek */
        id, path, size, tries, not_before

@@ -22,7 +22,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from letters to letters_running, from which claim_leave.sql then deletes them
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: token Mark, 2: limit
 INSERT /* lettersq.Claim */ INTO letters_running
        (id, due, mark)
@@ -36,7 +36,7 @@ RETURNING id, due, mark;
 -- sql/claim_1.sql
 -- claim: ready to running, from letters to letters_running, from which claim_leave.sql then deletes them
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: token Mark
 INSERT /* lettersq.Claim */ INTO letters_running
        (id, due, mark)
@@ -176,7 +176,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* lettersq.Peek */
        id, due

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* textsq.Claim */ texts
 SET    run_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+300 seconds'),
@@ -51,7 +51,7 @@ RETURNING id, run_at, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 UPDATE /* textsq.Claim */ texts
 SET    run_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+300 seconds'),
        tries = tries + 1
@@ -167,7 +167,7 @@ FROM   texts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* textsq.Peek */
        id, run_at, tries

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* bitsq.Claim */ bits
 SET    flags = (bits.flags | 2)
@@ -50,7 +50,7 @@ RETURNING id, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 UPDATE /* bitsq.Claim */ bits
 SET    flags = (bits.flags | 2)
 WHERE  id = (
@@ -171,7 +171,7 @@ FROM   bits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* bitsq.Peek */
        id, body

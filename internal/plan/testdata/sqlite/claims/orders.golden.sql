@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of reservations for each of ready rows
 -- locks: the database for writing, while the statement runs
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- arguments: 1: worker Holder, 2: limit
 INSERT /* ordersq.Claim */ INTO reservations
        (region, order_no, holder, since, tries)
@@ -199,7 +199,7 @@ FROM   orders LEFT JOIN reservations ON reservations.region = orders.region AND 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
        region, seq, body

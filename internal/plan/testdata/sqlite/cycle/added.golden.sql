@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* addedq.Claim */ added
 SET    till = unixepoch() + 300
@@ -53,7 +53,7 @@ RETURNING id, ran_at, till, wait_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 UPDATE /* addedq.Claim */ added
 SET    till = unixepoch() + 300
 WHERE  id = (
@@ -180,7 +180,7 @@ FROM   added;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* addedq.Peek */
        id, ran_at, wait_s

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* restsq.Claim */ rests
 SET    run_at = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER),
@@ -51,7 +51,7 @@ RETURNING id, run_at, ver;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 UPDATE /* restsq.Claim */ rests
 SET    run_at = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER),
        ver = ver + 1
@@ -175,7 +175,7 @@ FROM   rests;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* restsq.Peek */
        id, ver

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* waitsq.Claim */ waits
 SET    since = printf('%014d', CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))
@@ -50,7 +50,7 @@ RETURNING id, last_at, since, wait_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 UPDATE /* waitsq.Claim */ waits
 SET    since = printf('%014d', CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))
 WHERE  id = (
@@ -173,7 +173,7 @@ FROM   waits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* waitsq.Peek */
        id, last_at, wait_s

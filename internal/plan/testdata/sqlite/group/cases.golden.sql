@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: worker OwnerName, 2: limit
 UPDATE /* casesq.Claim */ cases
 SET    until_at = unixepoch() + 300,
@@ -68,7 +68,7 @@ RETURNING id, case_id, alone, until_at, rev;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: worker OwnerName
 UPDATE /* casesq.Claim */ cases
 SET    until_at = unixepoch() + 300,
@@ -207,7 +207,7 @@ FROM   cases;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* casesq.Peek */
        id, case_id, alone, rev

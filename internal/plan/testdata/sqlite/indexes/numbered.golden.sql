@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (topic, id) WHERE state = 'r'
+-- index: numbered_topic (state, topic)
 -- arguments: 1: param topic string, 2: limit
 UPDATE /* numberedq.Claim */ numbered
 SET    state = 'x'
@@ -50,7 +50,7 @@ RETURNING id, topic;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (topic, id) WHERE state = 'r'
+-- index: numbered_topic (state, topic)
 -- arguments: 1: param topic string
 UPDATE /* numberedq.Claim */ numbered
 SET    state = 'x'
@@ -146,7 +146,7 @@ FROM   numbered;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (topic, id) WHERE state = 'r'
+-- index: numbered_topic (state, topic)
 -- arguments: 1: param topic string, 2: limit
 SELECT /* numberedq.Peek */
        id, topic

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of letters_lease for each of ready rows
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: token Token, 2: worker Worker, 3: limit
 INSERT /* chosenq.Claim */ INTO letters_lease
        (id, token, worker, claimed_until, attempts)
@@ -223,7 +223,7 @@ FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* chosenq.Peek */
        id, kind, priority, body

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* spentq.Claim */ spent
 SET    held = unixepoch() + 300,
@@ -55,7 +55,7 @@ RETURNING id, held, tries, max_retries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 UPDATE /* spentq.Claim */ spent
 SET    held = unixepoch() + 300,
        tries = tries + 1
@@ -224,7 +224,7 @@ FROM   spent;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* spentq.Peek */
        id, tries, max_retries

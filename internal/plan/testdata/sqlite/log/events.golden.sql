@@ -50,7 +50,7 @@ VALUES (?1, 0);
 -- sql/claim_first.sql
 -- claim: the first rows, for a group that has read nothing
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* eventsq.Claim */
        id, kind, created_at, body
@@ -61,7 +61,7 @@ LIMIT  ?1;
 -- sql/claim_next.sql
 -- claim: rows behind the mark
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: new ID, 2: limit
 SELECT /* eventsq.Claim */
        id, kind, created_at, body
@@ -190,7 +190,7 @@ LIMIT  1;
 -- sql/purge.sql
 -- purge: rows that every group has passed
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: new ID, 2: older, 3: limit
 DELETE /* eventsq.Purge */ FROM events
 WHERE  id IN (

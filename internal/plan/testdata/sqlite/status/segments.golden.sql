@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: worker Owner, 2: limit
 UPDATE /* segmentsq.Claim */ segments
 SET    owner = ?1,
@@ -51,7 +51,7 @@ RETURNING id, owner, since;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: worker Owner
 UPDATE /* segmentsq.Claim */ segments
 SET    owner = ?1,
@@ -162,7 +162,7 @@ FROM   segments;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* segmentsq.Peek */
        id

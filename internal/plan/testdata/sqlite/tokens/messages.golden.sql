@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 UPDATE /* messagesq.Claim */ messages
 SET    handle = lower(hex(randomblob(16))),
@@ -51,7 +51,7 @@ RETURNING id, handle, taken, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 UPDATE /* messagesq.Claim */ messages
 SET    handle = lower(hex(randomblob(16))),
        taken = unixepoch()
@@ -172,7 +172,7 @@ FROM   messages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* messagesq.Peek */
        id, body

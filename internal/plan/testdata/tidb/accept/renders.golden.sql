@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates renders_ready and renders_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates renders_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -237,7 +237,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (until_at, state)
+-- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ renders
@@ -252,7 +252,7 @@ LIMIT  ?;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (until_at, state)
+-- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ renders
@@ -381,8 +381,7 @@ WHERE  @@tidb_txn_mode <> 'pessimistic';
 SELECT /* rendersq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'renders_ready' AS name UNION ALL
-           SELECT 'renders_expired'
+           SELECT 'renders_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -391,8 +390,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'renders'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX renders_ready ON renders (state, site, urgency DESC, id);
-
--- serves Recover: claims that ran out
-CREATE INDEX renders_expired ON renders (until_at, state);

@@ -30,7 +30,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* marksq.Claim */
@@ -99,7 +99,7 @@ FROM   marks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* marksq.Peek */

@@ -29,7 +29,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then moves
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* filesq.Claim */
@@ -364,7 +364,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* filesq.Peek */

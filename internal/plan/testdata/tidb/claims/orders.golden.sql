@@ -33,7 +33,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Claim */
@@ -287,7 +287,7 @@ FROM   orders LEFT JOIN reservations ON reservations.region = orders.region AND 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (region, seq)
+-- index: the primary key (region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */

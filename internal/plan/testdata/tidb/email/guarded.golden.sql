@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_guarded_ready and email_outbox_guarded_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_guarded_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -245,7 +245,7 @@ WHERE  (msg_id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ email_outbox
@@ -260,7 +260,7 @@ LIMIT  ?;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (lease_till, state)
+-- index: email_ready (state, kind, priority, created_at, msg_id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ email_outbox
@@ -399,7 +399,7 @@ SELECT /* guardedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'email_outbox_guarded_ready' AS name UNION ALL
-           SELECT 'email_outbox_guarded_expired'
+           SELECT 'email_ready'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -411,5 +411,4 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
 CREATE INDEX email_outbox_guarded_ready ON email_outbox (state, kind, priority DESC, created_at DESC, msg_id);
 
--- serves Recover: claims that ran out
-CREATE INDEX email_outbox_guarded_expired ON email_outbox (lease_till, state);
+-- serves Recover: rows that somebody has, which are few: email_ready serves already

@@ -18,7 +18,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_line and hooks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -271,7 +271,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (until_at, state)
+-- index: (state, kind, weight DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* hooksq.Recover */ hooks
@@ -413,8 +413,7 @@ SELECT /* hooksq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'hooks_ready' AS name UNION ALL
-           SELECT 'hooks_line' UNION ALL
-           SELECT 'hooks_expired'
+           SELECT 'hooks_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -423,11 +422,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'hooks'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX hooks_ready ON hooks (state, kind, weight DESC, id);
 
 -- serves Claim: who is before a row in its group, and which of them run
 CREATE INDEX hooks_line ON hooks (tenant, state, weight DESC, id);
-
--- serves Recover: claims that ran out
-CREATE INDEX hooks_expired ON hooks (until_at, state);

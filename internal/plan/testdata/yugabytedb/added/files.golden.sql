@@ -26,7 +26,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from files to files_acquired
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Mark
 WITH /* filesq.Claim */ gone AS (
@@ -48,7 +48,7 @@ RETURNING id, address, mark;
 -- sql/claim_1.sql
 -- claim: ready to running, from files to files_acquired
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Mark
 WITH /* filesq.Claim */ gone AS (
@@ -70,7 +70,7 @@ RETURNING id, address, mark;
 -- sql/claim_100.sql
 -- claim: ready to running, from files to files_acquired
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Mark
 WITH /* filesq.Claim */ gone AS (
@@ -234,7 +234,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* filesq.Peek */

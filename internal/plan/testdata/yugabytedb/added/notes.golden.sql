@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of notes_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Token, 3: worker Worker
 WITH /* notesq.Claim */ picked AS (
@@ -71,7 +71,7 @@ FROM   leased
 -- sql/claim_1.sql
 -- claim: ready to running, by a row of notes_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Token, 2: worker Worker
 WITH /* notesq.Claim */ picked AS (
@@ -105,7 +105,7 @@ FROM   leased
 -- sql/claim_100.sql
 -- claim: ready to running, by a row of notes_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Token, 2: worker Worker
 WITH /* notesq.Claim */ picked AS (
@@ -300,7 +300,7 @@ FROM   notes LEFT JOIN notes_lease ON notes_lease.id = notes.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* notesq.Peek */

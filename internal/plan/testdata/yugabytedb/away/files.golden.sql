@@ -29,7 +29,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from files to files_acquired
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker AcquiredBy, 3: token Mark
 WITH /* filesq.Claim */ gone AS (
@@ -53,7 +53,7 @@ RETURNING id, path, size, tries, problem, acquired_at, lease_till, mark;
 -- sql/claim_1.sql
 -- claim: ready to running, from files to files_acquired
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: worker AcquiredBy, 2: token Mark
 WITH /* filesq.Claim */ gone AS (
@@ -77,7 +77,7 @@ RETURNING id, path, size, tries, problem, acquired_at, lease_till, mark;
 -- sql/claim_100.sql
 -- claim: ready to running, from files to files_acquired
 -- locks: the rows it moves, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: worker AcquiredBy, 2: token Mark
 WITH /* filesq.Claim */ gone AS (
@@ -368,7 +368,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* filesq.Peek */

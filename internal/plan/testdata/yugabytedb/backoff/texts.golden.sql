@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* textsq.Claim */ texts
@@ -54,7 +54,7 @@ RETURNING id, run_at, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* textsq.Claim */ texts
@@ -73,7 +73,7 @@ RETURNING id, run_at, tries;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* textsq.Claim */ texts
@@ -179,7 +179,7 @@ FROM   texts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* textsq.Peek */

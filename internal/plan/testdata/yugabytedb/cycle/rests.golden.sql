@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* restsq.Claim */ rests
@@ -54,7 +54,7 @@ RETURNING id, run_at, ver;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 UPDATE /* restsq.Claim */ rests
 SET    run_at = now() + interval '5 minutes',
@@ -71,7 +71,7 @@ RETURNING id, run_at, ver;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 UPDATE /* restsq.Claim */ rests
 SET    run_at = now() + interval '5 minutes',
@@ -179,7 +179,7 @@ FROM   rests;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* restsq.Peek */

@@ -38,7 +38,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
 -- locks: the rows it finds, and the row of tenants for each group that they are of, until commit; passes over rows and groups that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* casesq.Claim */ candidate AS (
@@ -190,7 +190,7 @@ FROM   cases;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* casesq.Peek */

@@ -4,8 +4,7 @@
 SELECT /* binarymy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_binarymy84_ready' AS name UNION ALL
-           SELECT 'jobs_binarymy84_expired'
+           SELECT 'jobs_binarymy84_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* compositeguardedora19.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_COMPOSITEGUARDEDORA_READY' AS name FROM DUAL UNION ALL
-           SELECT 'JOBS_COMPOSITEGUARDEDO_EXPIRED' FROM DUAL
+           SELECT 'JOBS_COMPOSITEGUARDEDORA_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1

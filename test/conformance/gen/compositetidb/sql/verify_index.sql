@@ -4,8 +4,7 @@
 SELECT /* compositetidb.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_compositetidb_ready' AS name UNION ALL
-           SELECT 'jobs_compositetidb_expired'
+           SELECT 'jobs_compositetidb_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* deletemaria105.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_deletemaria105_ready' AS name UNION ALL
-           SELECT 'jobs_deletemaria105_expired'
+           SELECT 'jobs_deletemaria105_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* duegalera.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_duegalera_ready' AS name UNION ALL
-           SELECT 'jobs_duegalera_expired'
+           SELECT 'jobs_duegalera_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* duegroup.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_duegroup_ready' AS name UNION ALL
-           SELECT 'jobs_duegroup_expired'
+           SELECT 'jobs_duegroup_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* duemaria105.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_duemaria105_ready' AS name UNION ALL
-           SELECT 'jobs_duemaria105_expired'
+           SELECT 'jobs_duemaria105_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* duemaria106.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_duemaria106_ready' AS name UNION ALL
-           SELECT 'jobs_duemaria106_expired'
+           SELECT 'jobs_duemaria106_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

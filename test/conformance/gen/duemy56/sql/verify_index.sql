@@ -4,8 +4,7 @@
 SELECT /* duemy56.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_duemy56_ready' AS name UNION ALL
-           SELECT 'jobs_duemy56_expired'
+           SELECT 'jobs_duemy56_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,7 +4,11 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_enumms2019_ready ON jobs (n, id)
 WHERE  state = 'queued';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_enumms2019_expired ON jobs (lease_till)
 WHERE  state = 'running';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

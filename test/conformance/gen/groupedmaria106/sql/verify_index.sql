@@ -5,8 +5,7 @@ SELECT /* groupedmaria106.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'jobs_groupedmaria106_ready' AS name UNION ALL
-           SELECT 'jobs_groupedmaria106_line' UNION ALL
-           SELECT 'jobs_groupedmaria106_expired'
+           SELECT 'jobs_groupedmaria106_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -5,8 +5,7 @@ SELECT /* groupedmy56.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'jobs_groupedmy56_ready' AS name UNION ALL
-           SELECT 'jobs_groupedmy56_line' UNION ALL
-           SELECT 'jobs_groupedmy56_expired'
+           SELECT 'jobs_groupedmy56_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -5,8 +5,7 @@ SELECT /* groupedtwomy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'jobs_groupedtwomy84_ready' AS name UNION ALL
-           SELECT 'jobs_groupedtwomy84_line' UNION ALL
-           SELECT 'jobs_groupedtwomy84_expired'
+           SELECT 'jobs_groupedtwomy84_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

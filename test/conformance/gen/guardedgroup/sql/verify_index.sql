@@ -4,8 +4,7 @@
 SELECT /* guardedgroup.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_guardedgroup_ready' AS name UNION ALL
-           SELECT 'jobs_guardedgroup_expired'
+           SELECT 'jobs_guardedgroup_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* guardedmy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_guardedmy84_ready' AS name UNION ALL
-           SELECT 'jobs_guardedmy84_expired'
+           SELECT 'jobs_guardedmy84_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

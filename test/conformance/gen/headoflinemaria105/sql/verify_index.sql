@@ -5,8 +5,7 @@ SELECT /* headoflinemaria105.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'jobs_headoflinemaria105_ready' AS name UNION ALL
-           SELECT 'jobs_headoflinemaria105_line' UNION ALL
-           SELECT 'jobs_headoflinemaria105_expired'
+           SELECT 'jobs_headoflinemaria105_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -5,8 +5,7 @@ SELECT /* headoflinemy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'jobs_headoflinemy84_ready' AS name UNION ALL
-           SELECT 'jobs_headoflinemy84_line' UNION ALL
-           SELECT 'jobs_headoflinemy84_expired'
+           SELECT 'jobs_headoflinemy84_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* integermaria108.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_integermaria108_ready' AS name UNION ALL
-           SELECT 'jobs_integermaria108_expired'
+           SELECT 'jobs_integermaria108_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

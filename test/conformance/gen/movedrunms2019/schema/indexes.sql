@@ -6,3 +6,5 @@
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_running_movedrunms2019_expired ON jobs_running (lease_till);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -6,3 +6,5 @@ CREATE INDEX jobs_nulltimems2019_ready ON jobs (id)
 WHERE  started_at IS NULL
 AND    finished_at IS NULL
 AND    failed_at IS NULL;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

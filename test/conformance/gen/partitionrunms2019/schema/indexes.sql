@@ -4,3 +4,5 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX jobs_partitionrunms2019_ready ON jobs (id)
 WHERE  status = 'ready';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -4,8 +4,7 @@
 SELECT /* payloadmy56.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_payloadmy56_ready' AS name UNION ALL
-           SELECT 'jobs_payloadmy56_expired'
+           SELECT 'jobs_payloadmy56_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* payloadmy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_payloadmy84_ready' AS name UNION ALL
-           SELECT 'jobs_payloadmy84_expired'
+           SELECT 'jobs_payloadmy84_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

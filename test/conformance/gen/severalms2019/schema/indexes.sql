@@ -5,8 +5,12 @@
 CREATE INDEX jobs_severalms2019_ready ON jobs (id)
 WHERE  state = 'N'
 AND    locked = 0;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Recover: claims that ran out
 CREATE INDEX jobs_severalms2019_expired ON jobs (claimed_at)
 WHERE  state = 'N'
 AND    locked = 1;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

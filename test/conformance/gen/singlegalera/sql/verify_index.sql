@@ -4,8 +4,7 @@
 SELECT /* singlegalera.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_singlegalera_ready' AS name UNION ALL
-           SELECT 'jobs_singlegalera_expired'
+           SELECT 'jobs_singlegalera_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

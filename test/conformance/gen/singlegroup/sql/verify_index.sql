@@ -4,8 +4,7 @@
 SELECT /* singlegroup.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_singlegroup_ready' AS name UNION ALL
-           SELECT 'jobs_singlegroup_expired'
+           SELECT 'jobs_singlegroup_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* singlemy56.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_singlemy56_ready' AS name UNION ALL
-           SELECT 'jobs_singlemy56_expired'
+           SELECT 'jobs_singlemy56_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* singlemy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_singlemy84_ready' AS name UNION ALL
-           SELECT 'jobs_singlemy84_expired'
+           SELECT 'jobs_singlemy84_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

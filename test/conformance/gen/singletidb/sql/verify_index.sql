@@ -4,8 +4,7 @@
 SELECT /* singletidb.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_singletidb_ready' AS name UNION ALL
-           SELECT 'jobs_singletidb_expired'
+           SELECT 'jobs_singletidb_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

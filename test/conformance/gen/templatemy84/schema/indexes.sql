@@ -2,10 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 -- A template: for each table write what its name has in the place of {{.Prefix}}, {{.Suffix}}.
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE `{{.Prefix}}jobs{{.Suffix}}` ADD INDEX `{{.Prefix}}jobs{{.Suffix}}_templatemy84_ready` (status, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE `{{.Prefix}}jobs{{.Suffix}}` ADD INDEX `{{.Prefix}}jobs{{.Suffix}}_templatemy84_expired` (lease_till, status), ALGORITHM=INPLACE, LOCK=NONE;

@@ -4,8 +4,7 @@
 SELECT /* templatemy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT '{{.Prefix}}jobs{{.Suffix}}_templatemy84_ready' AS name UNION ALL
-           SELECT '{{.Prefix}}jobs{{.Suffix}}_templatemy84_expired'
+           SELECT '{{.Prefix}}jobs{{.Suffix}}_templatemy84_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

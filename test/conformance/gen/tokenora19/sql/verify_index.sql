@@ -4,8 +4,7 @@
 SELECT /* tokenora19.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_TOKENORA19_READY' AS name FROM DUAL UNION ALL
-           SELECT 'JOBS_TOKENORA19_EXPIRED' FROM DUAL
+           SELECT 'JOBS_TOKENORA19_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1

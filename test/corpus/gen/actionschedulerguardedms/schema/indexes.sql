@@ -4,3 +4,5 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX actionscheduler_actions_ready ON dbo.actionscheduler_actions (priority, action_id)
 WHERE  status = 'pending';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -4,5 +4,5 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_ready USING BTREE (status, priority, scheduled_date_gmt, action_id);
 
--- serves Recover: claims that ran out
-ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_expired USING BTREE (last_attempt_gmt, status);
+-- serves Recover: rows that somebody has, which are few
+-- The index status_scheduled_date_gmt of the schema serves as well.

@@ -5,7 +5,7 @@ SELECT /* actionschedulerisam.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'wp_actionscheduler_actions_ready' AS name UNION ALL
-           SELECT 'wp_actionscheduler_actions_expired'
+           SELECT 'status_scheduled_date_gmt'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

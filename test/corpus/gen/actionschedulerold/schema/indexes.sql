@@ -6,5 +6,5 @@ ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_read
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
--- serves Recover: claims that ran out
-ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_expired (last_attempt_gmt, status), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Recover: rows that somebody has, which are few
+-- The index status_scheduled_date_gmt of the schema serves as well.

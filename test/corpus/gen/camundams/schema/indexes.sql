@@ -3,10 +3,16 @@
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
 CREATE INDEX ACT_RU_JOB_jobs_ready ON ACT_RU_JOB (PRIORITY_ DESC, DUEDATE_, ID_);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Claim: the running rows of a group
 CREATE INDEX ACT_RU_JOB_jobs_group ON ACT_RU_JOB (PROCESS_INSTANCE_ID_)
 WHERE  LOCK_EXP_TIME_ IS NOT NULL;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX ACT_RU_JOB_jobs_line ON ACT_RU_JOB (PROCESS_INSTANCE_ID_, PRIORITY_ DESC, DUEDATE_, ID_);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

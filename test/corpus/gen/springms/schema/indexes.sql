@@ -3,3 +3,5 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX INT_CHANNEL_MESSAGE_channel_ready ON INT_CHANNEL_MESSAGE (GROUP_KEY, REGION, MESSAGE_PRIORITY DESC, CREATED_DATE, MESSAGE_SEQUENCE);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -5,3 +5,5 @@
 CREATE INDEX wolverine_incoming_envelopes_ready ON dbo.wolverine_incoming_envelopes (received_at, id)
 WHERE  status IN ('Incoming', 'Scheduled')
 AND    owner_id = 0;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -7,3 +7,5 @@
 -- serves Recover: claims that ran out
 CREATE INDEX TaskQueue_taskqueuems_expired ON dbo.TaskQueue (TmProcess)
 WHERE  Status = 9;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

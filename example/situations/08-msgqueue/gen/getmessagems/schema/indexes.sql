@@ -7,3 +7,5 @@
 -- serves Recover: claims that ran out
 CREATE INDEX MsgQueue_getmessagems_expired ON dbo.MsgQueue (StartTime)
 WHERE  State = 'A';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -3,7 +3,7 @@
 
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
+-- index: IX_MsgQueue_New (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
@@ -292,7 +292,7 @@ GO
 
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
+-- index: IX_MsgQueue_New (MsgTypeCode, CreateTime, MsgQueueId) WHERE State = 'N'
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO

@@ -4,8 +4,7 @@
 SELECT /* workmy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'state' AS name UNION ALL
-           SELECT 'work_workmy_expired'
+           SELECT 'state' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
