@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -337,6 +338,92 @@ func TestFoundRowsAreLockedOneByOne(t *testing.T) {
 						}
 					}
 				}
+			}
+		})
+	}
+}
+
+// An index that is read from its other end gives a claim its rows, and one that begins with
+// the status gives them to Recover: neither reads or locks what it does not take.
+func TestIndexesServeBothEnds(t *testing.T) {
+	const finished, ready, running, limit = 3000, 40, 20, 5
+	const spare = 2 * (ready + running) // rows that an index may be looked up in beyond those
+	c := tableCase{engine: "mysql"}
+	for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
+		text, err := os.ReadFile(filepath.Join("testdata/mysql/indexes", what))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*into = string(text)
+	}
+	plan := c.variants(t, nil)["results"]
+	for _, live := range []string{"mysql97", "mariadb1011"} {
+		t.Run(live, func(t *testing.T) {
+			db, run := ownMySQL(t, servers.DSN(t, live))
+			run(db, `CREATE TABLE results (id int NOT NULL AUTO_INCREMENT PRIMARY KEY, state int NOT NULL DEFAULT 2,
+				priority int NOT NULL DEFAULT 0, since datetime, KEY ind_res_st (state, priority))`)
+			for i := range finished + ready + running {
+				state := 5
+				switch {
+				case i >= finished+ready:
+					state = 4
+				case i >= finished:
+					state = 2
+				}
+				run(db, fmt.Sprintf("INSERT INTO results (state, priority, since) VALUES (%d, %d, UTC_TIMESTAMP() - INTERVAL 1 HOUR)", state, i%3))
+			}
+			run(db, "ANALYZE TABLE results")
+			db.SetMaxOpenConns(2 + ready/limit)
+			read := func(tx *sql.Tx) (rows int) {
+				counts, err := tx.Query("SHOW SESSION STATUS LIKE 'Handler\\_read\\_%'")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, row := range texts(t, counts) {
+					n, err := strconv.Atoi(row["Value"])
+					if err != nil {
+						t.Fatal(err)
+					}
+					rows += n
+				}
+				return rows
+			}
+			begin := func() (tx *sql.Tx, before int) {
+				tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = tx.Rollback() })
+				return tx, read(tx)
+			}
+			seen := map[string]bool{}
+			for claim := range ready / limit {
+				tx, before := begin()
+				found, err := tx.Query(plan.Claim.Lock.SQL, limit)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, plan.Claim.Lock.SQL)
+				}
+				for _, row := range texts(t, found) {
+					seen[row["id"]] = true
+				}
+				if want := (claim + 1) * limit; len(seen) != want {
+					t.Errorf("after claim %d, %d rows are locked, not %d", claim, len(seen), want)
+				}
+				if n := read(tx) - before; n > spare {
+					t.Errorf("claim %d reads %d rows", claim, n)
+				}
+			}
+			recover := plan.Recover.Steps[0].Statement
+			tx, before := begin()
+			done, err := tx.Exec(recover.SQL, limit)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, recover.SQL)
+			}
+			if n, err := done.RowsAffected(); err != nil || n != limit {
+				t.Errorf("Recover takes %d rows, %v", n, err)
+			}
+			if n := read(tx) - before; n > spare {
+				t.Errorf("Recover reads %d rows\n%s", n, recover.SQL)
 			}
 		})
 	}
