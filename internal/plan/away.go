@@ -133,6 +133,8 @@ func (b *builder) explainStep(name queue.TransitionName) (string, bool) {
 			text += "; " + b.explainCompanions(t)
 		}
 		return text, true
+	case name == queue.Claim && b.popped() != nil:
+		return b.explainMove(b.popped()), true
 	case t == nil:
 		return "", false
 	case name == queue.Claim && b.pkg.Strategy == "pop":

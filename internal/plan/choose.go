@@ -158,6 +158,9 @@ var strategies = []strategy{
 		if !b.can(dialect.Returning) && (!b.can(dialect.RowLocks) || len(b.spec.Key) == 0) {
 			return false, b.d.Title + " " + b.version.String() + " cannot return the rows of a DELETE", b.sinceMend(dialect.Returning)
 		}
+		if b.spec.KeepsPopped() {
+			return true, "a taken row is done at once", ""
+		}
 		return true, "a taken row is deleted at once", ""
 	}},
 }

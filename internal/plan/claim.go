@@ -89,12 +89,16 @@ func (b *builder) buildClaim() {
 	case "pop":
 		if !b.can(dialect.Returning) || b.pkg.Payload != nil {
 			c.Flow = LockTake
-			c.Lock = b.lockStatement(b.pkg.Fields, "claim: locks and reads ready rows, which claim.sql then deletes")
-			c.Statement = b.deleteLocked()
+			c.Lock = b.lockStatement(b.pkg.Fields, "claim: locks and reads ready rows, which claim.sql then "+b.ends())
+			c.Statement = b.popLocked()
 			break
 		}
 		c.Flow = OneStatement
-		c.Statement = b.takeStatement("claim", "delete_some", 0)
+		template := "delete_some"
+		if b.popped() != nil {
+			template = "update_some"
+		}
+		c.Statement = b.takeStatement("claim", template, 0)
 	case "lease_table":
 		b.leaseClaim(c)
 	case "move":
@@ -322,7 +326,7 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	default:
 		suffix = s.pick(&v)
 	}
-	if t := b.spec.Transitions[queue.Claim]; t != nil && template != "delete_some" {
+	if t := b.takes(); t != nil {
 		v.Set = s.sets(t.Writes)
 	}
 	if template == "advisory" {
@@ -335,7 +339,11 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	s.returns(&v, event(template), rows)
 	s.taken(&v)
 	s.cursor(&v)
-	head := []string{"claim: ready to " + string(b.takenState()), "locks: the rows it takes, until commit; passes over rows that are locked"}
+	to := string(b.takenState())
+	if b.popped() != nil {
+		to = string(queue.Done)
+	}
+	head := []string{"claim: ready to " + to, "locks: the rows it takes, until commit; passes over rows that are locked"}
 	switch template {
 	case "block_group":
 		head[1] = "locks: the rows it finds" + b.groupLocks() + ", until commit; passes over rows and groups that are locked"
@@ -345,6 +353,31 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 		head[1] = "locks: the rows it takes, and a number for each, until commit; passes over numbers that are locked"
 	}
 	return s.statement(name, template+suffix, v, rows, append(head, b.readyHead())...)
+}
+
+// popped returns what a claim of strategy pop writes, since it ends its jobs as well; nil
+// where it deletes their rows, and with every other strategy.
+func (b *builder) popped() *queue.Transition {
+	if b.pkg.Strategy != "pop" || !b.spec.KeepsPopped() {
+		return nil
+	}
+	return b.spec.Transitions[queue.Finish]
+}
+
+// takes returns what a claim writes to a row, nil where it writes nothing.
+func (b *builder) takes() *queue.Transition {
+	if b.pkg.Strategy == "pop" {
+		return b.popped()
+	}
+	return b.spec.Transitions[queue.Claim]
+}
+
+// ends says what a claim of strategy pop does to rows.
+func (b *builder) ends() string {
+	if b.popped() != nil {
+		return "writes"
+	}
+	return "deletes"
 }
 
 // counted is what a statement returns of which only the number of rows counts.
@@ -582,10 +615,15 @@ func (b *builder) picked(name, template, head, locks string, where func(*scope) 
 	return s.statement(name, template, v, b.pkg.Key, "claim: "+head, "locks: "+locks, b.keyHead(v))
 }
 
-// deleteLocked deletes rows that are locked, by their keys.
-func (b *builder) deleteLocked() *Statement {
+// popLocked takes rows that are locked, by their keys.
+func (b *builder) popLocked() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+	if t := b.popped(); t != nil {
+		v.Set = s.sets(t.Writes)
+		return s.statement("claim", "update_batch", v, nil, "claim: ready to done, of the rows that claim_lock.sql locked",
+			"locks: the rows it writes, until commit", b.keyHead(v))
+	}
 	return s.statement("claim", "delete_batch", v, nil, "claim: ready to gone, of the rows that claim_lock.sql locked",
 		"locks: the rows it deletes, until commit", b.keyHead(v))
 }

@@ -27,6 +27,9 @@ func (b *builder) docClaim(c *Claim) {
 	switch b.pkg.Strategy {
 	case "pop":
 		what = "Claim takes up to limit ready jobs and deletes their rows." + comes + " A job that was taken is gone: if the worker dies, it is lost (at most once)."
+		if b.popped() != nil {
+			what = "Claim takes up to limit ready jobs and marks them done." + comes + " Nothing is written when a job ends: if the worker dies, it is lost (at most once)."
+		}
 	case "hold":
 		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends." + comes
 	case "lease_table":
@@ -341,10 +344,14 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	case "Redrive":
 		s.Doc = []string{"Redrive makes up to limit failed jobs ready again, as if they had never been tried, and returns how many." + b.also(queue.Redrive)}
 	case "Purge":
-		s.Doc = []string{"Purge deletes up to limit finished rows and returns how many." + b.also(queue.Purge) + " Call it in batches of some thousand until it returns less than limit."}
+		rows := "finished rows"
 		if s.OlderThan {
-			s.Doc[0] = strings.Replace(s.Doc[0], "finished rows", "finished rows that are older than olderThan, by the database's clock,", 1)
+			rows += " that are older than olderThan, by the database's clock,"
 		}
+		if slices.ContainsFunc(s.Steps, func(step SweepStep) bool { return step.Statement.Name == purgeOverdue }) {
+			rows += " and ready ones whose time was over that long ago"
+		}
+		s.Doc = []string{"Purge deletes up to limit " + rows + " and returns how many." + b.also(queue.Purge) + " Call it in batches of some thousand until it returns less than limit."}
 	}
 	crash := whole
 	if len(s.Steps) > 1 {
@@ -623,7 +630,10 @@ func (b *builder) diagram() string {
 	}
 	running := "running"
 	if p.Strategy == "pop" {
-		running = "(deleted)"
+		running = done
+		if b.popped() == nil {
+			running = "(deleted)"
+		}
 	} else if !b.hasRunning() && b.side == nil {
 		running = "held"
 	}

@@ -483,8 +483,8 @@ func TestLockingPickNamesTheStateOnce(t *testing.T) {
 			pick(s, tests)
 		}
 		if m.Purge != nil {
-			for i, name := range m.purged() {
-				pick(m.Purge.finds()[i], m.spec.States[name].Tests)
+			for _, s := range m.Purge.finds() {
+				pick(s, m.purged(s))
 			}
 		}
 	})
@@ -540,15 +540,17 @@ func (m made) sweeps() map[queue.TransitionName]*Statement {
 	return all
 }
 
-// purged returns the states whose rows Purge removes, one for each statement.
-func (m made) purged() []queue.StateName {
-	var names []queue.StateName
+// purged are the tests of the rows that a statement of Purge deletes, but for their age.
+func (m made) purged(s *Statement) []queue.Test {
+	if strings.HasPrefix(s.Name, purgeOverdue) {
+		return m.spec.Waiting
+	}
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
-		if s := m.spec.States[name]; s != nil && len(s.Tests) > 0 {
-			names = append(names, name)
+		if state := m.spec.States[name]; state != nil && strings.HasPrefix(s.Name, "purge_"+string(name)) {
+			return state.Tests
 		}
 	}
-	return names
+	return nil
 }
 
 // Whatever moves a row says in which state the row has to be: what settles

@@ -435,7 +435,7 @@ func (b *builder) buildSweeps() {
 		b.addSweep(p.Redrive, t, nil, "redrive", "Redrive", "failed to ready")
 		b.docSweep(p.Redrive, "Redrive")
 	}
-	if b.spec.Transitions[queue.Purge] != nil && p.Strategy != "pop" {
+	if b.spec.Transitions[queue.Purge] != nil && (p.Strategy != "pop" || b.spec.Expires != nil || b.popped() != nil) {
 		b.buildPurge()
 	}
 }
@@ -492,12 +492,15 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 	return "index: " + noIndex
 }
 
-// buildPurge plans Purge: finished rows that are old enough.
+// purgeOverdue deletes jobs that nobody took in time.
+const purgeOverdue = "purge_overdue"
+
+// buildPurge plans Purge: finished rows that are old enough, and ready ones whose time is over.
 func (b *builder) buildPurge() {
 	p := b.pkg
 	p.Purge = &Sweep{}
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
-		if !b.tells(name) || b.awaited(name) {
+		if !b.tells(name) || p.Strategy == "pop" && (b.popped() == nil || name == queue.Failed) || b.awaited(name) {
 			continue
 		}
 		t := &queue.Transition{Name: queue.Purge, Tests: b.stateTests(name), Delete: true, With: b.spec.Transitions[queue.Purge].With}
@@ -507,6 +510,11 @@ func (b *builder) buildPurge() {
 			p.Purge.OlderThan = true
 		}
 		b.addSweep(p.Purge, t, old, "purge_"+string(name), "Purge", string(name)+" to gone")
+	}
+	if c := b.spec.Expires; c != nil && !b.awaited(queue.Ready) {
+		t := &queue.Transition{Name: queue.Purge, Tests: b.spec.Waiting, Delete: true, With: b.spec.Transitions[queue.Purge].With}
+		p.Purge.OlderThan = true
+		b.addSweep(p.Purge, t, []queue.Test{olderThan(c)}, purgeOverdue, "Purge", "ready and past its time to gone")
 	}
 	if len(p.Purge.Steps) == 0 {
 		p.Purge = nil

@@ -132,6 +132,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 	if b.sound && errs.Len() == before {
 		b.judgeWrites()
 		b.judgeKept()
+		b.judgePopped()
 		b.keepsKey()
 	}
 	b.readOrder()

@@ -50,7 +50,7 @@ func (b *binding) canStart(w *word) bool {
 	before := b.errs.Len()
 	why := map[string]string{
 		"hold":        "strategy=hold writes nothing while somebody has a row: the row lock is the claim",
-		"pop":         "strategy=pop deletes a row when it is claimed, so that nothing is left to begin",
+		"pop":         "strategy=pop ends a job when it is claimed, so that nothing is left to begin",
 		"offset":      "strategy=offset never writes rows",
 		"lease_table": "claims in a side table leave the row as it is until its job has ended",
 	}

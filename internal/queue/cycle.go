@@ -38,7 +38,7 @@ func (b *binding) readCycle() {
 	due := b.claims.dueRole()
 	switch {
 	case b.spec.Strategy == "pop":
-		b.errorf(w.pos, "strategy=pop has removed the row when its job is done, so it cannot be due again").WithHint("Leave cycle out, or leave strategy=pop out.")
+		b.errorf(w.pos, "strategy=pop ends a job when it is claimed, so it cannot be due again").WithHint("Leave cycle out, or leave strategy=pop out.")
 		return
 	case b.spec.Log != nil:
 		b.errorf(w.pos, "rows of this queue are only added, so none is due again").WithHint("Leave cycle out.")

@@ -113,6 +113,7 @@ type Spec struct {
 	Due          *schema.Column // not before
 	FirstDue     *schema.Column // where a new job whose caller names no time gets the present; nil where the table sees to that
 	Expires      *schema.Column // not ready from then on; Purge removes the row
+	Waiting      []Test         // where Expires is said: what tells rows that nobody has and that have not ended
 	Status       *Status        // the named states of one column; nil when the state is spread or absent
 
 	// Names are the parts of the names of tables that are known at run time only: Table and

@@ -224,6 +224,9 @@ func (b *binding) lost() int {
 
 // purged returns the tests of rows that Purge removes.
 func (b *binding) purged() ([]Test, bool) {
+	if b.spec.Expires != nil {
+		b.spec.Waiting = b.all(Ready)
+	}
 	done, failed := b.core[Done] != nil && b.keepsDone, b.core[Failed] != nil && b.keepsFailed
 	switch {
 	case done && failed:
@@ -238,7 +241,7 @@ func (b *binding) purged() ([]Test, bool) {
 		return b.all(Failed), true
 	case b.spec.Expires != nil:
 		past := Test{Column: b.spec.Expires, Op: LessEqual, Values: []Value{{Kind: Now}}}
-		return append(b.all(Ready), past), true
+		return append(slices.Clone(b.spec.Waiting), past), true
 	}
 	return nil, false
 }
@@ -649,6 +652,33 @@ func (b *binding) judgeKept() {
 				WithHint("Leave it out, and the job is ready at once. On a column of qgen:claimed, on %s set now lets it wait for as long as a claim is good.", name)
 		}
 	}
+}
+
+// judgePopped complains where a claim that ends its jobs keeps their rows and writes nothing, or
+// would write what nobody knows before the job has run.
+func (b *binding) judgePopped() {
+	t := b.spec.Transitions[Finish]
+	if b.spec.Strategy != "pop" || b.spec.DoneDeletes || t == nil {
+		return
+	}
+	const ends = "strategy=pop ends a job when it is claimed"
+	if len(t.Writes) == 0 {
+		b.errorf(b.queue.word("strategy").pos, ends+" and its row stays, but nothing is written then").
+			WithHint("Say which value of the status means done, qgen:status done=…, or say done=delete.")
+	}
+	for _, d := range b.drafts[Finish] {
+		if k := d.value.Kind; k == Arg || k == Given {
+			b.errorf(d.by.pos, ends+", and nobody can give column %q a value then", d.column.Name).
+				WithHint("Leave it out; or leave strategy=pop out, so that Complete ends the job.")
+		}
+	}
+}
+
+// KeepsPopped reports whether a claim of strategy pop writes that its jobs are done. Otherwise
+// it deletes their rows.
+func (s *Spec) KeepsPopped() bool {
+	t := s.Transitions[Finish]
+	return !s.DoneDeletes && t != nil && len(t.Writes) > 0
 }
 
 // doing says what happens to a job in a transition.

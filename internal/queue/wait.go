@@ -46,7 +46,7 @@ func (b *binding) waitless() (why, hint string) {
 	case b.spec.Log != nil:
 		return "rows of this queue are only added", "Leave it out: a log has no place for a failure."
 	case b.spec.Strategy == "pop":
-		return "strategy=pop has removed the row by then", "Leave it out, or leave strategy=pop out."
+		return "strategy=pop ends a job when it is claimed, so that it never fails", "Leave it out, or leave strategy=pop out."
 	case k.due != nil && k.due.has("add"):
 		w := k.due.word("add")
 		return fmt.Sprintf("the row waits as %s says", w.pos.Text()), "Leave one of the two out: an expression can read the same column."

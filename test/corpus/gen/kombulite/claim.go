@@ -16,9 +16,9 @@ var (
 	claimSQL  = statement(claimFile)
 )
 
-// Claim takes up to limit ready jobs and deletes their rows. They come in queue order, never
-// more than limit; when nothing is ready it returns no jobs and a nil error. A job that was
-// taken is gone: if the worker dies, it is lost (at most once).
+// Claim takes up to limit ready jobs and marks them done. They come in queue order, never more
+// than limit; when nothing is ready it returns no jobs and a nil error. Nothing is written when
+// a job ends: if the worker dies, it is lost (at most once).
 //
 // It locks the database for writing while the statement runs. A worker that dies loses the jobs
 // it took.

@@ -167,6 +167,16 @@ func collect[T any](rows *sql.Rows, scan func(row) (T, error)) ([]T, error) {
 	return all, nil
 }
 
+// exec runs a statement and returns the number of rows it touched.
+func exec(ctx context.Context, db DBTX, text string, args ...any) (int, error) {
+	result, err := db.ExecContext(ctx, text, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}
+
 // statement is a file of sql/ less its head comment: tools that name a statement by its first
 // word would see only the comment.
 func statement(file string) string {

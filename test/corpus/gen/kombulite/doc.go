@@ -3,7 +3,8 @@
 // Package kombulite uses the table kombu_message as a queue of jobs on SQLite 3.38 and later.
 //
 //	         --Enqueue---------> ready
-//	ready    --Claim-----------> (deleted)
+//	ready    --Claim-----------> done
+//	finished --Purge-----------> (deleted)
 //
 // Jobs are claimed by the strategy pop: strategy=pop is asked for.
 //

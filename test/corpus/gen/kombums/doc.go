@@ -3,7 +3,8 @@
 // Package kombums uses the table kombu_message as a queue of jobs on SQL Server 2019 and later.
 //
 //	         --Enqueue---------> ready
-//	ready    --Claim-----------> (deleted)
+//	ready    --Claim-----------> done
+//	finished --Purge-----------> (deleted)
 //
 // Jobs are claimed by the strategy pop: strategy=pop is asked for.
 //

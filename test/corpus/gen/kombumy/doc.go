@@ -3,7 +3,8 @@
 // Package kombumy uses the table kombu_message as a queue of jobs on MySQL 8.4 and later.
 //
 //	         --Enqueue---------> ready
-//	ready    --Claim-----------> (deleted)
+//	ready    --Claim-----------> done
+//	finished --Purge-----------> (deleted)
 //
 // Jobs are claimed by the strategy pop: strategy=pop is asked for.
 //

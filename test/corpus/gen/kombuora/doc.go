@@ -3,7 +3,8 @@
 // Package kombuora uses the table KOMBU_MESSAGE as a queue of jobs on Oracle 19 and later.
 //
 //	         --Enqueue---------> ready
-//	ready    --Claim-----------> (deleted)
+//	ready    --Claim-----------> done
+//	finished --Purge-----------> (deleted)
 //
 // Jobs are claimed by the strategy pop: strategy=pop is asked for.
 //

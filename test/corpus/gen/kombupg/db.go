@@ -168,6 +168,12 @@ func collect[T any](rows pgx.Rows, scan func(row) (T, error)) ([]T, error) {
 	return all, nil
 }
 
+// exec runs a statement and returns the number of rows it touched.
+func exec(ctx context.Context, db DBTX, text string, args ...any) (int, error) {
+	tag, err := db.Exec(ctx, text, args...)
+	return int(tag.RowsAffected()), err
+}
+
 // statement is a file of sql/ less its head comment: tools that name a statement by its first
 // word would see only the comment.
 func statement(file string) string {

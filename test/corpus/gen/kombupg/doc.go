@@ -3,7 +3,8 @@
 // Package kombupg uses the table kombu_message as a queue of jobs on PostgreSQL 13 and later.
 //
 //	         --Enqueue---------> ready
-//	ready    --Claim-----------> (deleted)
+//	ready    --Claim-----------> done
+//	finished --Purge-----------> (deleted)
 //
 // Jobs are claimed by the strategy pop: strategy=pop is asked for.
 //

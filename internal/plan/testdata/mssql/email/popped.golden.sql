@@ -1,7 +1,8 @@
 -- Package poppedq uses the table dbo.email_outbox as a queue of jobs on SQL Server 2019 and later.
 --
 -- 	         --Enqueue---------> ready
--- 	ready    --Claim-----------> (deleted)
+-- 	ready    --Claim-----------> done
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
@@ -27,14 +28,14 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 
 -- sql/claim.sql
--- claim: ready to gone
--- locks: the rows it deletes, until commit; passes over rows that are locked
+-- claim: ready to done
+-- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: (kind, priority DESC, created_at DESC, msg_id) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 WITH /* poppedq.Claim */ picked AS (
     SELECT TOP (@p1)
-           msg_id, kind, priority, created_at, not_before, lease_till, token, tries,
+           msg_id, state, kind, priority, created_at, not_before, lease_till, token, tries,
            last_error, body, seen
     FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state = 'N'
@@ -42,13 +43,31 @@ WITH /* poppedq.Claim */ picked AS (
     AND    kind = CONVERT(varchar(8000), @p2)
     ORDER  BY priority DESC, created_at DESC, msg_id
 )
+UPDATE picked
+SET    state = 'C',
+       lease_till = NULL
+OUTPUT inserted.msg_id, inserted.kind, inserted.priority,
+       CONVERT(varchar(33), inserted.created_at, 126),
+       CONVERT(varchar(27), inserted.not_before, 126),
+       CONVERT(varchar(27), inserted.lease_till, 126),
+       LOWER(CONVERT(char(36), inserted.token)), inserted.tries, inserted.last_error,
+       inserted.body, inserted.seen;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* poppedq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           msg_id
+    FROM   dbo.email_outbox WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'C'
+    AND    created_at <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSDATETIMEOFFSET()))
+)
 DELETE FROM picked
-OUTPUT deleted.msg_id, deleted.kind, deleted.priority,
-       CONVERT(varchar(33), deleted.created_at, 126),
-       CONVERT(varchar(27), deleted.not_before, 126),
-       CONVERT(varchar(27), deleted.lease_till, 126),
-       LOWER(CONVERT(char(36), deleted.token)), deleted.tries, deleted.last_error,
-       deleted.body, deleted.seen;
+OUTPUT deleted.msg_id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -32,7 +32,7 @@ CREATE TABLE partial (
 CREATE TABLE fleeting (
     id    bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
     state varchar(10) NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy
-    until datetime(6) -- qgen:expires
+    until datetime(6)
 );
 
 -- A side table holds the claims, and Purge deletes what it calls failed.

@@ -5,6 +5,7 @@
 -- 	held     --Complete--------> (deleted)
 -- 	held     --Fail------------> ready
 -- 	held     --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy hold: nothing is written while a job runs: the row lock is the claim.
 --
@@ -125,6 +126,22 @@ SET    due_at = CASE WHEN ? > 0.0 THEN FLOOR(UNIX_TIMESTAMP() + ?) ELSE due_at E
 WHERE  (id IN (?))
 AND    (due_at <= UNIX_TIMESTAMP() OR due_at IS NULL)
 AND    (kind = 'mail');
+
+-- sql/purge_overdue.sql
+-- purge_overdue: ready and past its time to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* itemsq.Purge */ items
+FROM   (
+           SELECT id
+           FROM   items
+           WHERE  expires_at <= FLOOR(UNIX_TIMESTAMP() - ?)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN items ON items.id = picked.id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

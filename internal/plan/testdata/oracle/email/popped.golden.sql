@@ -1,7 +1,8 @@
 -- Package poppedq uses the table EMAIL_OUTBOX as a queue of jobs on Oracle 19 and later.
 --
 -- 	         --Enqueue---------> ready
--- 	ready    --Claim-----------> (deleted)
+-- 	ready    --Claim-----------> done
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
@@ -27,7 +28,7 @@
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
 
 -- sql/claim_lock.sql
--- claim: locks and reads ready rows, which claim.sql then deletes
+-- claim: locks and reads ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID)
 -- arguments: 1: param kind string, 2: limit, 3: cursor
@@ -56,17 +57,34 @@ BEGIN
 END;
 
 -- sql/claim.sql
--- claim: ready to gone, of the rows that claim_lock.sql locked
--- locks: the rows it deletes, until commit
+-- claim: ready to done, of the rows that claim_lock.sql locked
+-- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch MsgID
 DECLARE /* poppedq.Claim */
     MSG_ID_PICKED DBMS_SQL.NUMBER_TABLE := :1;
 BEGIN
     FORALL i IN 1 .. MSG_ID_PICKED.COUNT
-        DELETE FROM EMAIL_OUTBOX
+        UPDATE EMAIL_OUTBOX
+        SET    STATE = 'C',
+               LEASE_TILL = NULL
         WHERE  MSG_ID = MSG_ID_PICKED(i);
 END;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit, 3: older
+DELETE /* poppedq.Purge */ FROM EMAIL_OUTBOX
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   EMAIL_OUTBOX
+           WHERE  STATE = 'C'
+           AND    CREATED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:1, 'SECOND')
+           AND    ROWNUM <= :2)
+AND    STATE = 'C'
+AND    CREATED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

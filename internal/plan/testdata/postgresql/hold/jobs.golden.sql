@@ -5,6 +5,7 @@
 -- 	held     --Complete--------> (deleted)
 -- 	held     --Fail------------> ready
 -- 	held     --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy hold: strategy=hold is asked for.
 --
@@ -12,7 +13,7 @@
 --
 -- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
 --
--- Besides the queue's own rows it writes runs (Complete), each in the transaction of the operation. A job whose claim was lost writes nothing there.
+-- Besides the queue's own rows it writes runs (Complete), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
 -- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
 --
@@ -107,6 +108,20 @@ SET    last_retry = CASE WHEN $1 > 0.0 THEN statement_timestamp() + make_interva
 WHERE  id = ANY ($2::bigint[])
 AND    CASE WHEN last_retry <= now() THEN true END
 RETURNING id;
+
+-- sql/purge_overdue.sql
+-- purge_overdue: ready and past its time to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  until <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

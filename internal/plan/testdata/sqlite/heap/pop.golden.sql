@@ -1,7 +1,8 @@
 -- Package popq uses the table lines as a queue of jobs on SQLite 3.38 and later.
 --
 -- 	         --Enqueue---------> ready
--- 	ready    --Claim-----------> (deleted)
+-- 	ready    --Claim-----------> done
+-- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
@@ -30,11 +31,12 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
 -- sql/claim.sql
--- claim: ready to gone
+-- claim: ready to done
 -- locks: the database for writing, while the statement runs
 -- index: (at) WHERE state IS NULL
 -- arguments: 1: limit
-DELETE /* popq.Claim */ FROM lines
+UPDATE /* popq.Claim */ lines
+SET    state = 1
 WHERE  rowid IN (
            SELECT rowid
            FROM   lines
@@ -43,6 +45,19 @@ WHERE  rowid IN (
            ORDER  BY at
            LIMIT  ?1)
 RETURNING rowid, at, due, line;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* popq.Purge */ FROM lines
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   lines
+           WHERE  state = 1
+           AND    at <= strftime('%Y-%m-%d %H:%M:%S', 'now', printf('%+.3f seconds', -(?1)))
+           LIMIT  ?2);
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

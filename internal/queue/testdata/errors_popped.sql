@@ -1,0 +1,13 @@
+-- A claim that ends its jobs writes what is known then.
+-- qgen:queue given strategy=pop
+CREATE TABLE given (
+  id     bigserial PRIMARY KEY,
+  state  int NOT NULL DEFAULT 0, -- qgen:status ready=0 done=1
+  answer text,                   -- qgen:result
+  code   int                     -- qgen:on done set arg:code
+);
+-- qgen:queue silent strategy=pop
+CREATE TABLE silent (
+  id    bigserial PRIMARY KEY,
+  state int NOT NULL DEFAULT 0 -- qgen:status ready=0 done=1; on done set old
+);
