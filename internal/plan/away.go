@@ -284,7 +284,7 @@ func (b *builder) awayFigures(s *scope) (fields []StatsField, texts []string, fr
 				name = "running_figures"
 			}
 			tables = append(tables, "(\n           SELECT "+strings.Join(figures, ",\n                  ")+
-				"\n           FROM   "+b.d.Qualified(half.spec.Table.Schema, half.spec.Table.Name)+"\n       ) "+name)
+				"\n           FROM   "+b.d.Qualified(half.spec.Table.Schema, half.spec.Table.Name)+s.apply()+"\n       ) "+name)
 		})
 	}
 	return fields, texts, strings.Join(tables, " CROSS JOIN ")

@@ -73,6 +73,9 @@ type scope struct {
 	settle settleScope
 	// beside is the companion that the statement is for, nil for most.
 	beside *queue.Companion
+	// told are values that are read for each row before they are counted, where an
+	// aggregate takes no sub-query.
+	told []string
 }
 
 // arg records an argument and returns its mark.

@@ -616,23 +616,30 @@ func (b *builder) findsHeld(ix *schema.Index) bool {
 		return false
 	}
 	return slices.ContainsFunc(b.spec.Held, func(t queue.Test) bool {
-		return t.Column == ix.Columns[0].Column && equality(t) && b.onlyHeld(t)
+		return t.Column == ix.Columns[0].Column && b.onlyHeld(t)
 	})
 }
 
-// onlyHeld reports whether rows that nobody has fail a test of one value.
+// onlyHeld reports whether a test of constants is one that rows fail which nobody has.
 func (b *builder) onlyHeld(t queue.Test) bool {
+	if t.Op != queue.In || len(t.Or) > 0 || takesNull(t) || !constant(t) {
+		return false
+	}
 	for _, name := range []queue.StateName{queue.Ready, queue.Done, queue.Failed} {
 		if b.spec.States[name] == nil {
 			continue
 		}
 		if !slices.ContainsFunc(b.stateTests(name), func(other queue.Test) bool {
-			return other.Column == t.Column && len(other.Or) == 0 && (other.Op == queue.In && !slices.Contains(other.Values, t.Values[0]) || other.Op == queue.IsNull)
+			differs := func(v queue.Value) bool {
+				return !slices.ContainsFunc(t.Values, func(own queue.Value) bool { return own.Kind == v.Kind && own.Text == v.Text })
+			}
+			return other.Column == t.Column && len(other.Or) == 0 &&
+				(other.Op == queue.IsNull || other.Op == queue.In && !slices.ContainsFunc(other.Values, func(v queue.Value) bool { return !differs(v) }))
 		}) {
 			return false
 		}
 	}
-	return t.Values[0].Kind != queue.Null
+	return true
 }
 
 // covers reports whether each condition is among tests of a statement.

@@ -756,6 +756,7 @@ func (b *builder) buildStats() {
 		st.Fields, v.Figures, v.Table = b.awayFigures(s)
 	} else {
 		st.Fields, v.Figures = s.figures()
+		v.Table += s.apply()
 	}
 	if len(st.Fields) == 0 {
 		return
@@ -772,6 +773,16 @@ func (b *builder) buildStats() {
 	b.pkg.Stats = st
 }
 
+// apply reads for each row what is told of it, "" where that is nothing.
+func (s *scope) apply() string {
+	if len(s.told) == 0 {
+		return ""
+	}
+	list := strings.Join(s.told, ",\n           ")
+	s.told = nil
+	return dialect.Fill(s.d.Fragments["apply"].At(s.version), "list", list, "name", s.alias("told"), "line", "\n")
+}
+
 // figures returns what Stats tells of the table, and the SQL of each.
 func (s *scope) figures() (fields []StatsField, texts []string) {
 	b := s.builder
@@ -783,8 +794,14 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 		if len(where) == 0 {
 			return function + "(" + cmp.Or(expr, "*") + ")"
 		}
+		condition := strings.Join(where, " AND ")
+		if form := b.d.Fragments["told"].At(b.version); form != "" && source.Mentions(condition, "select") {
+			name := "figure" + strconv.Itoa(len(s.told)+1)
+			s.told = append(s.told, dialect.Fill(form, "where", condition, "expr", cmp.Or(expr, b.d.Counted), "name", name))
+			return function + "(" + b.alias("told") + "." + name + ")"
+		}
 		return dialect.Fill(b.d.Fragments["filtered"].At(b.version), "function", function,
-			"expr", cmp.Or(expr, b.d.Counted), "where", strings.Join(where, " AND "))
+			"expr", cmp.Or(expr, b.d.Counted), "where", condition)
 	}
 	states := map[queue.StateName][]string{}
 	for _, name := range queue.StateNames {

@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready and tasks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -272,7 +272,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* tasksq.Recover */ (
@@ -292,7 +292,7 @@ SET    state = 'pending',
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* tasksq.Recover */ (
@@ -451,8 +451,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* tasksq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'tasks_ready' AS name UNION ALL
-           SELECT 'tasks_expired'
+           SELECT 'tasks_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -461,10 +460,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'tasks'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE tasks ADD INDEX tasks_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE tasks ADD INDEX tasks_expired (till), ALGORITHM=INPLACE, LOCK=NONE;

@@ -240,8 +240,11 @@ SELECT /* heldq.Stats */
        count(CASE WHEN state = 'A' THEN 1 END) AS running,
        count(CASE WHEN state = 'D' THEN 1 END) AS done,
        count(CASE WHEN state = 'E' THEN 1 END) AS failed,
-       count(CASE WHEN state = 'A' AND (holder IS NOT NULL AND NOT EXISTS (SELECT 1 FROM processes worker_row WHERE worker_row.name = held.holder AND worker_row.beat > DATEADD(minute, -5, SYSUTCDATETIME()) AND (active = 1))) THEN 1 END) AS expired
-FROM   held;
+       count(told.figure1) AS expired
+FROM   held
+CROSS  APPLY (
+    SELECT CASE WHEN state = 'A' AND (holder IS NOT NULL AND NOT EXISTS (SELECT 1 FROM processes worker_row WHERE worker_row.name = held.holder AND worker_row.beat > DATEADD(minute, -5, SYSUTCDATETIME()) AND (active = 1))) THEN 1 END AS figure1
+) AS told;
 
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them

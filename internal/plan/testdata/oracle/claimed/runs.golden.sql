@@ -21,7 +21,7 @@
 --
 -- Besides the queue's own rows it writes STARTS (Start), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates RUNS_READY and RUNS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates RUNS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -207,7 +207,7 @@ END;
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (BEAT)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* runsq.Recover */ RUNS
 SET    STATE = 'new',
@@ -354,8 +354,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* runsq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'RUNS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'RUNS_EXPIRED' FROM DUAL
+           SELECT 'RUNS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -364,8 +363,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'RUNS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX RUNS_READY ON RUNS (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX RUNS_EXPIRED ON RUNS (BEAT) ONLINE;

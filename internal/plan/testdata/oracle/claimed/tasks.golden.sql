@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates TASKS_READY and TASKS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates TASKS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -244,7 +244,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TILL)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* tasksq.Recover */ TASKS
 SET    STATE = 'pending',
@@ -264,7 +264,7 @@ AND    TILL <= SYSTIMESTAMP;
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (TILL)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* tasksq.Recover */ TASKS
 SET    STATE = 'failed',
@@ -402,8 +402,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* tasksq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'TASKS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'TASKS_EXPIRED' FROM DUAL
+           SELECT 'TASKS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -412,8 +411,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'TASKS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX TASKS_READY ON TASKS (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX TASKS_EXPIRED ON TASKS (TILL) ONLINE;

@@ -21,7 +21,7 @@
 --
 -- Besides the queue's own rows it writes starts (Start), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates runs_ready and runs_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates runs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -211,7 +211,7 @@ AND    state IN ('assigned', 'running', 'aborting');
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (beat)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* runsq.Recover */ runs
@@ -350,8 +350,7 @@ WHERE  @@tidb_txn_mode <> 'pessimistic';
 SELECT /* runsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'runs_ready' AS name UNION ALL
-           SELECT 'runs_expired'
+           SELECT 'runs_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -360,10 +359,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'runs'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX runs_ready ON runs (state, id);
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-CREATE INDEX runs_expired ON runs (beat);

@@ -20,7 +20,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready and tasks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -285,7 +285,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (till)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* tasksq.Recover */ tasks
@@ -300,7 +300,7 @@ LIMIT  ?;
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (till)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* tasksq.Recover */ tasks
@@ -429,8 +429,7 @@ WHERE  @@tidb_txn_mode <> 'pessimistic';
 SELECT /* tasksq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'tasks_ready' AS name UNION ALL
-           SELECT 'tasks_expired'
+           SELECT 'tasks_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -439,10 +438,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'tasks'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX tasks_ready ON tasks (state, id);
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-CREATE INDEX tasks_expired ON tasks (till);
