@@ -249,11 +249,21 @@ type Dialect struct {
 	Clocks     map[string][]Clock   `yaml:"clocks"`
 	// StatementClock are spellings of the present that stand still while a transaction lasts,
 	// and what tells the present of the statement in their place.
-	StatementClock map[string]string   `yaml:"statement_clock"`
-	Text           TextFormat          `yaml:"text_format"`
-	Types          map[string]TypeRule `yaml:"types"`
-	Classes        map[string]TypeRule `yaml:"classes"`
-	Transient      struct {
+	StatementClock map[string]string `yaml:"statement_clock"`
+	// DateFunctions are functions that take no number for a time as a queue counts it, unless one
+	// of Numbers is among their arguments. As an argument of theirs Now is the present; where that
+	// stands within an argument, Misread says what is wrong and Mend what to write.
+	DateFunctions struct {
+		Names   string   `yaml:"names"`
+		Now     string   `yaml:"now"`
+		Numbers []string `yaml:"numbers"`
+		Misread string   `yaml:"misread"`
+		Mend    string   `yaml:"mend"`
+	} `yaml:"date_functions"`
+	Text      TextFormat          `yaml:"text_format"`
+	Types     map[string]TypeRule `yaml:"types"`
+	Classes   map[string]TypeRule `yaml:"classes"`
+	Transient struct {
 		RolledBack []string `yaml:"rolled_back"`
 		Unknown    []string `yaml:"unknown"`
 		Codes      []int    `yaml:"codes"`

@@ -173,7 +173,13 @@ func (b *builder) checkTable(errs *source.ErrorList) {
 // SQL: within a statement it would be late to say so.
 func (b *builder) checkExpressions(errs *source.ErrorList) {
 	for _, e := range b.spec.Expressions {
-		text := b.pkg.Sampled(b.newScope().raw(e.SQL))
+		s := b.newScope()
+		text := b.pkg.Sampled(s.raw(e.SQL))
+		if s.misread {
+			errs.Errorf(e.Pos, "%s", dialect.Fill(b.d.DateFunctions.Misread, "now", "{now}")).
+				WithHint("%s", dialect.Fill(b.d.DateFunctions.Mend, "now", "{now}"))
+			continue
+		}
 		err := schema.Check(b.d.Grammar, dialect.Fill(cmp.Or(b.d.Fragments["expression"].At(b.version), "SELECT {sql}"), "sql", text))
 		if form := b.d.Fragments["condition"].At(b.version); err != nil && form != "" {
 			err = schema.Check(b.d.Grammar, dialect.Fill(form, "sql", text))

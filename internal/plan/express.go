@@ -71,6 +71,8 @@ type scope struct {
 	listed bool   // the batch is a list in the text, where it might travel otherwise
 	args   []Arg
 	settle settleScope
+	// misread: a function of dates would not take {now} for the present.
+	misread bool
 	// beside is the companion that the statement is for, nil for most.
 	beside *queue.Companion
 	// told are values that are read for each row before they are counted, where an
@@ -184,7 +186,10 @@ func (s *scope) in(t queue.Test, column string) string {
 }
 
 // raw replaces the macros of an expression that the user wrote.
-func (s *scope) raw(text string) string {
+func (s *scope) raw(text string) string { return s.rawFor(nil, text) }
+
+// rawFor is raw of an expression that is the value of a column.
+func (s *scope) rawFor(to *schema.Column, text string) string {
 	row := s.d.Ident(s.spec.Table.Name)
 	if s.prefix != "" {
 		row = strings.TrimSuffix(s.prefix, ".")
@@ -208,7 +213,7 @@ func (s *scope) raw(text string) string {
 		case open != '{':
 			out.WriteString(string(open) + inner + string(open)) // braces in quotes are the user's own
 		case inner == "now":
-			out.WriteString(s.present(whole, len(whole)-len(rest)-len("{now}")))
+			out.WriteString(s.present(whole, len(whole)-len(rest)-len("{now}"), to))
 		case !isArg:
 			out.WriteString(macros[inner])
 		default:
@@ -270,7 +275,7 @@ func (s *scope) value(c *schema.Column, v queue.Value) string {
 	case queue.Add:
 		return plus(s.counter(c), v.By)
 	case queue.SQLExpr:
-		return s.raw(v.Text)
+		return s.rawFor(c, v.Text)
 	case queue.ColumnOf:
 		other := s.column(v.Other)
 		if v.Else != "" {

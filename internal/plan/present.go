@@ -25,6 +25,18 @@ var apart = []string{"and", "or", "not", "case", "when", "then", "else", "end", 
 // expression is a text in pieces.
 type expression []string
 
+// pieceAt returns the pieces of a text, and which of them begins at an offset; -1 for none.
+func pieceAt(text string, offset int) (e expression, at int) {
+	at = -1
+	for _, piece := range pieces.FindAllStringIndex(text, -1) {
+		if piece[0] == offset {
+			at = len(e)
+		}
+		e = append(e, text[piece[0]:piece[1]])
+	}
+	return e, at
+}
+
 // divides reports whether a piece ends a comparison.
 func (e expression) divides(i int) bool {
 	return e[i] == "," || slices.Contains(apart, strings.ToLower(e[i]))
@@ -62,10 +74,23 @@ func (e expression) edge(i, step int, all bool) int {
 }
 
 // present returns the present as the column keeps it with which the {now} at an offset is
-// compared, and as a time with zone, or a number of seconds, where that is none.
-func (s *scope) present(text string, offset int) string {
+// compared, else as the column keeps it whose value the expression is, and as a time with zone,
+// or a number of seconds, where that is none. A function of dates that reads numbers in a way
+// of its own gets its own word for the present.
+func (s *scope) present(text string, offset int, to *schema.Column) string {
+	e, at := pieceAt(text, offset)
+	call := s.dateCall(e, at)
+	if call == wholeArgument {
+		return s.d.DateFunctions.Now
+	}
 	if c := s.besideTime(text, offset); c != nil {
 		return s.clock(c, nil)
+	}
+	if call == partOfArgument {
+		s.misread = true
+	}
+	if to != nil && e.isValue(at) && s.clockKind(to) != "" {
+		return s.clock(to, nil)
 	}
 	for _, kind := range []string{"timestamptz", "epoch"} {
 		if c, ok := s.clockOf(kind); ok {
@@ -73,6 +98,81 @@ func (s *scope) present(text string, offset int) string {
 		}
 	}
 	return "NULL"
+}
+
+// dateCall is how {now} stands in a call of a function of dates that reads numbers in a way of
+// its own, and so not as the present.
+type dateCall int
+
+const (
+	noDateCall     dateCall = iota // or one that is told how to read numbers
+	wholeArgument                  // of the call
+	partOfArgument                 // with more around it
+)
+
+// dateCall finds the call around the piece at i.
+func (b *builder) dateCall(e expression, i int) dateCall {
+	f, call := b.d.DateFunctions, wholeArgument
+	for {
+		open := e.opening(i)
+		if open < 0 || open+1 < len(e) && strings.EqualFold(e[open+1], "select") {
+			return noDateCall
+		}
+		if open > 0 && e.calls(open) && slices.Contains(strings.Fields(f.Names), strings.ToLower(e[open-1])) {
+			end := e.edge(open+1, 1, true)
+			switch {
+			case slices.ContainsFunc(e[open:end+1], func(piece string) bool { return slices.Contains(f.Numbers, strings.ToLower(piece)) }):
+				return noDateCall
+			case i != open+1 && e[i-1] != ",", i+1 < len(e) && e[i+1] != "," && e[i+1] != ")":
+				return partOfArgument
+			}
+			return call
+		}
+		i, call = open, partOfArgument
+	}
+}
+
+// opening returns the parenthesis within which the piece at i stands, -1 where it stands in none.
+func (e expression) opening(i int) int {
+	depth := 0
+	for i--; i >= 0; i-- {
+		switch {
+		case e[i] == ")":
+			depth++
+		case e[i] == "(" && depth == 0:
+			return i
+		case e[i] == "(":
+			depth--
+		}
+	}
+	return -1
+}
+
+// isValue reports whether the piece at i is part of the value of the whole expression, and
+// neither given to a function nor compared.
+func (e expression) isValue(i int) bool {
+	for {
+		first, last := e.edge(i, -1, false), e.edge(i, 1, false)
+		if slices.ContainsFunc(e[first:last+1], func(piece string) bool {
+			return slices.Contains([]string{"<", ">", "=", "!", "between", "in", "is", "like"}, strings.ToLower(piece))
+		}) {
+			return false
+		}
+		open := e.opening(first)
+		if open < 0 {
+			return true
+		}
+		if e.calls(open) && !e.keeps(open) || open+1 < len(e) && strings.EqualFold(e[open+1], "select") {
+			return false
+		}
+		i = open
+	}
+}
+
+// keeps reports whether the parenthesis at i holds the arguments of a function whose value is
+// one of them as it is.
+func (e expression) keeps(i int) bool {
+	return i > 0 && slices.Contains([]string{"coalesce", "ifnull", "nvl", "greatest", "least"}, strings.ToLower(e[i-1]))
 }
 
 // isTime reports whether an argument of Claim is a time.
@@ -140,18 +240,12 @@ func (f *Field) travelsAs(other *Field) bool {
 // nil where that is none. Around a function that it is given to, only times without zone
 // count: of what becomes of it nothing else is known.
 func (b *builder) besideTime(text string, offset int) *schema.Column {
-	var e expression
-	at := -1
-	for _, piece := range pieces.FindAllStringIndex(text, -1) {
-		if piece[0] == offset {
-			at = len(e)
-		}
-		e = append(e, text[piece[0]:piece[1]])
-	}
-	first, last, within := at, at, false
+	e, at := pieceAt(text, offset)
+	first, last := at, at
+	all, bare := false, false // with the other arguments of a function; of what becomes of it nothing is known
 	for at >= 0 {
-		first, last = e.edge(first, -1, within), e.edge(last, 1, within)
-		if c := b.timeAmong(e[first:last+1], within); c != nil {
+		first, last = e.edge(first, -1, all), e.edge(last, 1, all)
+		if c := b.timeAmong(e[first:last+1], bare); c != nil {
 			return c
 		}
 		var before, behind string
@@ -162,14 +256,14 @@ func (b *builder) besideTime(text string, offset int) *schema.Column {
 			behind = e[last+1]
 		}
 		called := before == "(" && e.calls(first-1)
-		if !within && (called || before == "," || behind == ",") {
-			within = true // now the other arguments
+		if !all && (called || before == "," || behind == ",") {
+			all, bare = true, bare || !e.keeps(e.opening(first))
 			continue
 		}
 		if before != "(" || behind != ")" {
 			break
 		}
-		first, last = first-1, last+1
+		first, last, all = first-1, last+1, bare
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func TestPresentInAnything(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			text := strings.Join(rapid.SliceOfN(words, 1, 12).Draw(t, "words"), rapid.SampledFrom([]string{" ", ""}).Draw(t, "between"))
 			for at := strings.Index(text, "{now}"); at >= 0; {
-				if now := s.present(text, at); !known[now] {
+				if now := s.present(text, at, nil); !known[now] {
 					t.Fatalf("%s at %d is %q", text, at, now)
 				}
 				next := strings.Index(text[at+1:], "{now}")

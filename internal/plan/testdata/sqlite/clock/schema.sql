@@ -14,3 +14,17 @@ CREATE TABLE calls (
     heard  TEXT,                      -- qgen:finished as=text:'2006-01-02 15:04:05'
     made   INTEGER NOT NULL           -- qgen:enqueued as=epoch
 );
+
+-- A function of dates is given its own text for the present; what is written to a column is
+-- the present as that keeps it.
+-- qgen:queue visits
+-- qgen:where "made < strftime('%s', {now}, '-60 seconds') AND day = date({now}) AND datetime({now} - 60, 'unixepoch') > day"
+-- qgen:where "julianday({now}) - julianday(day) < 1 AND due < coalesce({now}, 0)"
+CREATE TABLE visits (
+    id    INTEGER PRIMARY KEY,
+    state TEXT NOT NULL DEFAULT 'N', -- qgen:status ready=N running=R done=D
+    day   TEXT NOT NULL,             -- qgen:ignore
+    due   INTEGER,                   -- qgen:due as=epoch_ms; on retry set "coalesce(due, {now} + 1000)"
+    heard TEXT,                      -- qgen:finished as=text:'2006-01-02 15:04:05'; on claim set "datetime({now}, '+1 day')"
+    made  INTEGER NOT NULL           -- qgen:enqueued as=epoch; on release set "strftime('%s', {now})"
+);

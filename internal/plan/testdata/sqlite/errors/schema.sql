@@ -13,3 +13,9 @@ CREATE TABLE slots (
     state TEXT NOT NULL DEFAULT 'n', -- qgen:status ready=n running=r done=d
     PRIMARY KEY (hall, place)
 );
+
+CREATE TABLE visits (
+    id    INTEGER PRIMARY KEY,
+    state TEXT NOT NULL DEFAULT 'n', -- qgen:status ready=n running=r done=d; on retry set "coalesce(strftime('%s', max(7, {now})), 'n')"
+    day   TEXT NOT NULL              -- qgen:ignore
+);
