@@ -55,6 +55,8 @@ type oldTest struct {
 	// for what a claim writes.
 	elsewhere bool
 	text      string
+	// read: the value is one that the old program has found in the row, before it takes it.
+	read bool
 }
 
 // said is the condition as a part of several.
@@ -63,6 +65,11 @@ func (t *oldTest) said() string {
 		return "(" + t.text + ")"
 	}
 	return t.text
+}
+
+// isRead reports whether a condition, or one of its alternatives, compares what was read before.
+func (t *oldTest) isRead() bool {
+	return t.read || slices.ContainsFunc(t.any, func(all []*oldTest) bool { return slices.ContainsFunc(all, (*oldTest).isRead) })
 }
 
 // given reports whether a condition on a column that a row is known by depends on an argument.
@@ -150,6 +157,31 @@ func (b *builder) readLegacy(q *config.Queue, errs *source.ErrorList) {
 		}
 	}
 	b.old = p
+	b.readTokens()
+}
+
+// readTokens finds where the old program compares the token of a row with what it has read,
+// and writes one of its own: it is then fenced as this package is.
+func (b *builder) readTokens() {
+	o, c := b.old, b.spec.Token
+	if c == nil || o.writer == nil || !slices.ContainsFunc(o.writer.sets, func(s oldSet) bool { return s.column == c && s.value.Kind == schema.RowArgument }) {
+		return
+	}
+	if looks, _ := b.behind(queue.Claim).asks(o.seen); looks != never && len(o.seen) > 0 {
+		return // it may have read the token of a claim
+	}
+	var mark func(tests []*oldTest)
+	mark = func(tests []*oldTest) {
+		for _, t := range tests {
+			if t.column == c && t.op == "in" && !slices.ContainsFunc(t.values, func(v schema.RowValue) bool { return v.Kind != schema.RowArgument }) {
+				t.read = true
+			}
+			for _, all := range t.any {
+				mark(all)
+			}
+		}
+	}
+	mark(o.writer.tests)
 }
 
 // decisive returns which of the statements that write marks a row as taken: the first

@@ -135,7 +135,7 @@ func (b *builder) oldIsLater() direction {
 	held, which := b.behind(queue.Claim).asks(o.held)
 	switch held {
 	case never:
-		return direction{verdict: Excluded, text: "a claim writes " + b.marksOf(which) + ", and the old program asks " + b.underLock() + " for " + which.text + twice(which)}
+		return direction{verdict: Excluded, text: "a claim writes " + b.marksOf(which) + ", and the old program asks " + b.underLock() + " for " + which.text + o.hasRead(which) + twice(which)}
 	case unknown:
 		return direction{CannotTell, "a claim writes " + b.marksOf(which) + ", and of " + which.text + " nothing tells whether such a row meets it", b.addTest()}
 	}
@@ -147,6 +147,14 @@ func (b *builder) oldIsLater() direction {
 		return direction{Shared, "its " + strings.ToUpper(o.writer.Verb) + " asks for nothing, so it takes rows that are claimed", b.addTest()}
 	}
 	return direction{Shared, "it asks " + b.underLock() + " for " + saidAll(o.held) + ", which is as true of a row that is claimed: a claim writes " + b.marks(), b.addTest()}
+}
+
+// hasRead says what is taken for granted of a value that a condition compares.
+func (o *oldProgram) hasRead(t *oldTest) string {
+	if len(o.seen) > 0 || !t.isRead() {
+		return ""
+	}
+	return ", which is taken to be a value that it has read of a ready row"
 }
 
 // underLock says when the old program asks for what counts.

@@ -211,6 +211,9 @@ func (r row) ask(t *oldTest) meets {
 
 // ask reports whether a column that holds c can meet a condition.
 func (c content) ask(t *oldTest) meets {
+	if t.read && c.kind == isFresh {
+		return never
+	}
 	var operands []content
 	for _, v := range t.values {
 		operands = append(operands, contentOfOld(v))

@@ -71,3 +71,12 @@ CREATE TABLE owned (
     ts    timestamptz  -- qgen:claimed
 );
 CREATE VIEW owned_free AS SELECT id FROM owned WHERE owner IS NULL;
+
+-- A token that each claim of the old program writes anew as well.
+-- qgen:queue stamped done=delete
+CREATE TABLE stamped (
+    id    bigserial PRIMARY KEY,
+    free  boolean NOT NULL DEFAULT true, -- qgen:status ready=true running=false
+    till  timestamptz,                   -- qgen:lease length=5m expired=claim
+    mark  text NOT NULL                  -- qgen:token
+);
