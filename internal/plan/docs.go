@@ -534,8 +534,8 @@ func (b *builder) fence() string {
 		return level + "every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing."
 	case queue.FenceAttempt:
 		text := level + "every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing."
-		if b.countsBack() {
-			text += " Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart."
+		if back := b.countsBack(); back != "" {
+			text += " " + back + ", by then claimed again with the same count, is not told from its new holder. A token column would tell them apart."
 		}
 		return text
 	case queue.FenceClaimed:
@@ -589,20 +589,43 @@ func (b *builder) clusterRules() string {
 	return strings.TrimSpace(text + " " + b.d.Fragments["cluster_rule"].At(b.version))
 }
 
-// countsBack reports whether a fence counter can have the same value twice.
-func (b *builder) countsBack() bool {
-	for _, name := range []queue.TransitionName{queue.Release, queue.Redrive} {
-		t := b.spec.Transitions[name]
-		if t == nil {
-			continue
-		}
-		for _, w := range t.Writes {
-			if slices.Contains(b.spec.Fence.Columns, w.Column) && (w.Value.Kind == queue.Literal || w.Value.Kind == queue.Add && w.Value.By < 0) {
-				return true
+// countsBack says which steps let a fence counter have the same value twice, and when that is; ""
+// where none does.
+func (b *builder) countsBack() string {
+	var back, anew []string
+	for _, c := range b.spec.Fence.Columns {
+		for _, t := range b.spec.SetBack(c) {
+			switch t.Name {
+			case queue.Release:
+				back = append(back, "Requeue")
+			case queue.Redrive:
+				anew = append(anew, "Redrive")
+			default:
+				back = append(back, exported(b.spec.Outcome(t.Name).Name))
 			}
 		}
 	}
-	return false
+	switch {
+	case len(back) == 0 && len(anew) == 0:
+		return ""
+	case len(back) == 0:
+		return "Redrive sets the count anew: whoever keeps a job after it was redriven"
+	case len(anew) == 0:
+		return several(back, "takes", "take") + " the count back: whoever keeps a job after it was given back"
+	}
+	return several(back, "takes", "take") + " the count back, and Redrive sets it anew: whoever keeps a job after it was given back"
+}
+
+// several puts the right form of a verb behind the names of what does something.
+func several(names []string, one, many string) string {
+	if len(names) > 1 {
+		one = many
+	}
+	last := len(names) - 1
+	if last > 0 {
+		names = []string{strings.Join(names[:last], ", "), names[last]}
+	}
+	return strings.Join(names, " and ") + " " + one
 }
 
 // diagram draws the states and what leads from one to the other.

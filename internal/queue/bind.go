@@ -143,10 +143,15 @@ func list(tables []*schema.Table) string {
 	if len(tables) > most {
 		return strings.Join(names, ", ") + fmt.Sprintf(" and %d more", len(tables)-most)
 	}
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	return allOf(names)
+}
+
+// allOf joins words as people say them: a, b and c.
+func allOf(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
-	return strings.Join(names, "")
+	return strings.Join(words, "")
 }
 
 // isAnnotated reports whether a comment at the table holds an annotation.

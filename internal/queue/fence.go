@@ -43,7 +43,7 @@ func (b *binding) readFence() {
 			s.Fence.Columns = append(s.Fence.Columns, k.claimed.column)
 		}
 		if len(s.Fence.Columns) == 1 {
-			b.note("the fence is the count in column %q alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that", s.Attempts.Column.Name)
+			b.noteRepeats()
 		}
 	case s.Started != nil:
 		s.Fence = Fence{Level: FenceClaimed, Columns: with(s.Started)}
@@ -66,6 +66,45 @@ func (b *binding) readFence() {
 	}
 }
 
+// SetBack returns the steps that give a counter of claims a lower value, so that a later claim may
+// leave the value of an earlier one.
+func (s *Spec) SetBack(counter *schema.Column) []*Transition {
+	steps := []*Transition{s.Transitions[Release]}
+	for _, o := range s.Outcomes {
+		if o.To == Ready {
+			steps = append(steps, o.Transition)
+		}
+	}
+	return slices.DeleteFunc(append(steps, s.Transitions[Redrive]), func(t *Transition) bool {
+		return t == nil || t.Delete || !slices.ContainsFunc(t.Writes, func(w Write) bool {
+			return w.Column == counter && (w.Value.Kind == Literal || w.Value.Kind == Add && w.Value.By < 0)
+		})
+	})
+}
+
+// noteRepeats says behind which steps the count of tries, which alone is the fence, may be one
+// that an earlier claim has left.
+func (b *binding) noteRepeats() {
+	c := b.spec.Attempts.Column
+	var after []string
+	sent := ""
+	for _, t := range b.spec.SetBack(c) {
+		what := map[TransitionName]string{Release: "Requeue", Redrive: "Redrive"}[t.Name]
+		if what == "" {
+			what = "the outcome " + b.spec.Outcome(t.Name).Name
+		}
+		if after = append(after, what); t.Name != Redrive && sent == "" {
+			sent = ": if " + what + " is sent twice, it can give back the claim of another"
+			if t.Name == Release {
+				sent = ": a Requeue that is sent twice can give back the claim of another"
+			}
+		}
+	}
+	if len(after) > 0 {
+		b.note("the fence is the count in column %q alone, which repeats after %s%s; qgen:worker or qgen:token closes that", c.Name, allOf(after), sent)
+	}
+}
+
 // resetsCount names a step between two claims that sets the count of tries, or takes some
 // back, so that a later claim may leave the count of an earlier one; "" where none does.
 func (b *binding) resetsCount() string {
@@ -75,7 +114,7 @@ func (b *binding) resetsCount() string {
 	}
 	sets := func(t *Transition, back bool) bool {
 		return t != nil && slices.ContainsFunc(t.Writes, func(w Write) bool {
-			return w.Column == a.Column && (w.Value.Kind != Add || w.Value.By < 0 && back)
+			return w.Column == a.Column && w.Value.Kind != Old && (w.Value.Kind != Add || w.Value.By < 0 && back)
 		})
 	}
 	for _, name := range []TransitionName{Claim, Start, Renew, Retry, Recover} {

@@ -9,7 +9,7 @@
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
 --
--- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
@@ -31,7 +31,7 @@
 -- note: a row whose claim has run out is claimed again, since nothing but column "reserved_at" says which rows run (expired=claim)
 -- note: nothing marks a failed row, so Fail always puts the job back
 -- note: rows are taken as they came, by column "id"
--- note: the fence is the count in column "attempts" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: the fence is the count in column "attempts" alone, which repeats after Requeue: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
 
 -- sql/claim.sql
 -- claim: ready to running
