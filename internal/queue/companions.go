@@ -5,6 +5,7 @@ package queue
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -386,6 +387,7 @@ func (b *binding) move(t *Transition, m *config.Move) {
 			set = b.unasked(c, set)
 		}
 		c.Set = b.values(t.Name, c, set, true, true)
+		b.noteNarrow(c, b.narrowerThan(t.Name, c))
 	}
 	b.complete(c, m.To)
 	t.With = append([]*Companion{c}, t.With...)
@@ -417,12 +419,34 @@ func (b *binding) same(t *Transition, c *Companion, m *config.Move) {
 		if e := b.spec.Error; e != nil && e.Column == from && !e.Append && !holdsAll(from, to) {
 			b.cutError(c, to)
 		} else if slices.Contains([]ValueKind{ColumnOf, Old, Add}, v.Kind) {
-			narrow = append(narrow, b.narrower(from, to)...)
+			narrow = append(narrow, b.narrower(t.Name, from, to)...)
 		}
 	}
-	if len(narrow) > 0 {
-		b.note("where a row does not fit into %s, the step that moves it there fails each time: %s", c.QualifiedName(), strings.Join(narrow, "; "))
+	b.noteNarrow(c, narrow)
+}
+
+// noteNarrow says which rows a step cannot write to another table.
+func (b *binding) noteNarrow(c *Companion, narrow []string) {
+	if len(narrow) == 0 {
+		return
 	}
+	does := "writes it there"
+	if c.Move {
+		does = "moves it there"
+	}
+	b.note("where a row does not fit into %s, the step that %s fails each time: %s", c.QualifiedName(), does, strings.Join(narrow, "; "))
+}
+
+// narrowerThan lists what columns of the row may hold, and those of another table that they
+// are written to may not.
+func (b *binding) narrowerThan(step TransitionName, c *Companion) []string {
+	var list []string
+	for _, v := range c.Set {
+		if c.Known != nil && v.Value.Kind == ColumnOf && v.Of == nil {
+			list = append(list, b.narrower(step, v.Value.Other, v.Column.Column)...)
+		}
+	}
+	return list
 }
 
 // cutError cuts errors at what a column of another table takes to which they go with the
@@ -460,13 +484,19 @@ func (b *binding) fitsThere(c *Companion, m *config.Move, from, to *schema.Colum
 }
 
 // narrower says what a column may hold and its counterpart in another table may not.
-func (b *binding) narrower(from, to *schema.Column) []string {
+func (b *binding) narrower(step TransitionName, from, to *schema.Column) []string {
 	var list []string
-	if !holdsAll(from, to) {
-		list = append(list, from.Name+" is "+orWord(from.Type.Raw, "without type")+", there "+to.Type.Raw)
+	there, it := "there ", "there it"
+	if from.Name != to.Name {
+		there, it = to.Name+" there ", to.Name+" there"
 	}
-	if claim := b.spec.Transitions[Claim]; to.NotNull && !from.NotNull && !slices.ContainsFunc(claim.Writes, func(w Write) bool { return w.Column == from }) {
-		list = append(list, from.Name+" may be null, there it may not")
+	if !holdsAll(from, to) {
+		list = append(list, from.Name+" is "+orWord(from.Type.Raw, "without type")+", "+there+to.Type.Raw)
+	}
+	claim := b.spec.Transitions[Claim]
+	claimed := step != Enqueue && claim != nil && slices.ContainsFunc(claim.Writes, func(w Write) bool { return w.Column == from })
+	if to.NotNull && !from.NotNull && !claimed {
+		list = append(list, from.Name+" may be null, "+it+" may not")
 	}
 	return list
 }
@@ -549,6 +579,7 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 		b.errorf(from.Where[0].Column.Pos, "nothing ties rows of %s to a job", c.QualifiedName()).
 			WithHint("Say which column holds a value of the job's row: where: {job_id: key.id}.")
 	}
+	b.noteNarrow(c, b.narrowerThan(t.Name, c))
 	t.With = append(t.With, c)
 }
 
@@ -659,7 +690,8 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 	case text == ArgResult && b.spec.Result == nil:
 		return wrong("Mark the column that keeps it with qgen:result; its type is that of the argument of Complete.", "Complete takes no result")
 	case text == ArgResult:
-		return Value{Kind: Arg, Name: ArgResult, Pos: s.Pos}, true
+		return Value{Kind: Arg, Name: ArgResult, Pos: s.Pos},
+			b.takes(c, column, s, b.spec.Result, "Give both columns one type, or name an argument of its own: arg:"+column.Name+".")
 	case strings.HasPrefix(text, argMark) && step == GiveUp:
 		return wrong("Write what the row holds in its place, such as row.name. Of what is set, only a column that is NULL or has a default can be left out.", "when Recover gives a job up nobody is there to say %s", text)
 	case strings.HasPrefix(text, argMark):
@@ -770,13 +802,22 @@ func (b *binding) part(c *Companion, column *Column, s config.String, of, name s
 
 // taken is the value of a column of the job's row for a column of another table.
 func (b *binding) taken(c *Companion, column *Column, s config.String, from *schema.Column) (Value, bool) {
-	if c.Known != nil && !alike(from.Type, column.Type) {
-		b.errorf(s.Pos, "column %q is %s, and column %q of %s is %s", from.Name, orWord(from.Type.Raw, string(from.Type.Class)),
-			column.Name, c.QualifiedName(), orWord(column.Type.Raw, string(column.Type.Class))).
-			WithHint("Write an SQL expression that turns one into the other, with {row}.%s for the column.", from.Name)
+	if !b.takes(c, column, s, from, fmt.Sprintf("Write an SQL expression that turns one into the other, with {row}.%s for the column.", from.Name)) {
 		return Value{}, false
 	}
 	return Value{Kind: ColumnOf, Other: from, Pos: s.Pos}, true
+}
+
+// takes complains about a column of another table that does not take the values of one of the
+// queue as they are.
+func (b *binding) takes(c *Companion, column *Column, s config.String, from *schema.Column, hint string) bool {
+	if c.Known == nil || oneKind(from.Type, column.Type) {
+		return true
+	}
+	b.errorf(s.Pos, "column %q is %s, and column %q of %s is %s", from.Name, orWord(from.Type.Raw, string(from.Type.Class)),
+		column.Name, c.QualifiedName(), orWord(column.Type.Raw, string(column.Type.Class))).
+		WithHint("%s", hint)
+	return false
 }
 
 // families are classes of types of which one takes the values of the others.
