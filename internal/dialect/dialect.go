@@ -187,8 +187,10 @@ type Dialect struct {
 	ClusterAbsent map[Capability]string `yaml:"cluster_absent"`
 	// Flawed are capabilities that older servers have as well, and what is wrong with them
 	// there, as a clause about the server.
-	Flawed      map[Capability]string `yaml:"flawed"`
-	ClaimLadder []int                 `yaml:"claim_ladder"`
+	Flawed map[Capability]string `yaml:"flawed"`
+	// FlawedAgain are later releases that are so: those from Since on which are older than Mended.
+	FlawedAgain map[Capability][]Releases `yaml:"flawed_again"`
+	ClaimLadder []int                     `yaml:"claim_ladder"`
 	RowIdentity struct {
 		Column      string   `yaml:"column"`
 		Also        []string `yaml:"also"` // other names of the same
@@ -281,6 +283,12 @@ type Dialect struct {
 	reserved  map[string]bool
 	volatile  map[string]bool
 	templates *template.Template
+}
+
+// Releases are those from Since on that are older than Mended.
+type Releases struct {
+	Since  Version `yaml:"since"`
+	Mended Version `yaml:"mended"`
 }
 
 // DriverError is the error type of a driver that tells its number in a field.
@@ -403,7 +411,7 @@ func read(fsys fs.FS, name string) (*Dialect, error) {
 		}
 		delete(d.Capabilities, c)
 	}
-	for _, c := range slices.Concat(slices.Collect(maps.Keys(d.ClusterAbsent)), slices.Collect(maps.Keys(d.Flawed)), slices.Collect(maps.Keys(d.Capabilities))) {
+	for _, c := range slices.Concat(slices.Collect(maps.Keys(d.ClusterAbsent)), slices.Collect(maps.Keys(d.Flawed)), slices.Collect(maps.Keys(d.FlawedAgain)), slices.Collect(maps.Keys(d.Capabilities))) {
 		if !slices.Contains(capabilities, c) {
 			return nil, fmt.Errorf("dialect.yaml: nothing asks for the capability %q", c)
 		}
@@ -470,7 +478,7 @@ func Lookup(engine string) (*Dialect, bool) {
 
 // Can reports whether a server of that version has a capability.
 func (d *Dialect) Can(c Capability, at Version) bool {
-	since, ok := d.Capabilities[c]
+	since, ok := d.From(c, at)
 	return ok && !at.Less(since)
 }
 
@@ -478,6 +486,17 @@ func (d *Dialect) Can(c Capability, at Version) bool {
 func (d *Dialect) Since(c Capability) (Version, bool) {
 	v, ok := d.Capabilities[c]
 	return v, ok
+}
+
+// From is Since for those who have a version: where that has the capability with its flaw, the
+// version that mended it.
+func (d *Dialect) From(c Capability, at Version) (Version, bool) {
+	for _, r := range d.FlawedAgain[c] {
+		if !at.Less(r.Since) && at.Less(r.Mended) {
+			return r.Mended, true
+		}
+	}
+	return d.Since(c)
 }
 
 // Server returns the version that users mean: by what people call it, or by its number.

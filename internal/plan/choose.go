@@ -420,7 +420,7 @@ func (b *builder) movesRow(names ...queue.TransitionName) string {
 
 // sinceMend says from which version on the server could do it.
 func (b *builder) sinceMend(c dialect.Capability) string {
-	if v, ok := b.d.Since(c); ok {
+	if v, ok := b.d.From(c, b.version); ok {
 		return fmt.Sprintf("It can since %s: raise server: in qgen.yaml if every server is that new.", v)
 	}
 	return ""

@@ -139,7 +139,7 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back."
 	case p.Strategy == "guarded", p.Strategy == "move" && !b.ready.locksAsItLooks():
 		p.Locks = "It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other."
-	case b.can(dialect.OrderedUpdate):
+	case b.can(dialect.OrderedUpdate) && p.Strategy != "lock_update" && p.Strategy != "hold":
 		p.Locks = "It locks the rows it takes until it commits; of two claims that meet, one is undone and made again."
 	case b.claimPasses():
 		p.Locks = "It locks the rows it takes until it commits and passes over rows that others hold."
@@ -362,7 +362,7 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	}
 	locks := "It locks the rows it changes until it commits and passes over rows that others hold."
 	switch {
-	case b.can(dialect.OrderedUpdate):
+	case b.can(dialect.OrderedUpdate) && s.Steps[0].Lock == nil:
 		locks = "It locks the rows it changes until it commits; of two statements that meet, one is undone and made again."
 	case !b.can(dialect.SkipLocked):
 		locks = "It locks the rows it changes until it commits and waits for rows that others hold."

@@ -323,7 +323,7 @@ func (b *builder) head(template string, lines []string) []string {
 		switch {
 		case b.d.SingleWriter:
 			lines[i] = "locks: the database for writing, while the statement runs"
-		case b.can(dialect.OrderedUpdate):
+		case b.can(dialect.OrderedUpdate) && writesSome(template):
 			lines[i] = strings.Replace(lines[i], "passes over rows that are locked", "of two that meet one is undone and made again", 1)
 		case !b.passes(template):
 			lines[i] = strings.Replace(lines[i], "passes over rows", "waits for rows", 1)
@@ -333,6 +333,11 @@ func (b *builder) head(template string, lines []string) []string {
 		lines = append(lines, "isolation: "+b.d.Isolation)
 	}
 	return lines
+}
+
+// writesSome reports whether the statement of a template chooses the rows that it writes.
+func writesSome(template string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(template, "_join"), "_some")
 }
 
 // passes reports whether the statement of a template can pass over locked rows.

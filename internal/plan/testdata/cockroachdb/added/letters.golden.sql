@@ -140,7 +140,7 @@ LIMIT  $1;
 
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
--- locks: the rows it returns, until commit; of two that meet one is undone and made again
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */
@@ -184,7 +184,7 @@ AND    CASE WHEN state = 'sent' THEN true END;
 
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
--- locks: the rows it returns, until commit; of two that meet one is undone and made again
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: none; it reads the table until it has found enough
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */

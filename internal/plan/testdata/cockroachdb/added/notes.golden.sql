@@ -36,8 +36,8 @@
 
 -- sql/claim.sql
 -- claim: ready to running, by a row of notes_lease for each of ready rows
--- locks: the rows it takes and their claims, until commit; of two that meet one is undone and made again
--- index: the primary key (id)
+-- locks: the rows it takes and their claims, until commit; passes over rows that are locked
+-- index: (id)
 -- arguments: 1: limit, 2: token Token, 3: worker Worker
 WITH /* notesq.Claim */ picked AS MATERIALIZED (
     SELECT id, address
@@ -216,7 +216,7 @@ FROM   notes LEFT JOIN notes_lease ON notes_lease.id = notes.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: (id)
 -- arguments: 1: limit
 SELECT /* notesq.Peek */
        id, address

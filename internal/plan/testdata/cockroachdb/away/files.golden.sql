@@ -189,7 +189,7 @@ RETURNING id, lease_till;
 
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
--- locks: the rows it returns, until commit; of two that meet one is undone and made again
+-- locks: the rows it returns, until commit; waits for rows that are locked
 -- index: (lease_till)
 -- arguments: 1: limit
 SELECT /* filesq.Recover */
@@ -222,7 +222,7 @@ AND    CASE WHEN tries < 5 THEN true END;
 
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
--- locks: the rows it returns, until commit; of two that meet one is undone and made again
+-- locks: the rows it returns, until commit; waits for rows that are locked
 -- index: (lease_till)
 -- arguments: 1: limit
 SELECT /* filesq.Recover */

@@ -12,7 +12,7 @@
 --
 -- The fence is at level token: every claim adds a row to claims and leaves its id in the rows of its jobs, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing. The rows of claims that have ended stay there: one may go when no job holds its id.
 --
--- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- Besides the queue's own rows it writes claims (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
@@ -38,7 +38,7 @@
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
--- locks: the rows it returns, until commit; of two that meet one is undone and made again
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (id) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* actionsq.Claim */

@@ -36,7 +36,7 @@
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
--- locks: the rows it returns, until commit; of two that meet one is undone and made again
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (run_at, id)
 -- arguments: 1: held ID, 2: limit
 SELECT /* reckonedq.Claim */

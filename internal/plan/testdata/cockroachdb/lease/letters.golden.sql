@@ -39,7 +39,7 @@
 
 -- sql/claim.sql
 -- claim: ready to running, by a row of letters_lease for each of ready rows
--- locks: the rows it takes and their claims, until commit; of two that meet one is undone and made again
+-- locks: the rows it takes and their claims, until commit; passes over rows that are locked
 -- index: (kind, id)
 -- arguments: 1: param kind string, 2: limit, 3: token Token, 4: worker Worker
 WITH /* lettersq.Claim */ picked AS MATERIALIZED (

@@ -39,7 +39,7 @@
 
 -- sql/claim.sql
 -- claim: ready to running, by a row of part_claims for each of ready rows
--- locks: the rows it takes and their claims, until commit; of two that meet one is undone and made again
+-- locks: the rows it takes and their claims, until commit; passes over rows that are locked
 -- index: (region, seq) WHERE state = 'N'
 -- arguments: 1: limit, 2: token Token, 3: worker Worker
 WITH /* partsq.Claim */ picked AS MATERIALIZED (

@@ -145,7 +145,7 @@ RETURNING id;
 
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
--- locks: the rows it returns, until commit; of two that meet one is undone and made again
+-- locks: the rows it returns, until commit; passes over rows that are locked
 -- index: (taken)
 -- arguments: 1: limit
 SELECT /* waitingq.Recover */
