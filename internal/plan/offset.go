@@ -333,8 +333,8 @@ func (b *builder) rowsBehind(name, head string, behind func(*scope) string, all 
 	case byTransaction:
 		v.Where = append(v.Where, s.column(b.offset.number)+" < "+b.offset.horizon)
 	case byVersion:
-		v.Horizon = b.d.VersionHorizon
-		v.Where = append(v.Where, s.column(b.spec.Seq)+" < "+b.d.Fragments["horizon"].At(b.version))
+		v.Horizon = horizon{b.d.Fragments["horizon"].At(b.version), b.d.VersionType, b.d.VersionHorizon}
+		v.Where = append(v.Where, s.column(b.spec.Seq)+" < "+v.Horizon.Variable)
 	}
 	v.Where = append(v.Where, s.tests(b.stateTests(queue.Ready))...)
 	v.Order = s.order()

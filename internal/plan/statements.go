@@ -77,14 +77,14 @@ type values struct {
 	Body            string
 	// Partitioned: the table has partitions.
 	Partitioned bool
-	TableLocks  bool   // the storage engine locks no rows
-	Computes    bool   // a column of the index is an expression
-	Horizon     string // of a log: what is read before the rows are, below which they are taken
-	Plain       bool   // rows are read that nobody locks: no hint says how to pass over them
-	JSON        bool   // batches travel as JSON
-	Cursor      string // what a block gives its rows back by
-	Counts      string // what a block gives its counts back by
-	Key         string // the key that an insert gives back by NewKey
+	TableLocks  bool    // the storage engine locks no rows
+	Computes    bool    // a column of the index is an expression
+	Horizon     horizon // of a log: what is read before the rows are, below which they are taken
+	Plain       bool    // rows are read that nobody locks: no hint says how to pass over them
+	JSON        bool    // batches travel as JSON
+	Cursor      string  // what a block gives its rows back by
+	Counts      string  // what a block gives its counts back by
+	Key         string  // the key that an insert gives back by NewKey
 	NewKey      string
 	Triggers    bool // the DDL of the table has triggers
 	Lease       leaseValues
@@ -93,6 +93,9 @@ type values struct {
 	// ahead of that of the program.
 	Clock, Ahead string
 }
+
+// horizon is a number below which rows are taken, read into a variable.
+type horizon struct{ Variable, Type, SQL string }
 
 // found is how a claim finds ready rows before it locks them by their keys.
 type found struct {
