@@ -71,6 +71,8 @@ type scope struct {
 	listed bool   // the batch is a list in the text, where it might travel otherwise
 	args   []Arg
 	settle settleScope
+	// replan: an argument may be null, and then narrows nothing.
+	replan bool
 	// misread: a function of dates would not take {now} for the present.
 	misread bool
 	// beside is the companion that the statement is for, nil for most.

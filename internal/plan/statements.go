@@ -80,6 +80,7 @@ type values struct {
 	TableLocks  bool    // the storage engine locks no rows
 	Computes    bool    // a column of the index is an expression
 	Horizon     horizon // of a log: what is read before the rows are, below which they are taken
+	Replan      bool    // an argument may be null and then narrows nothing: no plan is good for both
 	Plain       bool    // rows are read that nobody locks: no hint says how to pass over them
 	JSON        bool    // batches travel as JSON
 	Cursor      string  // what a block gives its rows back by
@@ -274,6 +275,7 @@ func (b *builder) keyIndex() string {
 
 // statement renders a template and files the statement under its name.
 func (s *scope) statement(name, template string, v values, rows []*Field, head ...string) *Statement {
+	v.Replan = s.replan
 	if slices.ContainsFunc(v.Where, s.looksOutside) {
 		v.Outside = ""
 	}
@@ -950,6 +952,7 @@ func (s *scope) param(p *queue.Param, gp *Param) string {
 	}
 	var alternatives []string
 	if p.Optional {
+		s.replan = true
 		if p.Kind == queue.List || p.Kind == queue.Except {
 			typed = list
 		}
