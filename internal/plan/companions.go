@@ -192,6 +192,8 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 			continue
 		case b.carriesOut(name) && (name != queue.Claim || !pop && p.Strategy != "partition"):
 			continue
+		case name == queue.Purge && b.purgeLeaves(errs):
+			continue
 		case pop:
 			why = "deletes a row when it is claimed, and nothing comes after"
 		case p.Strategy == "partition" && name == queue.Claim:
@@ -204,6 +206,19 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 		errs.Errorf(b.conformancePos, "conformance: true is not possible where other tables are written").
 			WithHint("The test makes a copy of the queue's table alone. Leave conformance out.")
 	}
+}
+
+// purgeLeaves complains of what Purge would write to other tables where it is not there, because
+// other queues over the table may have all the rows that it would delete.
+func (b *builder) purgeLeaves(errs *source.ErrorList) bool {
+	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
+		if other, there := b.spec.Awaits(name); other != nil && b.tells(name) {
+			errs.Errorf(b.spec.Transitions[queue.Purge].With[0].Pos, "this queue has no Purge: rows that are %s here may be %s in the queue %s over the same table", name, there, other.Name).
+				WithHint("Say purge at the queue that is the last to be done with rows, or tell the rows of the two apart by where.")
+			return true
+		}
+	}
+	return false
 }
 
 // accompanyEnqueue plans what Enqueue writes to other tables, for the rows that it has

@@ -19,3 +19,10 @@ CREATE TABLE visits (
     state TEXT NOT NULL DEFAULT 'n', -- qgen:status ready=n running=r done=d; on retry set "coalesce(strftime('%s', max(7, {now})), 'n')"
     day   TEXT NOT NULL              -- qgen:ignore
 );
+
+CREATE TABLE orders (
+    id    INTEGER PRIMARY KEY,
+    state TEXT NOT NULL,   -- qgen:status(charge) ready=new running=busy done=done
+    files INTEGER NOT NULL -- qgen:status(clean) ready=1 running=2 done=0
+);
+CREATE TABLE parts (order_id INTEGER NOT NULL);
