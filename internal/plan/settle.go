@@ -532,6 +532,10 @@ func (b *builder) awaited(name queue.StateName) bool {
 	}
 	text := fmt.Sprintf("Purge leaves rows that are %s here: the queue %s over the same table may have them as %s. Delete rows where the last queue is done with them (done=delete there, or its Purge)",
 		name, plainText(other.Name), there)
+	if ended := b.spec.EndedEverywhere(name); len(ended) > 0 {
+		s := b.newScope()
+		text += fmt.Sprintf(", or by a statement of your own where all are: DELETE FROM %s WHERE %s", b.d.Qualified(b.spec.Table.Schema, b.spec.Table.Name), s.readable(s.tests(ended), " AND "))
+	}
 	if !slices.Contains(b.pkg.Notes, text) {
 		b.pkg.Notes = append(b.pkg.Notes, text)
 	}

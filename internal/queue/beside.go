@@ -36,6 +36,29 @@ func (s *Spec) Awaits(name StateName) (*Spec, StateName) {
 	return nil, ""
 }
 
+// EndedEverywhere returns the tests of the rows that are in a state here and done in each of the
+// other queues that may have to do with them; nil where there are no such rows.
+func (s *Spec) EndedEverywhere(name StateName) []Test {
+	state := s.States[name]
+	if state == nil {
+		return nil
+	}
+	tests := slices.Clone(state.Tests)
+	for _, other := range s.Others {
+		if believedApart(s.Members, other.Members) {
+			continue
+		}
+		done := other.States[Done]
+		if done == nil || !mayShare(s, tests, done.Tests) {
+			return nil
+		}
+		for _, t := range done.Tests {
+			tests = append(tests, s.own(t))
+		}
+	}
+	return tests
+}
+
 // believedApart reports whether two queues each say which rows of the table are theirs, and
 // say it differently. An expression of the user is believed to tell.
 func believedApart(x, y []Test) bool {
