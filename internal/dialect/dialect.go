@@ -126,6 +126,7 @@ type Dialect struct {
 	// ByteLengths: a text column holds so many bytes, not characters.
 	ByteLengths bool `yaml:"byte_lengths"`
 	EmptyIsNull bool `yaml:"empty_is_null"` // '' is NULL
+	LikeClasses bool `yaml:"like_classes"`  // LIKE knows sets of characters in brackets
 	// ZeroDate is how a date begins that is none, "" where there is no such.
 	ZeroDate string `yaml:"zero_date"`
 	// ReadsRow is a condition that always holds, for which the server reads the row itself and

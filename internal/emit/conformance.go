@@ -765,7 +765,7 @@ func (w *writer) conformanceFirst(f *code.File) {
 		suiteMethod("job").BlockFunc(func(g *code.Group) {
 			g.If(added.Op(":=").Add(suite("q", "Enqueue")).Call(background(), code.Id("conformanceJob").Call(suite("made"))), code.Err().Op("!=").Nil()).Block(
 				onT("Fatalf", code.Lit("the database does not take the job that conformanceJob makes: %v\n"+
-					"Set conformanceJob, "+own+", to one that fits the table: its foreign keys have to name rows that are there."), code.Err()),
+					"Set conformanceJob, "+own+", to one that fits the table: its foreign keys have to name rows that are there."+w.unmet()), code.Err()),
 			)
 			g.Add(suite("made").Op("++"))
 			w.within(g, func(on *code.Statement) {
@@ -780,6 +780,17 @@ func (w *writer) conformanceFirst(f *code.File) {
 				}
 			})
 		}))
+}
+
+// unmet names the columns whose checks the test does not know how to meet, for a format.
+func (w *writer) unmet() string {
+	text := ""
+	for _, f := range w.Enqueue.Fields {
+		if check := f.Sample.Unmet; check != "" && w.sample(f) != nil {
+			text += " Column " + f.Column + " needs a value of yours, by its CHECK (" + check + ")."
+		}
+	}
+	return strings.ReplaceAll(text, "%", "%%")
 }
 
 // turnStep emits

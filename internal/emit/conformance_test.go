@@ -158,6 +158,19 @@ func TestConformanceText(t *testing.T) {
 	}
 }
 
+// The test says which columns have a check that it does not know how to meet.
+func TestConformanceUnmet(t *testing.T) {
+	p := withConformance(popAdds())
+	p.Enqueue.Fields[0].Sample.Unmet = "host ~ '^a%b'"
+	text, err := newWriter(p).conformanceFile().Render(new(code.Formatter))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "Column host needs a value of yours, by its CHECK (host ~ '^a%%b')."; !strings.Contains(string(text), want) {
+		t.Errorf("the test does not say %q", want)
+	}
+}
+
 // TestConformance runs the emitted test on the databases of the fixtures.
 func TestConformance(t *testing.T) {
 	sqlite := `import _ "modernc.org/sqlite"`

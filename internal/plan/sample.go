@@ -27,7 +27,10 @@ type Sample struct {
 	// without one it is the only value that is known to fit. Nil where they have no form.
 	Form      *string
 	TimeOfDay bool // a text as 15:04:05
-	Few       bool // it has fewer values than the test has jobs
+	// Unmet is a check as written that compares a text with a pattern which no text is known to
+	// meet; "" for most columns.
+	Unmet string
+	Few   bool // it has fewer values than the test has jobs
 }
 
 // First is a number that the column takes: 1, if its checks allow that.
@@ -93,6 +96,9 @@ func (b *builder) sample(c *schema.Column, f *Field) Sample {
 	case t.Class == schema.JSON:
 		form, known = `{"job": %d}`, true
 	}
+	if !known && s.Values == nil && t.Class == schema.Text && !t.Array && !t.Enum {
+		form, known = b.patterned(c, &s)
+	}
 	if known {
 		s.Form = &form
 		if strings.Contains(form, "*") {
@@ -112,6 +118,22 @@ func (b *builder) sample(c *schema.Column, f *Field) Sample {
 		known && !strings.Contains(form, "%") ||
 		c.Least != nil && c.Greatest != nil && few(*c.Least, *c.Greatest)
 	return s
+}
+
+// patterned is a form of the texts that the patterns in a column's checks allow; false where they
+// have none, or none is known that meets them all.
+func (b *builder) patterned(c *schema.Column, s *Sample) (form string, known bool) {
+	patterns, read := patternsOf(b.d, c)
+	if len(patterns) == 0 {
+		return "", false
+	}
+	if read {
+		if form, known = formOf(patterns, c.Most()); known {
+			return form, true
+		}
+	}
+	s.Unmet = plainText(strings.Join(c.Checks, " AND "))
+	return "", false
 }
 
 // checkConformance complains when the test of the package is asked for and cannot add the jobs

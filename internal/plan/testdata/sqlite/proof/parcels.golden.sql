@@ -48,7 +48,7 @@ WHERE  rowid IN (
            AND    kind NOT IN (SELECT value FROM json_each(?3))
            ORDER  BY grade, depot, size, "no"
            LIMIT  ?4)
-RETURNING depot, size, "no", kind, grade, weight, code, mark, due;
+RETURNING depot, size, "no", kind, grade, weight, code, tag, link, mark, due;
 
 -- sql/claim_1.sql
 -- claim: ready to running
@@ -67,7 +67,7 @@ WHERE  rowid = (
            AND    kind NOT IN (SELECT value FROM json_each(?3))
            ORDER  BY grade, depot, size, "no"
            LIMIT  1)
-RETURNING depot, size, "no", kind, grade, weight, code, mark, due;
+RETURNING depot, size, "no", kind, grade, weight, code, tag, link, mark, due;
 
 -- sql/complete.sql
 -- complete: running to done
@@ -154,21 +154,21 @@ WHERE  rowid IN (
 -- sql/enqueue.sql
 -- enqueue: a new ready row
 -- locks: the database for writing, while the statement runs
--- arguments: 1: new Depot, 2: new Size, 3: new No, 4: new Kind, 5: new Grade, 6: new Weight, 7: new Code, 8: new Due
+-- arguments: 1: new Depot, 2: new Size, 3: new No, 4: new Kind, 5: new Grade, 6: new Weight, 7: new Code, 8: new Tag, 9: new Link, 10: new Due
 INSERT /* parcelsq.Enqueue */ INTO parcels
-       (depot, size, "no", kind, grade, weight, code, due)
-VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, 10), coalesce(?7, 'x'),
-        coalesce(?8, (unixepoch() + 3600)))
+       (depot, size, "no", kind, grade, weight, code, tag, link, due)
+VALUES (?1, ?2, ?3, ?4, ?5, coalesce(?6, 10), coalesce(?7, 'x'), ?8, ?9,
+        coalesce(?10, (unixepoch() + 3600)))
 RETURNING depot, size, "no";
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
 -- locks: the database for writing, while the statement runs
--- arguments: 1: new_all Depot Size No Kind Grade Weight Code Due
+-- arguments: 1: new_all Depot Size No Kind Grade Weight Code Tag Link Due
 INSERT /* parcelsq.EnqueueMany */ INTO parcels
-       (depot, size, "no", kind, grade, weight, code, due)
+       (depot, size, "no", kind, grade, weight, code, tag, link, due)
 SELECT depot_new, size_new, no_new, kind_new, grade_new, coalesce(weight_new, 10),
-       coalesce(code_new, 'x'), coalesce(due_new, (unixepoch() + 3600))
+       coalesce(code_new, 'x'), tag_new, link_new, coalesce(due_new, (unixepoch() + 3600))
 FROM   (
            SELECT key AS job_order,
                   json_extract(value, '$[0]') AS depot_new,
@@ -178,7 +178,9 @@ FROM   (
                   json_extract(value, '$[4]') AS grade_new,
                   json_extract(value, '$[5]') AS weight_new,
                   json_extract(value, '$[6]') AS code_new,
-                  json_extract(value, '$[7]') AS due_new
+                  json_extract(value, '$[7]') AS tag_new,
+                  json_extract(value, '$[8]') AS link_new,
+                  json_extract(value, '$[9]') AS due_new
            FROM   json_each(?1)
        ) AS job
 WHERE  true
@@ -203,7 +205,7 @@ FROM   parcels;
 -- index: (depot, grade, size, "no") WHERE state = 'N'
 -- arguments: 1: param depot string, 2: param kind []string, 3: limit
 SELECT /* parcelsq.Peek */
-       depot, size, "no", kind, grade, weight, code, due
+       depot, size, "no", kind, grade, weight, code, tag, link, due
 FROM   parcels
 WHERE  state = 'N'
 AND    due <= unixepoch()
@@ -235,6 +237,8 @@ WITH /* parcelsq.Verify */ want (name, type) AS (
            ('grade', 'integer'),
            ('weight', 'integer'),
            ('code', 'text'),
+           ('tag', 'text'),
+           ('link', 'text'),
            ('state', 'text'),
            ('mark', 'text'),
            ('due', 'integer')

@@ -8,7 +8,9 @@ CREATE TABLE parcels (
     kind    text NOT NULL,                                       -- qgen:topic not
     grade   integer NOT NULL CHECK (grade > 3 AND grade < 6),    -- qgen:order 1
     weight  integer NOT NULL DEFAULT 10 CHECK (weight >= 10),
-    code    text NOT NULL DEFAULT 'x' UNIQUE,
+    code    text NOT NULL DEFAULT 'x' UNIQUE CHECK (code NOT LIKE '% %'),
+    tag     text NOT NULL UNIQUE CHECK (tag GLOB '[A-Z]-[0-9]*' AND length(tag) <= 8),
+    link    text NOT NULL CHECK (link LIKE 'http%'),
     state   text NOT NULL DEFAULT 'N',                           -- qgen:status ready=N running=A done=C
     mark    text,                                                -- qgen:token
     due     integer NOT NULL DEFAULT (unixepoch() + 3600),       -- qgen:due as=epoch
