@@ -49,7 +49,8 @@ OUTPUT inserted.InsertIntoDB, inserted.SendingDateTime, inserted.SendBefore,
        inserted.MultiPart, inserted.RelativeValidity, inserted.SenderID,
        inserted.SendingTimeOut, inserted.DeliveryReport, inserted.CreatorID,
        inserted.Retries, inserted.Priority, inserted.StatusCode
-INTO   @kept;
+INTO   @kept
+OPTION (RECOMPILE);
 SELECT CONVERT(varchar(23), InsertIntoDB, 126), CONVERT(varchar(23), SendingDateTime, 126),
        CONVERT(varchar(16), SendBefore, 114), CONVERT(varchar(16), SendAfter, 114),
        SendDays, Text, DestinationNumber, Coding, UDH, Class, TextDecoded, ID, MultiPart,

@@ -16,3 +16,4 @@ AND    (Retries < 5 OR Retries IS NULL)
 AND    (SendAfter <= CAST(SYSDATETIME() AS time) AND SendBefore >= CAST(SYSDATETIME() AS time) AND SendDays & @p2 <> 0)
 AND    (@p3 IS NULL OR SenderID = @p3 OR (SenderID IS NULL OR SenderID = ''))
 ORDER  BY Priority DESC, InsertIntoDB, ID
+OPTION (RECOMPILE)
