@@ -83,14 +83,16 @@ func (s *scope) present(text string, offset int, to *schema.Column) string {
 	if call == wholeArgument {
 		return s.d.DateFunctions.Now
 	}
-	if c := s.besideTime(text, offset); c != nil {
-		return s.clock(c, nil)
-	}
-	if call == partOfArgument {
-		s.misread = true
-	}
-	if to != nil && e.isValue(at) && s.clockKind(to) != "" {
-		return s.clock(to, nil)
+	if !e.zoned(at) {
+		if c := s.besideTime(text, offset); c != nil {
+			return s.clock(c, nil)
+		}
+		if call == partOfArgument {
+			s.misread = true
+		}
+		if to != nil && e.isValue(at) && s.clockKind(to) != "" {
+			return s.clock(to, nil)
+		}
 	}
 	for _, kind := range []string{"timestamptz", "epoch"} {
 		if c, ok := s.clockOf(kind); ok {
@@ -146,6 +148,12 @@ func (e expression) opening(i int) int {
 		}
 	}
 	return -1
+}
+
+// zoned reports whether AT TIME ZONE stands behind the piece at i, which makes a time without zone
+// of one with zone.
+func (e expression) zoned(i int) bool {
+	return i+3 < len(e) && strings.EqualFold(strings.Join(e[i+1:i+4], " "), "at time zone")
 }
 
 // isValue reports whether the piece at i is part of the value of the whole expression, and

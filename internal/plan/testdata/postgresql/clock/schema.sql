@@ -15,3 +15,13 @@ CREATE TABLE calls (
     heard  timestamp NULL,              -- goes to the handler, on the clock of the queue
     made   bigint NOT NULL               -- qgen:enqueued as=epoch
 );
+
+-- What is moved to a zone is a time with zone; what is written is the present as the column keeps it.
+-- qgen:queue visits
+-- qgen:where "seen < {now} AT TIME ZONE 'UTC' AND made < coalesce({now}, 0)"
+CREATE TABLE visits (
+    id    bigint PRIMARY KEY,
+    state text NOT NULL DEFAULT 'N', -- qgen:status ready=N running=R done=D
+    seen  timestamp,                 -- qgen:due; on claim set "{now} AT TIME ZONE 'UTC'"; on retry set "{now} + interval '1 hour'"
+    made  bigint                     -- qgen:enqueued as=epoch_ms; on done set "{now} + 1000"; on release set "extract(epoch FROM {now}) * 1000"
+);
