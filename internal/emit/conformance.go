@@ -39,6 +39,7 @@ func (w *writer) conformanceFile() *code.File {
 		{"Fence", "fence", "fence shows that a worker cannot complete a job that it no longer holds.", settles && !w.Hold, w.proveFence},
 		{"Start", "start", "start shows that only its holder begins a job, and once.", w.Start != nil, w.proveStart},
 		{"Requeue", "requeue", "requeue shows that a job given back can be claimed again.", w.marks() && w.Requeue != nil, w.proveRequeue},
+		{"Recover", "recover", "recover shows that what a program left running is taken from it.", w.Recover != nil && w.Recover.AtStart, w.proveRecover},
 		{"Rollback", "rollback", "rollback shows that jobs claimed in a transaction are free when it is rolled back.", w.marks() || !settles, w.proveRollback},
 		{"Hold", "hold", "hold shows that what a transaction has claimed is its own until it ends.", w.Hold, w.proveHold},
 	}
@@ -978,6 +979,25 @@ func (w *writer) proveRequeue(g *code.Group) {
 	g.Add(step("none", on))
 	g.Add(w.giveBack("jobs"))
 	g.Add(w.finishTaken(on, code.Lit(3)))
+}
+
+// proveRecover emits jobs that are claimed and recovered: whoever had them comes too late.
+func (w *writer) proveRecover(g *code.Group) {
+	on := suite("q")
+	args := []*code.Statement{background()}
+	for _, p := range w.Recover.Given {
+		args = append(args, w.paramSample(p))
+	}
+	g.Add(step("add", code.Lit(3)))
+	g.Id("late").Op(":=").Add(step("take", on, code.Lit(3)))
+	g.If(code.List(code.Id("n"), code.Err()).Op(":=").Add(suite("q", "Recover")).Call(append(args, code.Lit(100))...), errOr(code.Id("n").Op("!=").Lit(3))).Block(
+		onT("Fatalf", code.Lit("of 3 jobs %d were recovered: %v"), code.Id("n"), code.Err()),
+	)
+	g.Add(isLost("late", "that was recovered"))
+	if w.Recover.Ready {
+		g.Add(w.finishTaken(on, code.Lit(3)))
+	}
+	g.Add(step("none", on))
 }
 
 func (w *writer) proveRollback(g *code.Group) {

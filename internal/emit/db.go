@@ -139,6 +139,9 @@ func (w *writer) queueType(f *code.File) {
 			if w.hasLow() {
 				g.Id("low").Op("*").Id("lowBound").Comment("nil in the caller's transaction")
 			}
+			if w.sweepsFirst() {
+				g.Id("works").Op("*").Id("works")
+			}
 			if w.required() != nil {
 				g.Id("fits").Op("*").Qual("sync/atomic", "Bool").Comment("the database was asked, see checkFit")
 			}
@@ -195,6 +198,9 @@ func (w *writer) newFunc(f *code.File) {
 				}
 				if w.watches() {
 					g.Id("horizon").Op(":").New(code.Id("horizon"))
+				}
+				if w.sweepsFirst() {
+					g.Id("works").Op(":").Op("&").Id("works").Values(code.Id("turn").Op(":").Make(code.Chan().Struct(), code.Lit(1)))
 				}
 				if w.required() != nil {
 					g.Id("fits").Op(":").New(code.Qual("sync/atomic", "Bool"))

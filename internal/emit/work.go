@@ -42,8 +42,15 @@ func (w *writer) fails() bool { return w.Fail != nil || w.Retry != nil }
 // keepsLease reports whether Work renews claims.
 func (w *writer) keepsLease() bool { return w.Extend != nil && w.marks() }
 
-// sweeps reports whether Work calls Recover: it does not know who is alive.
-func (w *writer) sweeps() bool { return w.Recover != nil && !w.Hold && w.Recover.Alive == nil }
+// sweeps reports whether Work calls Recover while it goes on: it does not know who is alive.
+func (w *writer) sweeps() bool {
+	return w.Recover != nil && !w.Hold && w.Recover.Alive == nil && !w.Recover.AtStart
+}
+
+// sweepsFirst reports whether Work calls Recover before it claims, and not again.
+func (w *writer) sweepsFirst() bool {
+	return w.WorkLoop && w.marks() && w.Recover != nil && w.Recover.AtStart
+}
 
 // namesHeartbeat reports whether the caller must say how often claims are
 // renewed, because neither the table nor the call tells one length for all.

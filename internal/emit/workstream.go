@@ -19,7 +19,7 @@ func (w *writer) workStream(f *code.File) {
 	if w.Requeue != nil {
 		list = append(list, constant{"stalled", code.Lit(4), "times PollInterval without a free handler: too much was claimed ahead"})
 	}
-	if w.sweeps() {
+	if w.sweeps() || w.sweepsFirst() {
 		list = append(list, constant{"recoverLimit", code.Lit(1000), "rows that one call of Recover looks after"})
 	}
 	constants(f, list...)
@@ -57,6 +57,9 @@ func (w *writer) workStream(f *code.File) {
 	if w.sweeps() {
 		w.streamRecover(f)
 	}
+	if w.sweepsFirst() {
+		w.streamRecoverFirst(f)
+	}
 	w.patientlyMethod(f)
 	w.workEnds(f)
 	w.workFuncs(f)
@@ -84,6 +87,9 @@ func (w *writer) streamWork(f *code.File) {
 	}
 	if w.mayNotRead() {
 		outcome += unreadDoc
+	}
+	if w.sweepsFirst() {
+		outcome += " Before its first claim Work calls Recover, which takes jobs from whoever has them: then no other process may have workers, nor this one but in calls of Work on the same Queue. While one of these goes on, another that begins does not call Recover."
 	}
 	ends := "When ctx ends, Work claims no more, lets running handlers go on for opts.Grace, ends the context of those that are left, and settles what has finished."
 	if w.Requeue != nil {
@@ -228,6 +234,10 @@ func (w *writer) streamRun(f *code.File) {
 				interruptAfterGrace(code.Id("claiming"), "settled"),
 			))
 			g.Line()
+			if w.sweepsFirst() {
+				g.Id("over").Op(":=").Add(loop("recoverFirst")).Call()
+				g.Defer().Id("over").Call()
+			}
 			g.Add(loop("claimJobs").Call())
 			if w.Requeue != nil {
 				g.Add(loop("giveBackWaiting").Call())
@@ -811,6 +821,49 @@ func (w *writer) streamRecover(f *code.File) {
 					w.sleep(loop("claiming"), around("RecoverInterval")),
 				),
 			),
+		))
+}
+
+// worksType emits the struct works, which the calls of Work on one Queue share.
+func (w *writer) worksType(f *code.File) {
+	decl(f, []string{"works are the calls of Work that go on at once."},
+		code.Type().Id("works").Struct(
+			code.Id("turn").Chan().Struct().Comment("holds a value while somebody reads or writes going"),
+			code.Id("going").Int().Comment("that may have claimed jobs"),
+		))
+}
+
+// streamRecoverFirst emits recoverFirst.
+func (w *writer) streamRecoverFirst(f *code.File) {
+	w.worksType(f)
+	s := func(name string) *code.Statement { return code.Id("s").Dot(name) }
+	nothing := code.Return(code.Func().Params().Block())
+	take := s("turn").Op("<-").Struct().Values()
+	give := code.Op("<-").Add(s("turn"))
+	decl(f, []string{"recoverFirst calls Recover before anything is claimed, unless another Work on the queue may have claimed something. When this Work is over, it calls what is returned."},
+		loopMethod("recoverFirst").Params().Params(code.Id("over").Func().Params()).Block(
+			code.Id("s").Op(":=").Add(loop("q", "works")),
+			code.Select().Block(
+				code.Case(take).Block(),
+				code.Case(code.Op("<-").Add(loop("claiming", "Done")).Call()).Block(nothing),
+			),
+			code.Defer().Func().Params().Block(give).Call(),
+			code.For(code.Id("n").Op(":=").Id("recoverLimit"), s("going").Op("==").Lit(0).Op("&&").Id("n").Op("==").Id("recoverLimit"), code.Empty()).Block(
+				patiently(
+					code.List(code.Id("n"), code.Err()).Op("=").Add(loop("q", "Recover")).Call(code.Id("ctx"), code.Id("recoverLimit")),
+					code.Return(code.Err()),
+				),
+				code.If(code.Err().Op("!=").Nil().Op("||").Add(loop("claiming", "Err")).Call().Op("!=").Nil()).Block(
+					loop("giveUp").Call(code.Err()),
+					nothing,
+				),
+			),
+			s("going").Op("++"),
+			code.Return(code.Func().Params().Block(
+				take,
+				s("going").Op("--"),
+				give,
+			)),
 		))
 }
 

@@ -676,6 +676,9 @@ func (b *builder) buildExplain() {
 		case name == queue.Recover && b.spec.Recovered != "":
 			m.To = string(b.spec.Recovered)
 		}
+		if b.spec.AtStart && m.From == "expired" {
+			m.From = b.heldState()
+		}
 		if o := b.spec.Outcome(name); o != nil {
 			m.Transition, m.From, m.To = o.Name, b.heldState(), string(o.To)
 		}

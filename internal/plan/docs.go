@@ -166,6 +166,8 @@ func (b *builder) locksAndCrash() {
 		p.Crash = leaves + " until their lease ends; then Claim takes them again."
 	case b.spec.Liveness != nil && b.spec.Lease == nil:
 		p.Crash = leaves + " until Recover, which goes by the workers that are alive, " + makes
+	case b.spec.AtStart:
+		p.Crash = leaves + " until the program starts again; then Recover " + makes
 	case (b.spec.Transitions[queue.Recover] != nil || b.spec.ExpiredFails) && len(b.spec.Expired) > 0:
 		p.Crash = leaves + " until their claim expires; then Recover " + makes
 	default:
@@ -325,10 +327,14 @@ func (b *builder) causeText() string {
 func (b *builder) docSweep(s *Sweep, op string) {
 	switch op {
 	case "Recover":
-		s.Doc = []string{"Recover makes up to limit jobs of dead workers " + b.readyAgain() + ": " + b.whoIsDead() + "."}
+		whose := "of dead workers "
+		if s.AtStart {
+			whose = ""
+		}
+		s.Doc = []string{"Recover makes up to limit jobs " + whose + b.readyAgain() + ": " + b.whoIsDead() + "."}
 		switch {
 		case b.spec.ExpiredFails:
-			s.Doc[0] = "Recover lets up to limit jobs of dead workers fail, which are not run again: " + b.whoIsDead() + "."
+			s.Doc[0] = "Recover lets up to limit jobs " + whose + "fail, which are not run again: " + b.whoIsDead() + "."
 		case b.onlyGivesUp():
 			s.Doc[0] = "Recover lets up to limit jobs of dead workers fail: " + b.whoIsDead() + " and that have no tries left. Others are claimed again."
 		case len(s.Steps) > 1:
@@ -340,7 +346,12 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		if text := b.alsoDoes(queue.GiveUp); text != "" {
 			s.Doc[0] += " For rows that become failed it " + text + " in the same transaction."
 		}
-		s.Doc[0] += " It returns how many rows it changed. Any number of processes may call it; once per lease is often enough."
+		s.Doc[0] += " It returns how many rows it changed."
+		if s.AtStart {
+			s.Doc = append(s.Doc, b.atStartDoc())
+		} else {
+			s.Doc[0] += " Any number of processes may call it; once per lease is often enough."
+		}
 	case "Redrive":
 		s.Doc = []string{"Redrive makes up to limit failed jobs ready again, as if they had never been tried, and returns how many." + b.also(queue.Redrive)}
 	case "Purge":
@@ -390,9 +401,21 @@ func (b *builder) onlyGivesUp() bool {
 	return b.side == nil && b.spec.Transitions[queue.Recover] == nil
 }
 
+// atStartDoc says when Recover may be called that takes rows from whoever has them.
+func (b *builder) atStartDoc() string {
+	text := "It may be called only while no worker of any process runs, for it takes their jobs away as well: when the program starts, before its first Claim, until it returns less than limit."
+	if b.pkg.WorkLoop {
+		text += " Work does that."
+	}
+	return text
+}
+
 // whoIsDead says which rows Recover is for.
 func (b *builder) whoIsDead() string {
 	l := b.spec.Liveness
+	if b.spec.AtStart {
+		return "all that somebody has, which count as left by the program when it ended"
+	}
 	if l == nil {
 		return "rows whose claim has expired"
 	}
@@ -440,7 +463,11 @@ func (b *builder) buildDoc() {
 		fmt.Sprintf("Jobs are claimed by the strategy %s: %s.", p.Strategy, b.reason()),
 		b.guarantee())
 	if p.Start != nil {
-		p.Doc = append(p.Doc, "Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and a claim that runs out before Start is recovered like one that runs out after it.")
+		ends := "a claim that runs out before Start is recovered like one that runs out after it"
+		if b.spec.AtStart {
+			ends = "Recover takes it as it takes a running one"
+		}
+		p.Doc = append(p.Doc, "Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and "+ends+".")
 	}
 	if b.spec.Cycle != nil {
 		p.Doc = append(p.Doc, "A job never ends: Complete makes it ready again, due "+b.nextText()+". Who wants one to end deletes its row.")
@@ -692,6 +719,9 @@ func (b *builder) diagram() string {
 	}
 	if p.Recover != nil {
 		when := "its claim expired"
+		if b.spec.AtStart {
+			when = "the program starts"
+		}
 		if b.side != nil && b.spec.Liveness != nil {
 			when = "its worker is gone"
 		}

@@ -445,10 +445,14 @@ func (b *builder) seesOld() string {
 		return "are ready"
 	}
 	text := "are " + strings.Join(sees, " or ")
-	if !slices.Contains(sees, string(queue.Running)) && !slices.Contains(sees, string(queue.Claimed)) || len(b.spec.Expired) == 0 {
-		return text
+	runs := slices.Contains(sees, string(queue.Running)) || slices.Contains(sees, string(queue.Claimed))
+	switch {
+	case runs && b.spec.AtStart:
+		return text + ": Recover, when the program starts, takes them, whether the old program still works on them or not"
+	case runs && len(b.spec.Expired) > 0:
+		return text + b.expiresOld(r)
 	}
-	return text + b.expiresOld(r)
+	return text
 }
 
 // expiresOld tells when Recover or Claim takes rows of the old program for those of a

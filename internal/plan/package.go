@@ -506,6 +506,10 @@ type Sweep struct {
 	OlderThan bool
 	Given     []*Param // arguments of the user's
 	Alive     *Param   // the workers that are alive; nil: the table tells
+	// AtStart: it takes rows from whoever has them, so it is for the time before any job is
+	// claimed.
+	AtStart bool
+	Ready   bool // Recover makes a job ready whose first try is lost
 }
 
 // SweepStep is a statement over rows that nobody holds. With Lock it goes by the keys that

@@ -408,16 +408,20 @@ func (b *builder) buildSweeps() {
 	// are swept.
 	t, g := b.spec.Transitions[queue.Recover], b.spec.Transitions[queue.GiveUp]
 	if (t != nil || g != nil) && p.Strategy != "pop" && !p.Hold && b.hasRunning() {
-		p.Recover = &Sweep{}
+		a := b.spec.Attempts
+		p.Recover = &Sweep{AtStart: b.spec.AtStart, Ready: t != nil && b.spec.Recovered == "" && (g == nil || a.Max > 1 && a.MaxOf == nil)}
+		from, spent, when := b.heldState()+" with an expired claim", " and no tries left", ""
+		if b.spec.AtStart {
+			from, spent, when = b.heldState(), " with no tries left", ", when the program starts"
+		}
+		if b.spec.ExpiredFails {
+			spent = ""
+		}
 		if t != nil {
-			b.addSweep(p.Recover, t, b.spec.Expired, "recover", "Recover", b.heldState()+" with an expired claim to "+b.recovered())
+			b.addSweep(p.Recover, t, b.spec.Expired, "recover", "Recover", from+" to "+b.recovered()+when)
 		}
 		if g != nil {
-			spent := " and no tries left"
-			if b.spec.ExpiredFails {
-				spent = ""
-			}
-			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", b.heldState()+" with an expired claim"+spent+" to failed")
+			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", from+spent+" to failed"+when)
 		}
 		for _, step := range []*queue.Transition{t, g} {
 			if step != nil {
@@ -481,8 +485,9 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 
 // sweepHead says in a head comment how a sweep finds its rows.
 func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
+	all := b.spec.AtStart && (t.Name == queue.Recover || t.Name == queue.GiveUp) // that somebody has
 	switch w, ok := b.expiredIndex(); {
-	case len(more) == 0, t.Name == queue.Purge:
+	case len(more) == 0 && !all, t.Name == queue.Purge:
 	case ok:
 		return b.usesHead(w)
 	case b.takenLeads():

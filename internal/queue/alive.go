@@ -1,9 +1,12 @@
 package queue
 
 // This file reads how dead workers are told: by the table that the workers keep of
-// themselves, or by a list that the caller of Recover gives.
+// themselves, by a list that the caller of Recover gives, or by the start of the program
+// whose workers are all that there are.
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -59,6 +62,71 @@ func (b *binding) readAlive() {
 		b.spec.Expired = []Test{dead}
 	}
 	b.spec.Liveness = l
+}
+
+// readAtStart reads recover=start. Where something else tells already when a worker is gone,
+// it complains, and that counts.
+func (b *binding) readAtStart() {
+	if b.spec.Log != nil || b.movesAway() {
+		return // who reads the table in which jobs run sees to it
+	}
+	w, k := b.queue.word("recover"), &b.claims
+	if w == nil {
+		if w := b.queue.word("expired"); w != nil {
+			b.errorf(w.pos, "%s on qgen:queue goes with recover=start", w.pos.Text()).
+				WithHint("Say it at the column that tells when a claim has run out, such as qgen:lease length=5m %s.", w.pos.Text())
+		}
+		return
+	}
+	const (
+		keep  = "Keep one of them: recover=start where one process has all the workers, and else what tells of each of them that it is gone."
+		twice = "recover=start and %s both say which jobs have lost their worker"
+	)
+	alive := k.worker.annotationOf().word("alive")
+	timed := either(k.lease, k.heartbeat, k.claimed)
+	held := slices.IndexFunc([]*role{k.claimed, k.worker}, func(r *role) bool { return r.annotationOf().has("expired") })
+	switch s := b.spec.Side; {
+	case s != nil && s.Table != nil:
+		b.errorf(w.pos, "the claims of this queue are rows of %q, and recover=start is about rows of %q", s.Table.QualifiedName(), b.table.QualifiedName()).
+			WithHint("Leave it out, and say when a claim there has run out: lease: {column: …, length: 5m}, or claimed: {column: …, timeout: 30m}.")
+	case s != nil:
+		b.errorf(w.pos, "the claims of this queue are rows of a side table, and each has a lease there").
+			WithHint("Leave it out: Claim takes over what has run out. How long that takes is said by side_table: {lease: 5m}.")
+	case k.lease != nil, k.heartbeat != nil, k.timeout != nil, k.claimed.annotationOf().has("timeout"):
+		b.errorf(w.pos, twice, "column "+strconv.Quote(timed.column.Name)).WithHint(keep)
+	case b.config.Recover.IsSet():
+		b.errorf(w.pos, twice, "recover_if at "+b.config.Recover.Pos.String()).WithHint(keep)
+	case b.config.Workers != nil:
+		b.errorf(w.pos, twice, "workers at "+b.config.Workers.Pos.String()).WithHint(keep)
+	case alive != nil:
+		b.errorf(w.pos, twice, alive.pos.Text()+" at column "+strconv.Quote(k.worker.column.Name)).WithHint(keep)
+	case k.worker.annotationOf().has("mine"):
+		b.errorf(w.pos, "recover=start and mine=ready at column %q both bring back the jobs of a worker that starts anew", k.worker.column.Name).
+			WithHint("Keep one of them: mine=ready where each worker has a name of its own that lasts, recover=start where one process has all the workers.")
+	case held >= 0:
+		r := []*role{k.claimed, k.worker}[held]
+		said := r.word("expired")
+		b.errorf(said.pos, "the claim in column %q never runs out: with recover=start it ends with the program", r.column.Name).
+			WithHint("Leave it out here. What becomes of such jobs is said on qgen:queue, recover=start expired=recover or expired=fail.")
+		b.spec.AtStart = true
+	default:
+		b.spec.AtStart = true
+	}
+}
+
+// judgeAtStart complains where no row is left running that recover=start could be about.
+func (b *binding) judgeAtStart() {
+	if !b.spec.AtStart {
+		return
+	}
+	w := b.queue.word("recover")
+	switch {
+	case slices.Contains([]string{"hold", "pop", "partition", "lease_table"}, b.spec.Strategy):
+		b.errorf(w.pos, "strategy=%s leaves no row running when the program ends, so %s says nothing", b.spec.Strategy, w.pos.Text()).WithHint("Leave it out.")
+	case !b.runs():
+		b.errorf(w.pos, "%s needs a state in which jobs run, and no column tells one", w.pos.Text()).
+			WithHint("Say which rows run: qgen:status running=…, or mark a column with qgen:claimed or qgen:worker. Where the claim is a row lock, as with strategy=hold, it ends with the program, and nothing has to be said.")
+	}
 }
 
 // readSideWorkers reads the key workers where a table of the user's own says who holds a

@@ -192,6 +192,10 @@ func (b *binding) chooseExpiry() {
 			said, by = w, r
 		}
 	}
+	if b.readAtStart(); b.spec.AtStart {
+		k.expired = b.queue.word("expired")
+		return
+	}
 	expires := k.lease != nil || k.timeout != nil
 	toldBeside := b.config.Recover.IsSet() || k.worker != nil && (b.config.Workers != nil || k.worker.has("alive"))
 	switch {

@@ -92,6 +92,9 @@ func (s *Spec) String() string {
 	if s.Expired != nil {
 		fmt.Fprintf(&w, "  %-9s%s\n", "expired", conjunction(s.Expired))
 	}
+	if s.AtStart {
+		fmt.Fprintf(&w, "  %-9s%s\n", "expired", "whatever somebody has when the program starts")
+	}
 	w.WriteString("\ntransitions\n")
 	for _, name := range s.Steps() {
 		if t := s.Transitions[name]; t != nil {

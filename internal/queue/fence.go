@@ -147,7 +147,7 @@ func (b *binding) judge() {
 				WithHint(hint, s.Strategy, "Add a column for qgen:status, qgen:lease, qgen:worker or qgen:token")
 		}
 	}
-	if b.runs() && s.Expired == nil && !b.claims.byClaim && !b.movesAway() {
+	if b.runs() && s.Expired == nil && !s.AtStart && !b.claims.byClaim && !b.movesAway() {
 		b.note("nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover")
 	}
 	b.judgeRetry()

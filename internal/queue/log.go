@@ -93,7 +93,7 @@ func (b *binding) readLog() {
 
 // onlyAdded reports whether nothing but qgen:seq says what becomes of rows.
 func (b *binding) onlyAdded(seq *role) bool {
-	if seq == nil || b.config.Running != nil || b.spec.Strategy != "" || b.queue.has("done") || b.queue.has("failed") || b.config.Recover.IsSet() ||
+	if seq == nil || b.config.Running != nil || b.spec.Strategy != "" || b.queue.has("done") || b.queue.has("failed") || b.queue.has("recover") || b.config.Recover.IsSet() ||
 		b.config.DoneMove != nil || b.config.FailedMove != nil {
 		return false
 	}
@@ -136,6 +136,11 @@ func (b *binding) checkLog() {
 		if m.Move != nil {
 			b.errorf(m.Pos, "strategy=offset only reads rows, so none is %s and moved", m.name).
 				WithHint("Leave the move out. %s", removesPassed)
+		}
+	}
+	for _, name := range []string{"recover", "expired"} {
+		if w := b.queue.word(name); w != nil {
+			b.errorf(w.pos, "strategy=offset only reads rows, so %s says nothing", w.pos.Text()).WithHint("Leave it out.")
 		}
 	}
 	if text := b.config.Recover; text.IsSet() {

@@ -383,7 +383,7 @@ func (w *world) renew(r row) row {
 func (w *world) settle(r row) row {
 	t, s := w.t, w.s
 	ways := []string{"done", "retry", "release"}
-	if s.Expired != nil || s.Lease != nil && s.Lease.ByClaim {
+	if s.Expired != nil || s.AtStart || s.Lease != nil && s.Lease.ByClaim {
 		ways = append(ways, "crash", "crash")
 	}
 	way := rapid.SampledFrom(ways).Draw(t, "way")
@@ -561,6 +561,9 @@ func drawTable(t *rapid.T) string {
 		optional("result", "res text -- qgen:result clear=retry", "", "")
 	default:
 		head = "done=delete"
+	}
+	if until == "" && !strings.Contains(since, "timeout") && !slices.ContainsFunc(columns, func(c string) bool { return strings.Contains(c, "heartbeat") }) {
+		head += pick("recover", "", "", " recover=start", " recover=start expired=fail")
 	}
 	if !strings.Contains(status, "failed=") {
 		head += pick("failed", "", " failed=keep", " failed=delete")

@@ -42,6 +42,9 @@ type Spec struct {
 	// Expired tells a running row whose worker is gone; nil when nothing in the
 	// table can tell.
 	Expired []Test
+	// AtStart: whatever somebody has when the program starts is of a worker that is gone, and
+	// nothing is later on. Expired is nil then.
+	AtStart bool
 	// ExpiredFails: a job whose claim has run out fails, whatever tries it has left.
 	ExpiredFails bool
 	// Recovered is what Recover makes of a row where qgen:on says that it is not ready:
@@ -258,7 +261,7 @@ var TransitionNames = []TransitionName{Enqueue, Claim, Start, Finish, Retry, Rel
 type Transition struct {
 	Name TransitionName
 	// Tests of the state it leaves. Recover and giveup are for rows that satisfy
-	// Spec.Expired as well; where there are both they also test the limit of
+	// Spec.Expired as well, or with Spec.AtStart for all of them; where there are both they also test the limit of
 	// attempts, so that exactly one of them fits a row.
 	Tests  []Test
 	Writes []Write // in table order, each column once

@@ -18,6 +18,7 @@ func (b *binding) buildStates() {
 		b.spec.States[Running], b.spec.States[Ready] = &State{Name: Running}, &State{Name: Ready}
 		b.spec.Expired = b.runOut()
 		b.readRecoverIf()
+		b.judgeAtStart()
 		b.readAlive()
 		return
 	}
@@ -48,6 +49,7 @@ func (b *binding) buildStates() {
 	}
 	if !b.movesAway() {
 		b.readRecoverIf()
+		b.judgeAtStart()
 		b.readAlive()
 	}
 	for _, name := range StateNames {
@@ -326,6 +328,9 @@ func (b *binding) readRecoverIf() {
 	}
 	if sql, ok := b.expression(asLiteral(text), false); ok {
 		b.spec.Expired = []Test{{Op: Raw, SQL: sql}}
+	}
+	if b.config.Gen.Go.Worker.Value && !b.overRow(text.Value) {
+		b.note("warning: recover_if names no column of the row, so it holds for every row that runs or for none, and Work calls Recover every minute: it takes jobs away from its own handlers; recover=start on qgen:queue makes ready what ran when the program ended, once when it starts")
 	}
 }
 

@@ -104,11 +104,13 @@ func (b *binding) judgeRecovered() {
 	}
 	text := fmt.Sprintf("warning: Recover makes a job %s and not ready, since qgen:on recover writes column %q", b.spec.Recovered, b.drafts[Recover][i].column.Name)
 	if b.spec.Recovered == Failed {
-		at := "qgen:claimed"
-		if by := either(b.claims.lease, b.claims.claimed, b.claims.heartbeat, b.claims.worker); by != nil {
-			at = fmt.Sprintf("column %q", by.column.Name)
+		at := "at qgen:claimed"
+		if b.spec.AtStart {
+			at = "beside recover=start"
+		} else if by := either(b.claims.lease, b.claims.claimed, b.claims.heartbeat, b.claims.worker); by != nil {
+			at = fmt.Sprintf("at column %q", by.column.Name)
 		}
-		text += "; expired=fail at " + at + " says that a job fails whose claim has run out, and qgen:on giveup what else is written then"
+		text += "; expired=fail " + at + " says that a job fails whose claim has run out, and qgen:on giveup what else is written then"
 	}
 	b.note("%s", text)
 }
@@ -158,7 +160,7 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 	if b.runs() {
 		held = b.steady(Running)
 	}
-	resets := len(b.spec.Expired) > 0 && b.runs() && !k.byClaim
+	resets := (len(b.spec.Expired) > 0 || b.spec.AtStart) && b.runs() && !k.byClaim
 	switch name {
 	case Enqueue:
 		return nil, true
@@ -198,7 +200,7 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 // the claim was counted, and if the count alone does not tell a failed row.
 func (b *binding) givesUp() bool {
 	a := b.spec.Attempts
-	if !a.Limited() || !b.keepsFailed && !b.spec.FailedDeletes || !b.runs() || b.runOut() == nil && b.spec.Expired == nil {
+	if !a.Limited() || !b.keepsFailed && !b.spec.FailedDeletes || !b.runs() || b.runOut() == nil && b.spec.Expired == nil && !b.spec.AtStart {
 		return false
 	}
 	return !b.claims.byClaim || a.OnClaim && !b.failedByLimit

@@ -1,0 +1,354 @@
+-- Package mailsq uses the table mails as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Recover---------> ready, when the program starts
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is claimed or running and names the worker of its claim. A worker that comes late, after the job was recovered and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and Recover takes it as it takes a running one.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until the program starts again; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready and mails_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit, 2: worker Node
+WITH /* mailsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, state, tries, node
+    FROM   mails WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'N'
+    ORDER  BY id
+)
+UPDATE picked
+SET    state = 'C',
+       node = @p2
+OUTPUT inserted.id, inserted.tries, inserted.node;
+
+-- sql/start.sql
+-- start: claimed to running
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Node
+UPDATE /* mailsq.Start */ mails
+SET    state = 'A'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           node_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN mails WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  node = CONVERT(varchar(8000), node_held)
+AND    state = 'C';
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Node
+UPDATE /* mailsq.Complete */ mails
+SET    state = 'D'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           node_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN mails WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  node = CONVERT(varchar(8000), node_held)
+AND    state IN ('C', 'A');
+
+-- sql/retry.sql
+-- retry: claimed or running to ready, one try used
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Node
+UPDATE /* mailsq.Fail */ mails
+SET    state = 'N',
+       tries = tries + 1,
+       node = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           node_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN mails WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  node = CONVERT(varchar(8000), node_held)
+AND    state IN ('C', 'A');
+
+-- sql/fail.sql
+-- fail: claimed or running to failed
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Node
+UPDATE /* mailsq.Fail */ mails
+SET    state = 'F',
+       tries = tries + 1
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           node_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN mails WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  node = CONVERT(varchar(8000), node_held)
+AND    state IN ('C', 'A');
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Node
+UPDATE /* mailsq.Requeue */ mails
+SET    state = 'N',
+       node = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           node_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN mails WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  node = CONVERT(varchar(8000), node_held)
+AND    state IN ('C', 'A');
+
+-- sql/recover.sql
+-- recover: claimed or running to ready, when the program starts
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (id) WHERE state IN ('C', 'A')
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* mailsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, tries, node
+    FROM   mails WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state IN ('C', 'A')
+    AND    tries < 1
+)
+UPDATE picked
+SET    state = 'N',
+       tries = tries + 1,
+       node = NULL
+OUTPUT inserted.id;
+
+-- sql/recover_failed.sql
+-- recover_failed: claimed or running with no tries left to failed, when the program starts
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (id) WHERE state IN ('C', 'A')
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* mailsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, tries
+    FROM   mails WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state IN ('C', 'A')
+    AND    tries >= 1
+)
+UPDATE picked
+SET    state = 'F',
+       tries = tries + 1
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* mailsq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, tries, node
+    FROM   mails WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'F'
+)
+UPDATE picked
+SET    state = 'N',
+       tries = 0,
+       node = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* mailsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   mails WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'D'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* mailsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   mails WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'F'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* mailsq.Enqueue */ INTO mails
+OUTPUT inserted.id
+DEFAULT VALUES;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Stats */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'C' THEN 1 END) AS claimed,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       count(CASE WHEN state = 'F' THEN 1 END) AS failed
+FROM   mails;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */ TOP (@p1)
+       id, tries
+FROM   mails WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mailsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('state', 'char'),
+                  ('tries', 'int'),
+                  ('node', 'varchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'mails'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('mails')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('mails')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mailsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('mails_ready'),
+                  ('mails_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('mails')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX mails_ready ON mails (id)
+WHERE  state = 'N';
+
+-- serves Recover: rows that somebody has
+CREATE INDEX mails_expired ON mails (id)
+WHERE  state IN ('C', 'A');

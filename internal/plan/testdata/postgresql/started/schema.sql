@@ -1,0 +1,16 @@
+-- The workers are those of one program, which resets what ran when it ended.
+
+-- qgen:queue books done=delete recover=start
+CREATE TABLE books (
+    id   bigserial PRIMARY KEY,
+    busy boolean NOT NULL DEFAULT false -- qgen:status ready=false running=true
+);
+
+-- Such a try counts, and the last of them fails the job.
+-- qgen:queue mails recover=start
+CREATE TABLE mails (
+    id    bigserial PRIMARY KEY,
+    state char(1) DEFAULT 'N' NOT NULL, -- qgen:status ready=N claimed=C running=A done=D failed=F
+    tries int DEFAULT 0 NOT NULL,      -- qgen:attempts up on=retry max=2
+    node  text                            -- qgen:worker
+);

@@ -1,0 +1,263 @@
+-- Package commandsq uses the table commands as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Recover---------> failed, when the program starts
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the program starts again; then Recover lets them fail.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates commands_ready and commands_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: on giveup, column "state" gets 6 as qgen:on says, not 3 as qgen:status would
+-- note: on giveup, column "error" gets error as qgen:on says, not 'the claim ran out' as qgen:error would
+-- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 0
+-- arguments: 1: limit
+UPDATE /* commandsq.Claim */ commands
+SET    state = 1,
+       begun = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id IN (
+           SELECT id
+           FROM   commands
+           WHERE  state = 0
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, begun, error;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 0
+UPDATE /* commandsq.Claim */ commands
+SET    state = 1,
+       begun = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id = (
+           SELECT id
+           FROM   commands
+           WHERE  state = 0
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, begun, error;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Begun
+UPDATE /* commandsq.Complete */ commands
+SET    state = 2,
+       ended = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(begun = begun_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: error, 2: batch_all ID Begun
+UPDATE /* commandsq.Fail */ commands
+SET    state = 3,
+       ended = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       error = ?1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS begun_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(begun = begun_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Begun
+UPDATE /* commandsq.Requeue */ commands
+SET    state = 0,
+       begun = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(begun = begun_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/recover_failed.sql
+-- recover_failed: running to failed, when the program starts
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 1
+-- arguments: 1: limit
+UPDATE /* commandsq.Recover */ commands
+SET    state = 6,
+       ended = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id IN (
+           SELECT id
+           FROM   commands
+           WHERE  state = 1
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* commandsq.Redrive */ commands
+SET    state = 0,
+       begun = NULL,
+       ended = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   commands
+           WHERE  state IN (3, 6)
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* commandsq.Purge */ FROM commands
+WHERE  id IN (
+           SELECT id
+           FROM   commands
+           WHERE  state = 2
+           AND    ended <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* commandsq.Purge */ FROM commands
+WHERE  id IN (
+           SELECT id
+           FROM   commands
+           WHERE  state IN (3, 6)
+           AND    ended <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* commandsq.Enqueue */ INTO commands
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* commandsq.Stats */
+       count(*) FILTER (WHERE state = 0) AS ready,
+       count(*) FILTER (WHERE state = 1) AS running,
+       count(*) FILTER (WHERE state = 2) AS done,
+       count(*) FILTER (WHERE state IN (3, 6)) AS failed,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(begun) FILTER (WHERE state = 1)) / 1000.0) AS oldest_running,
+       avg(((ended - begun) / 1000.0)) FILTER (WHERE state = 2) AS mean_run
+FROM   commands;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 0
+-- arguments: 1: limit
+SELECT /* commandsq.Peek */
+       id, error
+FROM   commands
+WHERE  state = 0
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* commandsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* commandsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'INTEGER'),
+           ('begun', 'INTEGER'),
+           ('ended', 'INTEGER'),
+           ('error', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('commands') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* commandsq.Verify */ want (name) AS (
+    VALUES ('commands_ready'),
+           ('commands_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('commands'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX commands_ready ON commands (id)
+WHERE  state = 0;
+
+-- serves Recover: rows that somebody has
+CREATE INDEX commands_expired ON commands (id)
+WHERE  state = 1;
