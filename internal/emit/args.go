@@ -85,6 +85,8 @@ func (w *writer) arguments(s *plan.Statement, from source, op string, fail ...*c
 			args = append(args, code.Id("shard").Dot("Count"))
 		case plan.ArgLease:
 			args = append(args, code.Id("lease").Dot("Seconds").Call())
+		case plan.ArgTimeout:
+			args = append(args, code.Id("timeout").Dot("Seconds").Call())
 		case plan.ArgOlder:
 			args = append(args, code.Id("olderThan").Dot("Seconds").Call())
 		case plan.ArgDelay:

@@ -115,10 +115,20 @@ func (w *writer) narrowing() []variable {
 	if w.Claim.LeaseArg {
 		list = append(list, variable{"lease", code.Qual("time", "Duration")})
 	}
+	list = append(list, w.timeout(w.claimStatements()...)...)
 	if w.Claim.Accept != nil {
 		list = append(list, variable{"accept", acceptType()})
 	}
 	return list
+}
+
+// timeout is the argument by which the statements tell what has run out, nothing where they
+// do not ask.
+func (w *writer) timeout(statements ...*plan.Statement) []variable {
+	if !plan.AsksTimeout(statements...) {
+		return nil
+	}
+	return []variable{{"timeout", code.Qual("time", "Duration")}}
 }
 
 // acceptType is func(Job) bool.

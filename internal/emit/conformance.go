@@ -348,12 +348,21 @@ func (w *writer) conformanceClaim(f *code.File) {
 				if w.Claim.LeaseArg {
 					g.Add(code.Qual("time", "Minute"))
 				}
+				addAll(g, minutes(w.claimStatements()...))
 				if w.Claim.Accept != nil {
 					g.Add(code.Nil())
 				}
 				g.Id("limit")
 			})),
 		))
+}
+
+// minutes is the argument timeout of an operation, where that has one.
+func minutes(statements ...*plan.Statement) []*code.Statement {
+	if !plan.AsksTimeout(statements...) {
+		return nil
+	}
+	return []*code.Statement{code.Qual("time", "Minute")}
 }
 
 // paramSample is the argument for a parameter of Claim that suits the jobs of
@@ -405,7 +414,7 @@ func (w *writer) conformanceSuite(f *code.File) {
 			)
 			g.Id("db").Op(":=").Id("connectConformance").Call(code.Id("t"))
 			g.Id("c").Op(":=").Op("&").Id("conformance").Values(code.Id("db").Op(":").Id("db"), code.Id("q").Op(":").Add(w.newQueue(code.Id("db"))))
-			g.List(code.Id("s"), code.Err()).Op(":=").Add(suite("q", "Stats")).Call(background())
+			g.List(code.Id("s"), code.Err()).Op(":=").Add(suite("q", "Stats")).Call(append([]*code.Statement{background()}, minutes(w.Stats.Statement)...)...)
 			g.Add(fatal())
 			g.If(w.anyRow()).Block(
 				onT("Skip", code.Lit("the table "+strings.ReplaceAll(w.tableName(), "%", "%%")+" is not empty: the test touches no rows but its own")),
@@ -473,6 +482,7 @@ func (w *writer) purgeAfter(g *code.Group) {
 	if w.Purge.OlderThan {
 		args = append(args, code.Lit(0))
 	}
+	args = append(args, minutes(w.Purge.Statements()...)...)
 	args = append(args, code.Lit(10000))
 	g.Id("t").Dot("Cleanup").Call(code.Func().Params().Block(
 		code.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(suite("q", "Purge")).Call(args...), code.Err().Op("!=").Nil()).Block(

@@ -55,11 +55,15 @@ func (w *writer) statsFile() *code.File {
 func (w *writer) statsMethod(f *code.File) {
 	text := []*code.Statement{w.textOf(code.Id("q"), w.Stats.Statement)}
 	for _, a := range w.Stats.Statement.Args {
-		if a.Kind != plan.ArgWorker {
+		switch a.Kind {
+		case plan.ArgWorker:
+			text = append(text, code.Id("q").Dot("worker"))
+		case plan.ArgTimeout:
+			text = append(text, code.Id("timeout").Dot("Seconds").Call())
+		default:
 			w.fail("stats: the argument %q is not given", a.Kind)
 			return
 		}
-		text = append(text, code.Id("q").Dot("worker"))
 	}
 	if w.Stats.PerGroup {
 		decl(f, docOf(w.Stats.Doc, w.Stats.Statement),
@@ -71,7 +75,7 @@ func (w *writer) statsMethod(f *code.File) {
 		return
 	}
 	decl(f, docOf(w.Stats.Doc, w.Stats.Statement),
-		code.Func().Add(queueReceiver()).Id("Stats").Params(ctxParam()).Params(code.Id("s").Id("Stats"), code.Err().Error()).Block(
+		code.Func().Add(queueReceiver()).Id("Stats").Params(append([]*code.Statement{ctxParam()}, declared(w.timeout(w.Stats.Statement))...)...).Params(code.Id("s").Id("Stats"), code.Err().Error()).Block(
 			code.Var().Id("found").Index().Id("Stats"),
 			observe(code.Id("q"), code.Lit("stats"), code.Len(code.Id("found"))),
 			attempt(code.Id("q"), "retry", code.Lit("stats"), queryInto("found", "scanStats", text...)),

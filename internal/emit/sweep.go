@@ -40,6 +40,7 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 		params = append(params, code.Id("olderThan").Qual("time", "Duration"))
 	}
 	params = append(params, declared(w.given(s.Given))...)
+	params = append(params, declared(w.timeout(s.Statements()...))...)
 	params = append(params, code.Id("limit").Int())
 	doc := append(s.Doc[:len(s.Doc):len(s.Doc)], paramDoc(s.Given)...)
 	limited := w.MostTaken > 0 || w.sweepNamesRows(s)
@@ -169,6 +170,7 @@ func (w *writer) peekFile() *code.File {
 	if s.Has(plan.ArgShardIdx) || s.Has(plan.ArgShardCnt) {
 		params = append(params, code.Id("shard").Id("Shard"))
 	}
+	params = append(params, declared(w.timeout(s))...)
 	params = append(params, code.Id("limit").Int())
 	scan := "scanPeeked"
 	if sameFields(s.Rows, w.claimRows()) {

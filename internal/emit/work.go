@@ -55,12 +55,17 @@ func (w *writer) sweepsFirst() bool {
 // namesHeartbeat reports whether the caller must say how often claims are
 // renewed, because neither the table nor the call tells one length for all.
 func (w *writer) namesHeartbeat() bool {
-	return w.keepsLease() && !w.leaseArg() && (w.Lease == nil || w.Lease.Length == 0)
+	return w.keepsLease() && !w.leaseArg() && !w.timeoutArg() && (w.Lease == nil || w.Lease.Length == 0)
 }
 
 // leaseArg reports whether the caller says how long a claim is good.
 func (w *writer) leaseArg() bool {
 	return w.Claim.LeaseArg || w.Extend != nil && w.Extend.LeaseArg
+}
+
+// timeoutArg reports whether what Work calls has to be told when a claim has run out.
+func (w *writer) timeoutArg() bool {
+	return plan.AsksTimeout(w.claimStatements()...) || w.sweeps() && plan.AsksTimeout(w.Recover.Statements()...)
 }
 
 // workOption is a field of WorkOptions that is passed on to Claim.
@@ -75,6 +80,9 @@ func (w *writer) workOptions() []workOption {
 	var all []workOption
 	if w.Claim.Accept != nil {
 		own = append(own, "Accept")
+	}
+	if w.timeoutArg() {
+		own = append(own, "Timeout")
 	}
 	for _, p := range w.Claim.Params {
 		name := upperFirst(p.Name)
@@ -116,6 +124,13 @@ func (w *writer) workOptionsType(f *code.File) {
 			lease = "Lease is how long a claim is good; Work renews it three times within."
 		}
 		field(lease+" Zero means 5 minutes.", "Lease", duration)
+	}
+	if w.timeoutArg() {
+		timeout := "Timeout is the time after which a claim has run out, and with that the longest time that a handler may take."
+		if w.keepsLease() {
+			timeout = "Timeout is the time after which a claim has run out; Work renews its own three times within."
+		}
+		field(timeout+" Zero means 5 minutes. All workers have to say the same: the shortest takes jobs away from those who run them.", "Timeout", duration)
 	}
 	if w.namesHeartbeat() {
 		field("Heartbeat is how often claims are renewed: at least three times within the shortest lease that a row has. Zero means 10 seconds.", "Heartbeat", duration)
@@ -180,6 +195,9 @@ func (w *writer) withDefaultsMethod(f *code.File) {
 			}
 			if w.leaseArg() {
 				g.Add(unless("Lease", "<=", durationExpr(5*time.Minute)))
+			}
+			if w.timeoutArg() {
+				g.Add(unless("Timeout", "<=", durationExpr(5*time.Minute)))
 			}
 			if w.namesHeartbeat() {
 				g.Add(unless("Heartbeat", "<=", durationExpr(10*time.Second)))
@@ -271,6 +289,9 @@ func (w *writer) claimCall(on, limit *code.Statement) *code.Statement {
 		}
 		if w.Claim.LeaseArg {
 			g.Add(loop("opts", "Lease"))
+		}
+		if plan.AsksTimeout(w.claimStatements()...) {
+			g.Add(loop("opts", "Timeout"))
 		}
 		if w.Claim.Accept != nil {
 			g.Add(loop("opts", "Accept"))

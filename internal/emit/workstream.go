@@ -107,6 +107,8 @@ func (w *writer) streamWork(f *code.File) {
 		lease := durationExpr(w.workLease())
 		if w.leaseArg() {
 			lease = code.Id("opts").Dot("Lease")
+		} else if w.timeoutArg() {
+			lease = code.Id("opts").Dot("Timeout")
 		} else if w.namesHeartbeat() {
 			lease = code.Lit(3).Op("*").Id("opts").Dot("Heartbeat")
 		}
@@ -805,12 +807,17 @@ func (w *writer) streamForget(f *code.File) {
 
 // streamRecover emits recoverExpired.
 func (w *writer) streamRecover(f *code.File) {
+	args := []*code.Statement{code.Id("ctx")}
+	if plan.AsksTimeout(w.Recover.Statements()...) {
+		args = append(args, loop("opts", "Timeout"))
+	}
+	args = append(args, code.Id("recoverLimit"))
 	decl(f, []string{"recoverExpired calls Recover until Work ends."},
 		loopMethod("recoverExpired").Params().Block(
 			code.For(loop("claiming", "Err").Call().Op("==").Nil()).Block(
 				code.Var().Id("n").Int(),
 				patiently(
-					code.List(code.Id("n"), code.Err()).Op("=").Add(loop("q", "Recover")).Call(code.Id("ctx"), code.Id("recoverLimit")),
+					code.List(code.Id("n"), code.Err()).Op("=").Add(loop("q", "Recover")).Call(args...),
 					code.Return(code.Err()),
 				),
 				code.If(code.Err().Op("!=").Nil()).Block(

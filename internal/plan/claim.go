@@ -26,6 +26,14 @@ const mostAsked = 1000
 // asking are names that a claim uses itself which asks of jobs.
 var asking = map[string]bool{"accept": true, "ask": true, "asked": true, "mostAsked": true}
 
+// uses reports whether a claim uses the name itself where others do not.
+func (b *builder) uses(name string) bool {
+	return b.spec.Accept && asking[name] || name == queue.ArgTimeout && b.asksTimeout()
+}
+
+// asksTimeout reports whether callers say when a claim has run out.
+func (b *builder) asksTimeout() bool { return b.spec.Lease != nil && b.spec.Lease.TimeoutArg }
+
 // buildClaim plans Claim.
 func (b *builder) buildClaim() {
 	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil, LeaseArg: b.spec.Lease != nil && b.spec.Lease.LengthArg}
@@ -141,7 +149,7 @@ func (b *builder) comesInOrder(c *Claim) bool {
 // addWritten adds the arguments of the user's that a claim writes.
 func (b *builder) addWritten(params []*Param, t *queue.Transition) []*Param {
 	for _, p := range b.givens(t, false) {
-		for b.spec.Accept && asking[p.Name] || slices.ContainsFunc(params, func(have *Param) bool { return have.Name == p.Name }) {
+		for b.uses(p.Name) || slices.ContainsFunc(params, func(have *Param) bool { return have.Name == p.Name }) {
 			p.Name += "Value"
 		}
 		p.Write = true
@@ -283,7 +291,7 @@ func (b *builder) claimParams() []*Param {
 // narrowingName returns the Go name of an argument that narrows a claim.
 func (b *builder) narrowingName(name string) string {
 	name = parameter(unexported(name))
-	if b.spec.Accept && asking[name] {
+	if b.uses(name) {
 		name += "Value"
 	}
 	return name

@@ -56,6 +56,9 @@ func (b *builder) docClaim(c *Claim) {
 	if c.Accept != nil {
 		c.Doc = append(c.Doc, b.acceptDoc(c)...)
 	}
+	if b.asksTimeout() && b.spec.Lease.ByClaim {
+		c.Doc = append(c.Doc, timeoutDoc)
+	}
 	within := " in the same transaction"
 	if b.pkg.Strategy == "partition" {
 		within = " right behind"
@@ -70,6 +73,9 @@ func (b *builder) docClaim(c *Claim) {
 	}
 	c.Doc = append(c.Doc, b.pkg.Locks+" "+b.pkg.Crash+end)
 }
+
+// timeoutDoc says what the argument timeout is.
+const timeoutDoc = "timeout is the time after which a claim has run out unless it was extended. All callers have to say the same: the shortest takes jobs away from those who run them."
 
 // amongThem says in which order the jobs of a claim come which it cannot sort by all of the
 // order.
@@ -363,6 +369,9 @@ func (b *builder) docSweep(s *Sweep, op string) {
 			rows += " and ready ones whose time was over that long ago"
 		}
 		s.Doc = []string{"Purge deletes up to limit " + rows + " and returns how many." + b.also(queue.Purge) + " Call it in batches of some thousand until it returns less than limit."}
+	}
+	if AsksTimeout(s.Statements()...) {
+		s.Doc = append(s.Doc, timeoutDoc)
 	}
 	crash := whole
 	if len(s.Steps) > 1 {

@@ -685,6 +685,8 @@ func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 		}
 	case shift.Arg == queue.ArgLease:
 		amount = s.arg(Arg{Kind: ArgLease})
+	case shift.Arg == queue.ArgTimeout:
+		amount = s.arg(Arg{Kind: ArgTimeout})
 	case shift.Arg == queue.ArgOlder:
 		amount = s.arg(Arg{Kind: ArgOlder})
 	default:

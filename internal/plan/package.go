@@ -251,6 +251,7 @@ const (
 	ArgShardIdx ArgKind = "shard"     // shard.Index
 	ArgShardCnt ArgKind = "shards"    // shard.Count
 	ArgLease    ArgKind = "lease"     // seconds (float64), of an argument lease time.Duration
+	ArgTimeout  ArgKind = "timeout"   // seconds (float64), of an argument timeout time.Duration
 	ArgDelay    ArgKind = "delay"     // seconds (float64), of an argument or of the backoff
 	ArgError    ArgKind = "error"     // text of the cause, cut to Max characters
 	ArgLocal    ArgKind = "local"     // the variable Name
@@ -308,6 +309,12 @@ type Arg struct {
 // Has reports whether the statement has an argument of that kind.
 func (s *Statement) Has(kind ArgKind) bool {
 	return slices.ContainsFunc(s.Args, func(a Arg) bool { return a.Kind == kind })
+}
+
+// AsksTimeout reports whether one of the statements compares how old a claim is with what the
+// caller says: the operation takes timeout time.Duration.
+func AsksTimeout(statements ...*Statement) bool {
+	return slices.ContainsFunc(statements, func(s *Statement) bool { return s.Has(ArgTimeout) })
 }
 
 // IsList reports whether the argument is a list that is written into the text.

@@ -42,7 +42,7 @@ func (s *scope) store(st *Statement, template string, v values) {
 // argumentNames are the names of arguments that have none of their own.
 var argumentNames = map[ArgKind]string{
 	ArgLimit: "limit", ArgLow: "low", ArgToken: "token", ArgWorker: "worker", ArgShardIdx: "shard", ArgShardCnt: "shards",
-	ArgLease: "leaseSeconds", ArgDelay: "delaySeconds", ArgOlder: "olderSeconds", ArgError: "error",
+	ArgLease: "leaseSeconds", ArgTimeout: "timeoutSeconds", ArgDelay: "delaySeconds", ArgOlder: "olderSeconds", ArgError: "error",
 	ArgBatchAll: "jobs", ArgNewAll: "jobs", ArgHeldAll: "held",
 }
 
@@ -77,7 +77,7 @@ func (s *scope) parameterType(a Arg) string {
 		field = a.Param.Field
 	}
 	switch {
-	case a.Kind == ArgLease || a.Kind == ArgDelay || a.Kind == ArgOlder:
+	case a.Kind == ArgLease || a.Kind == ArgTimeout || a.Kind == ArgDelay || a.Kind == ArgOlder:
 		return form("seconds")
 	case a.Kind == ArgLimit || a.Kind == ArgShardIdx || a.Kind == ArgShardCnt:
 		return form("count")

@@ -246,6 +246,9 @@ func (b *builder) takesGiven(name queue.TransitionName) bool {
 func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
 	var params []*Param
 	add := func(p *Param, name string) {
+		if p.Name == queue.ArgTimeout && b.asksTimeout() {
+			p.Name += "Value"
+		}
 		if perJob { // others take the same argument for all jobs
 			of := *p
 			of.Member = exported(name)
@@ -779,6 +782,9 @@ func (b *builder) buildStats() {
 		"Stats counts rows by state and measures waits, as far as " + columns + " tell. It reads " + all + ": call it for dashboards, not in loops.",
 		reads,
 	}
+	if AsksTimeout(st.Statement) {
+		st.Doc = append(st.Doc, timeoutDoc)
+	}
 	b.pkg.Stats = st
 }
 
@@ -903,6 +909,9 @@ func (b *builder) buildPeek() {
 	if b.rowToken == nil {
 		b.pkg.Peek.Payload = b.pkg.Payload != nil
 		b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, b.payloadDoc("")...)
+	}
+	if AsksTimeout(b.pkg.Peek.Statement) {
+		b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, timeoutDoc)
 	}
 	b.pkg.Peek.Doc = append(b.pkg.Peek.Doc, reads)
 }

@@ -93,11 +93,11 @@ func (b *binding) readClaims() {
 func (b *binding) readLengths() {
 	k := &b.claims
 	if k.lease != nil {
-		k.length = b.length(k.lease, "length", true)
+		k.length = b.length(k.lease, "length", ArgLease)
 		switch {
 		case k.length != nil || k.lease.has("length"):
 		case k.lease.verb == "visible":
-			k.length = &distance{arg: true}
+			k.length = &distance{arg: ArgLease}
 			b.note("no length= is said at column %q, so whoever claims says for how long", k.lease.column.Name)
 		default:
 			b.errorf(k.lease.pos, "the lease in column %q has no length", k.lease.column.Name).
@@ -105,16 +105,29 @@ func (b *binding) readLengths() {
 		}
 	}
 	if k.claimed != nil {
-		k.timeout = b.length(k.claimed, "timeout", false)
+		k.timeout = b.length(k.claimed, "timeout", ArgTimeout)
 		if w := k.claimed.word("timeout"); w != nil && k.lease != nil {
 			b.errorf(w.pos, "columns %q and %q both say when a claim runs out", k.lease.column.Name, k.claimed.column.Name).
 				WithHint("Leave timeout= out: column %q then tells when a row was claimed, and the lease when the claim ends.", k.claimed.column.Name)
 		}
 	}
-	if k.heartbeat == nil {
-		return
+	if k.heartbeat != nil {
+		b.readBeat()
 	}
-	beat := b.length(k.heartbeat, "timeout", false)
+	switch d := k.timeout; {
+	case d == nil || d.arg == "":
+	case k.lease != nil:
+		b.errorf(d.pos, "column %q says until when a claim is good, and timeout=arg lets whoever asks say it", k.lease.column.Name).
+			WithHint("Leave timeout= out, with a length at column %q that is no arg; or leave qgen:%s out.", k.lease.column.Name, k.lease.verb)
+	default:
+		b.note("no column says when a claim in column %q has run out, but whoever asks (timeout=arg): all have to say the same, for the shortest takes jobs away from those who run them", either(k.heartbeat, k.claimed).column.Name)
+	}
+}
+
+// readBeat reads after how long without a heartbeat a worker is gone.
+func (b *binding) readBeat() {
+	k := &b.claims
+	beat := b.length(k.heartbeat, "timeout", ArgTimeout)
 	switch w := k.heartbeat.word("timeout"); {
 	case w != nil && k.timeout != nil:
 		b.errorf(w.pos, "columns %q and %q both say when a claim runs out", k.claimed.column.Name, k.heartbeat.column.Name).
@@ -122,7 +135,7 @@ func (b *binding) readLengths() {
 	case beat != nil:
 		k.timeout = beat
 	case w != nil, k.timeout != nil:
-	case k.length != nil && !k.length.arg:
+	case k.length != nil && k.length.arg == "":
 		k.timeout = k.length
 	case k.claimed != nil && k.claimed.has("timeout"): // reported
 	default:
@@ -448,12 +461,12 @@ func (b *binding) setClaims() {
 	}
 	switch {
 	case k.lease != nil && k.length != nil:
-		s.Lease = &Lease{Column: k.lease.column, Length: k.length.fixed, LengthOf: k.length.column, LengthArg: k.length.arg, Unit: k.length.unit, ByClaim: k.byClaim}
+		s.Lease = &Lease{Column: k.lease.column, Length: k.length.fixed, LengthOf: k.length.column, LengthArg: k.length.arg != "", Unit: k.length.unit, ByClaim: k.byClaim}
 		if k.visible {
 			s.Due = k.lease.column
 		}
 	case k.timeout != nil:
-		s.Lease = &Lease{Column: either(k.claimed, k.heartbeat).column, FromStart: true, Length: k.timeout.fixed, LengthOf: k.timeout.column, Unit: k.timeout.unit, ByClaim: k.byClaim}
+		s.Lease = &Lease{Column: either(k.claimed, k.heartbeat).column, FromStart: true, Length: k.timeout.fixed, LengthOf: k.timeout.column, TimeoutArg: k.timeout.arg != "", Unit: k.timeout.unit, ByClaim: k.byClaim}
 	}
 	if s.Lease != nil && k.heartbeat != nil {
 		s.Lease.Heartbeat = k.heartbeat.column

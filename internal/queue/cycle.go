@@ -91,7 +91,7 @@ func (b *binding) readCycle() {
 func (b *binding) period(w, unit *word) *Shift {
 	l := w.values[0]
 	if l.quote != sql {
-		d := b.length(&role{annotation: b.queue}, "cycle", false)
+		d := b.length(&role{annotation: b.queue}, "cycle", "")
 		if d == nil {
 			return nil
 		}

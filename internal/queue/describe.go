@@ -185,6 +185,8 @@ func (l *Lease) text() string {
 	switch {
 	case l.LengthArg:
 		b.WriteString(", length by argument")
+	case l.TimeoutArg:
+		b.WriteString(", timeout by argument")
 	case l.LengthOf != nil:
 		b.WriteString(", length " + span(&Shift{Column: l.LengthOf, Unit: l.Unit}))
 	default:

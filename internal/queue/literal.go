@@ -157,17 +157,13 @@ type distance struct {
 	fixed  time.Duration
 	column *schema.Column
 	unit   time.Duration // of column; 0: it holds intervals
-	arg    bool          // the caller says it
+	arg    string        // ArgLease or ArgTimeout: the caller says it
 	pos    source.Pos    // of fixed
 }
 
 // shift returns the distance before or after now.
 func (d *distance) shift(minus bool) *Shift {
-	s := &Shift{Minus: minus, Fixed: d.fixed, Column: d.column, Unit: d.unit}
-	if d.arg {
-		s.Arg = ArgLease
-	}
-	return s
+	return &Shift{Minus: minus, Fixed: d.fixed, Column: d.column, Unit: d.unit, Arg: d.arg}
 }
 
 var units = map[string]time.Duration{
@@ -198,9 +194,10 @@ func parseDuration(text string) (time.Duration, bool) {
 	return total, true
 }
 
-// length reads a length of time: a duration, a column, or arg where the caller
-// may say it. It returns nil when the word is absent or after a complaint.
-func (b *binding) length(r *role, word string, arg bool) *distance {
+// length reads a length of time: a duration, a column, or the word arg where the caller
+// may say it, as the argument of that name. It returns nil when the word is absent or after a
+// complaint.
+func (b *binding) length(r *role, word, arg string) *distance {
 	w, unit := r.word(word), r.word("unit")
 	if w == nil {
 		return nil
@@ -208,12 +205,11 @@ func (b *binding) length(r *role, word string, arg bool) *distance {
 	l := w.values[0]
 	d, ok := parseDuration(l.text)
 	switch {
-	case l.quote == bare && l.text == "arg" && arg:
-		return &distance{arg: true}
-	case l.quote == bare && l.text == "arg" && word == "timeout" && columnOf(b.table, l.text, b.fold) == nil:
-		b.errorf(l.pos, "nobody says timeout=arg when Recover compares the time of the claim with it").
-			WithHint("Write a duration such as 30m, or a column that holds a number. A length that Claim is told needs a column for the end of the claim: qgen:lease length=arg.")
+	case l.quote == bare && l.text == "arg" && arg != "" && unit != nil:
+		b.errorf(unit.pos, "the caller says %s as a time.Duration, which has its unit already", w.pos.Text()).WithHint("unit= is for a column that holds a number. Leave it out.")
 		return nil
+	case l.quote == bare && l.text == "arg" && arg != "":
+		return &distance{arg: arg, pos: l.pos}
 	case ok && d <= 0:
 		b.errorf(l.pos, "%s is no time at all", l.text).WithHint("Write a duration above 0, for example %s=5m.", word)
 		return nil

@@ -83,7 +83,7 @@ func (w *world) shift(r row, s *Shift) int64 {
 		n = r[s.Column].(int64) * int64(s.Unit/time.Second)
 	case s.Arg == ArgDelay:
 		n = w.delay
-	case s.Arg == ArgLease:
+	case s.Arg == ArgLease, s.Arg == ArgTimeout:
 		n = leaseSeconds
 	default:
 		n = int64(s.Fixed / time.Second)
@@ -515,6 +515,8 @@ func drawTable(t *rapid.T) string {
 		since = optional("since", since,
 			"since timestamptz -- qgen:claimed timeout=60s",
 			"since timestamptz -- qgen:claimed timeout=60s expired=recover",
+			"since timestamptz -- qgen:claimed timeout=arg",
+			"since timestamptz -- qgen:claimed timeout=arg expired=recover",
 			"since timestamptz -- qgen:claimed timeout=secs unit=s expired=claim")
 	} else {
 		since = optional("since", since)
@@ -523,7 +525,7 @@ func drawTable(t *rapid.T) string {
 	case strings.Contains(since, "timeout"), strings.Contains(until, "length=60s"):
 		optional("beat", "beat timestamptz -- qgen:heartbeat", "", "")
 	case until+since != "":
-		optional("beat", "beat timestamptz -- qgen:heartbeat timeout=60s", "", "")
+		optional("beat", "beat timestamptz -- qgen:heartbeat timeout=60s", "beat timestamptz -- qgen:heartbeat timeout=arg", "", "")
 	}
 	if !strings.Contains(until, "visible") && !strings.Contains(until, "due") {
 		optional("due", "due timestamptz -- qgen:due", "due timestamptz NOT NULL -- qgen:due", "due timestamptz -- qgen:due add=1m", "due timestamptz -- qgen:due add=1m; on claim set now", "", "")

@@ -93,7 +93,7 @@ func (b *binding) isLasting(condition string) bool {
 func (b *binding) isDue(r *role) []Test {
 	c := r.column
 	present := Value{Kind: Now}
-	if add := b.length(r, "add", false); add != nil {
+	if add := b.length(r, "add", ""); add != nil {
 		present.Shift = add.shift(true)
 		b.claims.wait = add
 	}

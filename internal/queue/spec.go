@@ -342,7 +342,9 @@ const (
 	ArgError  = "error"  // text of the cause given to Fail
 	ArgResult = "result" // given to Complete
 	ArgLease  = "lease"  // for how long the claim is good
-	ArgOlder  = "older"  // Purge's least age
+	// ArgTimeout is after which time a claim has run out. Tests take it.
+	ArgTimeout = "timeout"
+	ArgOlder   = "older" // Purge's least age
 )
 
 // Value is the right-hand side of a test or a write.
@@ -478,8 +480,10 @@ type Lease struct {
 	Length    time.Duration
 	LengthOf  *schema.Column // the row's own length, in Unit; intervals where that is 0
 	LengthArg bool           // the caller says it at each claim
-	Unit      time.Duration
-	Heartbeat *schema.Column // expiry is measured on it when there is one
+	// TimeoutArg: whoever asks whether a claim has run out says it.
+	TimeoutArg bool
+	Unit       time.Duration
+	Heartbeat  *schema.Column // expiry is measured on it when there is one
 	// ByClaim: an expired row counts as ready; otherwise Recover resets it.
 	ByClaim bool
 }

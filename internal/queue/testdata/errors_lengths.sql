@@ -13,3 +13,16 @@ CREATE TABLE told (
   since timestamptz,   -- qgen:claimed timeout=arg
   beat  timestamptz    -- qgen:heartbeat timeout=arg
 );
+-- qgen:queue
+CREATE TABLE leased (
+  id    bigint PRIMARY KEY,
+  s     text NOT NULL,       -- qgen:status ready=N running=A done=D
+  till  timestamptz,         -- qgen:lease length=arg
+  beat  timestamptz          -- qgen:heartbeat timeout=arg
+);
+-- qgen:queue
+CREATE TABLE counted (
+  id    bigint PRIMARY KEY,
+  s     text NOT NULL,       -- qgen:status ready=N running=A done=D
+  since timestamptz          -- qgen:claimed timeout=arg unit=s
+);

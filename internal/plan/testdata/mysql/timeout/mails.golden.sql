@@ -1,0 +1,404 @@
+-- Package mailsq uses the table mails as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready and mails_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: no column says when a claim in column "beat" has run out, but whoever asks (timeout=arg): all have to say the same, for the shortest takes jobs away from those who run them
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* mailsq.Claim */
+       id
+FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* mailsq.Claim */ mails FORCE INDEX (PRIMARY)
+SET    state = 'A',
+       begun = UNIX_TIMESTAMP(),
+       beat = UNIX_TIMESTAMP(),
+       tries = tries + 1
+WHERE  (id IN (?));
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* mailsq.Claim */
+       id, begun, tries
+FROM   mails FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: tries, begun as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+SELECT /* mailsq.Complete */
+       id
+FROM   mails FORCE INDEX (PRIMARY)
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries, begun as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+UPDATE /* mailsq.Complete */ mails FORCE INDEX (PRIMARY)
+SET    state = 'D'
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: tries, begun as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+SELECT /* mailsq.Fail */
+       id
+FROM   mails FORCE INDEX (PRIMARY)
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries, begun as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+UPDATE /* mailsq.Fail */ mails FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       begun = NULL
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: tries, begun as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+SELECT /* mailsq.Fail */
+       id
+FROM   mails FORCE INDEX (PRIMARY)
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries, begun as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+UPDATE /* mailsq.Fail */ mails FORCE INDEX (PRIMARY)
+SET    state = 'F'
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: tries, begun as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+SELECT /* mailsq.Requeue */
+       id
+FROM   mails FORCE INDEX (PRIMARY)
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries, begun as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+UPDATE /* mailsq.Requeue */ mails FORCE INDEX (PRIMARY)
+SET    state = 'N',
+       begun = NULL,
+       tries = tries - 1
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A';
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: tries, begun as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+SELECT /* mailsq.Extend */
+       id
+FROM   mails FORCE INDEX (PRIMARY)
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A'
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries, begun as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries Begun
+UPDATE /* mailsq.Extend */ mails FORCE INDEX (PRIMARY)
+SET    beat = UNIX_TIMESTAMP()
+WHERE  ((id, tries, begun) IN ((?, ?, ?)))
+AND    state = 'A';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (beat, state)
+-- isolation: read committed
+-- arguments: 1: timeout, 2: limit
+UPDATE /* mailsq.Recover */ (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'A'
+           AND    tries < 2
+           AND    beat <= FLOOR(UNIX_TIMESTAMP() - ?)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN mails ON mails.id = picked.id
+SET    state = 'N',
+       begun = NULL;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (beat, state)
+-- isolation: read committed
+-- arguments: 1: timeout, 2: limit
+UPDATE /* mailsq.Recover */ (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'A'
+           AND    tries >= 2
+           AND    beat <= FLOOR(UNIX_TIMESTAMP() - ?)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN mails ON mails.id = picked.id
+SET    state = 'F';
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* mailsq.Redrive */ (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'F'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN mails ON mails.id = picked.id
+SET    state = 'N',
+       begun = NULL,
+       tries = 0;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* mailsq.Purge */ mails
+FROM   (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'D'
+           AND    begun <= FLOOR(UNIX_TIMESTAMP() - ?)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN mails ON mails.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* mailsq.Purge */ mails
+FROM   (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'F'
+           AND    begun <= FLOOR(UNIX_TIMESTAMP() - ?)
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN mails ON mails.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* mailsq.Enqueue */ INTO mails
+       ()
+VALUES ();
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: timeout
+SELECT /* mailsq.Stats */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'D' THEN 1 END) AS done,
+       count(CASE WHEN state = 'F' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'A' AND beat <= FLOOR(UNIX_TIMESTAMP() - ?) THEN 1 END) AS expired,
+       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'A' THEN begun END) AS SIGNED) AS oldest_running
+FROM   mails;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */
+       id, tries
+FROM   mails IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'N'
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mailsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'state', 'char' UNION ALL
+           SELECT 'begun', 'bigint' UNION ALL
+           SELECT 'beat', 'bigint' UNION ALL
+           SELECT 'tries', 'int'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'mails'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* mailsq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'mails'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mailsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'mails_ready' AS name UNION ALL
+           SELECT 'mails_expired'
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'mails'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE mails ADD INDEX mails_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
+
+-- serves Recover: claims that ran out
+ALTER TABLE mails ADD INDEX mails_expired (beat, state), ALGORITHM=INPLACE, LOCK=NONE;

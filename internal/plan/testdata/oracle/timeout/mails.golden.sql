@@ -1,0 +1,369 @@
+-- Package mailsq uses the table MAILS as a queue of jobs on Oracle 19 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates MAILS_READY and MAILS_EXPIRED.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    Oracle 19 cannot return the rows of an UPDATE
+-- * block        a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: block comes first
+--   advisory     Oracle has no locks on numbers
+--   guarded      not needed: block comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: no column says when a claim in column "BEAT" has run out, but whoever asks (timeout=arg): all have to say the same, for the shortest takes jobs away from those who run them
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "ID"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (STATE, ID)
+-- arguments: 1: limit, 2: cursor
+DECLARE /* mailsq.Claim */
+    CURSOR candidate IS
+        SELECT /*+ INDEX(MAILS MAILS_READY) */ ROWIDTOCHAR(ROWID)
+        FROM   MAILS
+        WHERE  STATE = 'N'
+        ORDER  BY ID
+        FOR    UPDATE SKIP LOCKED;
+    picked SYS.ODCIVARCHAR2LIST;
+BEGIN
+    OPEN candidate;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :1;
+    CLOSE candidate;
+    FORALL i IN 1 .. picked.COUNT
+        UPDATE MAILS
+        SET    STATE = 'A',
+               BEGUN = FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5),
+               BEAT = FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5),
+               TRIES = TRIES + 1
+        WHERE  ROWID = CHARTOROWID(picked(i));
+    OPEN :2 FOR
+        SELECT ID, BEGUN, TRIES
+        FROM   MAILS
+        WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
+END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: TRIES, BEGUN as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: batch Begun, 4: counts
+DECLARE /* mailsq.Complete */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    BEGUN_HELD DBMS_SQL.NUMBER_TABLE := :3;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    STATE = 'D'
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    BEGUN = BEGUN_HELD(i)
+        AND    STATE = 'A';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: TRIES, BEGUN as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: batch Begun, 4: counts
+DECLARE /* mailsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    BEGUN_HELD DBMS_SQL.NUMBER_TABLE := :3;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    STATE = 'N',
+               BEGUN = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    BEGUN = BEGUN_HELD(i)
+        AND    STATE = 'A';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: TRIES, BEGUN as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: batch Begun, 4: counts
+DECLARE /* mailsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    BEGUN_HELD DBMS_SQL.NUMBER_TABLE := :3;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    STATE = 'F'
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    BEGUN = BEGUN_HELD(i)
+        AND    STATE = 'A';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: TRIES, BEGUN as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: batch Begun, 4: counts
+DECLARE /* mailsq.Requeue */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    BEGUN_HELD DBMS_SQL.NUMBER_TABLE := :3;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    STATE = 'N',
+               BEGUN = NULL,
+               TRIES = TRIES - 1
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    BEGUN = BEGUN_HELD(i)
+        AND    STATE = 'A';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: TRIES, BEGUN as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: batch Begun, 4: counts
+DECLARE /* mailsq.Extend */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    BEGUN_HELD DBMS_SQL.NUMBER_TABLE := :3;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    BEAT = FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5)
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    BEGUN = BEGUN_HELD(i)
+        AND    STATE = 'A';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (BEAT, STATE)
+-- arguments: 1: timeout, 2: limit, 3: timeout
+UPDATE /* mailsq.Recover */ MAILS
+SET    STATE = 'N',
+       BEGUN = NULL
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 'A'
+           AND    TRIES < 2
+           AND    BEAT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :1)
+           AND    ROWNUM <= :2)
+AND    STATE = 'A'
+AND    TRIES < 2
+AND    BEAT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :3);
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (BEAT, STATE)
+-- arguments: 1: timeout, 2: limit, 3: timeout
+UPDATE /* mailsq.Recover */ MAILS
+SET    STATE = 'F'
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 'A'
+           AND    TRIES >= 2
+           AND    BEAT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :1)
+           AND    ROWNUM <= :2)
+AND    STATE = 'A'
+AND    TRIES >= 2
+AND    BEAT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :3);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* mailsq.Redrive */ MAILS
+SET    STATE = 'N',
+       BEGUN = NULL,
+       TRIES = 0
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 'F'
+           AND    ROWNUM <= :1)
+AND    STATE = 'F';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit, 3: older
+DELETE /* mailsq.Purge */ FROM MAILS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 'D'
+           AND    BEGUN <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :1)
+           AND    ROWNUM <= :2)
+AND    STATE = 'D'
+AND    BEGUN <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :3);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit, 3: older
+DELETE /* mailsq.Purge */ FROM MAILS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 'F'
+           AND    BEGUN <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :1)
+           AND    ROWNUM <= :2)
+AND    STATE = 'F'
+AND    BEGUN <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :3);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new_key
+INSERT /* mailsq.Enqueue */ INTO MAILS
+       (ID)
+VALUES (DEFAULT)
+/* the new key */ RETURNING ID INTO :1;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: timeout
+SELECT /* mailsq.Stats */
+       count(CASE WHEN STATE = 'N' THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'A' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'D' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'F' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 'A' AND BEAT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5 - :1) THEN 1 END) AS EXPIRED,
+       FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - min(CASE WHEN STATE = 'A' THEN BEGUN END) AS OLDEST_RUNNING
+FROM   MAILS;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (STATE, ID)
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */
+       *
+FROM   (
+           SELECT ID, TRIES
+           FROM   MAILS
+           WHERE  STATE = 'N'
+           ORDER  BY ID
+       )
+WHERE  ROWNUM <= :1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the server is Oracle ' || have.version || ', the package needs 19'
+FROM   PRODUCT_COMPONENT_VERSION have
+WHERE  have.product LIKE 'Oracle%'
+AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 2)) < 1900;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mailsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'STATE', 'char' FROM DUAL UNION ALL
+           SELECT 'BEGUN', 'number' FROM DUAL UNION ALL
+           SELECT 'BEAT', 'number' FROM DUAL UNION ALL
+           SELECT 'TRIES', 'number' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'MAILS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mailsq.Verify */
+       'index ' || want.name || ' is missing'
+FROM   (
+           SELECT 'MAILS_READY' AS name FROM DUAL UNION ALL
+           SELECT 'MAILS_EXPIRED' FROM DUAL
+       ) want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   ALL_INDEXES have
+           WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+           AND    have.table_name = 'MAILS'
+           AND    have.index_name = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX MAILS_READY ON MAILS (STATE, ID) ONLINE;
+
+-- serves Recover: claims that ran out
+CREATE INDEX MAILS_EXPIRED ON MAILS (BEAT, STATE) ONLINE;

@@ -1,0 +1,331 @@
+-- Package mailsq uses the table mails as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready and mails_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: no column says when a claim in column "beat" has run out, but whoever asks (timeout=arg): all have to say the same, for the shortest takes jobs away from those who run them
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+UPDATE /* mailsq.Claim */ mails
+SET    state = 'A',
+       begun = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       beat = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       tries = tries + 1
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'N'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, begun, tries;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+UPDATE /* mailsq.Claim */ mails
+SET    state = 'A',
+       begun = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       beat = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       tries = tries + 1
+WHERE  id = (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'N'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, begun, tries;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries, begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries Begun
+UPDATE /* mailsq.Complete */ mails
+SET    state = 'D'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held,
+                  json_extract(value, '$[2]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    begun = begun_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries, begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries Begun
+UPDATE /* mailsq.Fail */ mails
+SET    state = 'N',
+       begun = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held,
+                  json_extract(value, '$[2]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    begun = begun_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries, begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries Begun
+UPDATE /* mailsq.Fail */ mails
+SET    state = 'F'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held,
+                  json_extract(value, '$[2]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    begun = begun_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries, begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries Begun
+UPDATE /* mailsq.Requeue */ mails
+SET    state = 'N',
+       begun = NULL,
+       tries = tries - 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held,
+                  json_extract(value, '$[2]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    begun = begun_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries, begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries Begun
+UPDATE /* mailsq.Extend */ mails
+SET    beat = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held,
+                  json_extract(value, '$[2]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    begun = begun_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (beat) WHERE state = 'A'
+-- arguments: 1: timeout, 2: limit
+UPDATE /* mailsq.Recover */ mails
+SET    state = 'N',
+       begun = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'A'
+           AND    tries < 2
+           AND    beat <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the database for writing, while the statement runs
+-- index: (beat) WHERE state = 'A'
+-- arguments: 1: timeout, 2: limit
+UPDATE /* mailsq.Recover */ mails
+SET    state = 'F'
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'A'
+           AND    tries >= 2
+           AND    beat <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* mailsq.Redrive */ mails
+SET    state = 'N',
+       begun = NULL,
+       tries = 0
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'F'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* mailsq.Purge */ FROM mails
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'D'
+           AND    begun <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* mailsq.Purge */ FROM mails
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'F'
+           AND    begun <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* mailsq.Enqueue */ INTO mails
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: timeout
+SELECT /* mailsq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'F') AS failed,
+       count(*) FILTER (WHERE state = 'A' AND beat <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)) AS expired,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(begun) FILTER (WHERE state = 'A')) / 1000.0) AS oldest_running
+FROM   mails;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */
+       id, tries
+FROM   mails
+WHERE  state = 'N'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* mailsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('begun', 'INTEGER'),
+           ('beat', 'INTEGER'),
+           ('tries', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('mails') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* mailsq.Verify */ want (name) AS (
+    VALUES ('mails_ready'),
+           ('mails_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('mails'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX mails_ready ON mails (id)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX mails_expired ON mails (beat)
+WHERE  state = 'A';

@@ -1,0 +1,253 @@
+-- Package notesq uses the table notes as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates notes_ready and notes_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: no column says when a claim in column "begun" has run out, but whoever asks (timeout=arg): all have to say the same, for the shortest takes jobs away from those who run them
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+UPDATE /* notesq.Claim */ notes
+SET    state = 'A',
+       begun = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id IN (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'N'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, begun;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+UPDATE /* notesq.Claim */ notes
+SET    state = 'A',
+       begun = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id = (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'N'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, begun;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Begun
+UPDATE /* notesq.Complete */ notes
+SET    state = 'D'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(begun = begun_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Begun
+UPDATE /* notesq.Fail */ notes
+SET    state = 'N',
+       begun = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(begun = begun_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Begun
+UPDATE /* notesq.Requeue */ notes
+SET    state = 'N',
+       begun = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(begun = begun_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: begun as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Begun
+UPDATE /* notesq.Extend */ notes
+SET    begun = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS begun_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(begun = begun_held
+      AND    state = 'A')
+RETURNING id, begun;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (begun) WHERE state = 'A'
+-- arguments: 1: given timeoutValue *int64, 2: timeout, 3: limit
+UPDATE /* notesq.Recover */ notes
+SET    state = 'N',
+       begun = NULL,
+       timeout = ?1
+WHERE  id IN (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'A'
+           AND    begun <= CAST((julianday('now') - 2440587.5) * 86400000 - ?2 * 1000 AS INTEGER)
+           LIMIT  ?3);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* notesq.Purge */ FROM notes
+WHERE  id IN (
+           SELECT id
+           FROM   notes
+           WHERE  state = 'D'
+           AND    begun <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* notesq.Enqueue */ INTO notes
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+-- arguments: 1: timeout
+SELECT /* notesq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'A' AND begun <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)) AS expired,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(begun) FILTER (WHERE state = 'A')) / 1000.0) AS oldest_running
+FROM   notes;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+SELECT /* notesq.Peek */
+       id
+FROM   notes
+WHERE  state = 'N'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* notesq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* notesq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('begun', 'INTEGER'),
+           ('timeout', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('notes') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* notesq.Verify */ want (name) AS (
+    VALUES ('notes_ready'),
+           ('notes_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('notes'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX notes_ready ON notes (id)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX notes_expired ON notes (begun)
+WHERE  state = 'A';
