@@ -344,7 +344,7 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		case b.onlyGivesUp():
 			s.Doc[0] = "Recover lets up to limit jobs of dead workers fail: " + b.whoIsDead() + " and that have no tries left. Others are claimed again."
 		case len(s.Steps) > 1:
-			s.Doc[0] += " Those without tries left become failed."
+			s.Doc[0] += " Those " + b.without() + " become failed."
 		}
 		if text := b.alsoDoes(queue.Recover); text != "" {
 			s.Doc[0] += " For rows that become " + b.recovered() + " it " + text + " in the same transaction."
@@ -397,6 +397,18 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		end = b.rollBack(queue.Purge)
 	}
 	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+end)
+}
+
+// without says of which jobs whose claims have run out none is tried again.
+func (b *builder) without() string {
+	limits := b.spec.RecoverLimits()
+	switch {
+	case !slices.ContainsFunc(limits, func(a *queue.Attempts) bool { return a.OnRecover }):
+		return "without tries left"
+	case len(limits) > 1:
+		return "whose tries or recoveries are spent"
+	}
+	return "whose recoveries are spent"
 }
 
 // recovered says what Recover makes of a row that it does not let fail.
@@ -741,6 +753,9 @@ func (b *builder) diagram() string {
 			add(running, "Recover", failed+", when "+when+" and no tries are left")
 		default:
 			add(running, "Recover", b.recovered()+", when "+when)
+			if a := b.spec.Recoveries; a.Limited() {
+				add(running, "Recover", failed+", when "+when+" and its recoveries are spent")
+			}
 		}
 	}
 	if p.Redrive != nil {

@@ -325,8 +325,8 @@ func mostWorker(c *schema.Column) int {
 // counter returns a counter as it is added to: null counts as 0, unless it
 // means that there is no limit.
 func (s *scope) counter(c *schema.Column) string {
-	a := s.spec.Attempts
-	if c.NotNull || a != nil && a.Column == c && a.NullMeansUnlimited {
+	a := s.spec.Count(c)
+	if c.NotNull || a != nil && a.NullMeansUnlimited {
 		return s.column(c)
 	}
 	return "coalesce(" + s.column(c) + ", 0)"

@@ -412,18 +412,21 @@ func (b *builder) buildSweeps() {
 	t, g := b.spec.Transitions[queue.Recover], b.spec.Transitions[queue.GiveUp]
 	if (t != nil || g != nil) && p.Strategy != "pop" && !p.Hold && b.hasRunning() {
 		a := b.spec.Attempts
-		p.Recover = &Sweep{AtStart: b.spec.AtStart, Ready: t != nil && b.spec.Recovered == "" && (g == nil || a.Max > 1 && a.MaxOf == nil)}
+		p.Recover = &Sweep{AtStart: b.spec.AtStart, Ready: t != nil && b.spec.Recovered == "" && (g == nil || a.Limited() && a.Max > 1 && a.MaxOf == nil && !b.spec.Recoveries.Limited())}
 		from, spent, when := b.heldState()+" with an expired claim", " and no tries left", ""
 		if b.spec.AtStart {
 			from, spent, when = b.heldState(), " with no tries left", ", when the program starts"
-		}
-		if b.spec.ExpiredFails {
-			spent = ""
 		}
 		if t != nil {
 			b.addSweep(p.Recover, t, b.spec.Expired, "recover", "Recover", from+" to "+b.recovered()+when)
 		}
 		if g != nil {
+			switch {
+			case b.spec.ExpiredFails:
+				spent = ""
+			case b.spec.Recoveries.Limited():
+				spent = ", " + b.without() + ","
+			}
 			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", from+spent+" to failed"+when)
 		}
 		for _, step := range []*queue.Transition{t, g} {
@@ -747,7 +750,7 @@ func (b *builder) given(c *queue.Column) bool {
 		case "visible":
 			return true // the due time of the first try
 		case "attempts":
-			return b.spec.Attempts.MustStart()
+			return b.spec.Count(c.Column).MustStart()
 		case "status", "lease", "claimed", "heartbeat", "finished", "enqueued",
 			"version", "worker", "token", "result", "error", "seq":
 			return false

@@ -1,6 +1,6 @@
 package queue
 
-// This file reads the counters: attempts, their limit, and versions.
+// This file reads the counters: attempts, recoveries, their limits, and versions.
 
 import (
 	"slices"
@@ -14,22 +14,80 @@ func (b *binding) readAttempts() {
 	if r := b.one("version"); r != nil {
 		b.counts(r)
 	}
-	limit := b.one("max_attempts")
-	if limit != nil {
-		b.counts(limit)
-	}
-	r := b.one("attempts")
-	if r == nil {
-		if limit != nil {
-			b.errorf(limit.pos, "column %q limits the attempts, but no column counts them", limit.column.Name).
-				WithHint("Mark the counter with qgen:attempts up on=claim.")
+	tries, recoveries := b.counter(false), b.counter(true)
+	ofTries, ofRecoveries := b.limits(tries, recoveries)
+	b.spec.Attempts = b.readCount(tries, ofTries)
+	b.spec.Recoveries = b.readCount(recoveries, ofRecoveries)
+}
+
+// counter returns the role that counts tries, or that which counts recoveries; nil where
+// there is none.
+func (b *binding) counter(ofRecoveries bool) *role {
+	for _, r := range b.roles["attempts"] {
+		if r.countsRecoveries() == ofRecoveries {
+			return r
 		}
-		return
 	}
-	if !b.counts(r) {
-		return
+	return nil
+}
+
+// countsRecoveries reports whether a role counts how often a job was recovered.
+func (r *role) countsRecoveries() bool {
+	return r.verb == "attempts" && r.value("on") == string(Recover)
+}
+
+// limits finds the columns that hold the limits of two counts: that which max= names, else
+// the one that nobody names, which is of the tries where they are counted.
+func (b *binding) limits(tries, recoveries *role) (ofTries, ofRecoveries *role) {
+	named := func(r *role) *role {
+		w := r.annotationOf().word("max")
+		if w == nil || w.values[0].quote != bare {
+			return nil
+		}
+		return b.limitAt(columnOf(b.table, w.values[0].text, b.fold))
 	}
-	a := &Attempts{Column: r.column, Down: r.has("down"), NullMeansUnlimited: r.value("null") == "unlimited"}
+	ofTries, ofRecoveries = named(tries), named(recoveries)
+	var spare *role
+	for _, l := range b.roles["max_attempts"] {
+		b.counts(l)
+		switch {
+		case l == ofTries, l == ofRecoveries:
+		case spare != nil:
+			b.errorf(l.pos, "column %q is qgen:%s, but column %q at %s already is", l.column.Name, l.verb, spare.column.Name, spare.pos).
+				WithHint("Keep one of them.")
+		default:
+			spare = l
+		}
+	}
+	switch {
+	case spare == nil:
+	case tries != nil && ofTries == nil:
+		ofTries = spare
+	case tries == nil && recoveries != nil && ofRecoveries == nil:
+		ofRecoveries = spare
+	default:
+		b.errorf(spare.pos, "column %q limits the attempts, but no column counts them", spare.column.Name).
+			WithHint("Mark the counter with qgen:attempts up on=claim.")
+	}
+	return ofTries, ofRecoveries
+}
+
+// limitAt returns the role of a column of limits.
+func (b *binding) limitAt(c *schema.Column) *role {
+	for _, l := range b.roles["max_attempts"] {
+		if l.column == c {
+			return l
+		}
+	}
+	return nil
+}
+
+// readCount reads a count and its limit, of which there may be none.
+func (b *binding) readCount(r, limit *role) *Attempts {
+	if r == nil || !b.counts(r) {
+		return nil
+	}
+	a := &Attempts{Column: r.column, Down: r.has("down"), OnRecover: r.countsRecoveries(), NullMeansUnlimited: r.value("null") == "unlimited"}
 	if w := r.word("up"); w != nil && a.Down {
 		b.errorf(w.pos, "attempts cannot be counted up and down").WithHint("Keep up or down.")
 	}
@@ -38,7 +96,7 @@ func (b *binding) readAttempts() {
 	}
 	b.readCounting(r, a)
 	b.readLimit(r, limit, a)
-	b.spec.Attempts = a
+	return a
 }
 
 // counts checks that a role's column is a number that can be written.
@@ -55,7 +113,7 @@ func (b *binding) counts(r *role) bool {
 func (b *binding) readCounting(r *role, a *Attempts) {
 	on := r.word("on")
 	switch {
-	case on == nil && a.Down:
+	case on == nil && a.Down, a.OnRecover:
 	case on == nil:
 		a.OnClaim = true
 	case on.values[0].text == "claim" && a.Down:
@@ -73,7 +131,7 @@ func (b *binding) countFailures() {
 	if a == nil || !a.OnClaim {
 		return
 	}
-	w := b.one("attempts").word("on")
+	w := b.counter(false).word("on")
 	switch {
 	case b.runs() && w == nil:
 		b.note("tries are counted in column %q when they begin (on=claim)", a.Column.Name)
@@ -106,8 +164,11 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 	case isDigits(most.values[0].text):
 		n, err := strconv.ParseInt(most.values[0].text, 10, 32)
 		if err != nil || n < 1 {
-			b.errorf(most.pos, "max cannot be %s", most.values[0].text).
-				WithHint("A job is tried at least once. Leave max= out when there is no limit.")
+			hint := "A job is tried at least once. Leave max= out when there is no limit."
+			if a.OnRecover {
+				hint = "A job that is not to be recovered at all fails when its claim has run out: say expired=fail in the place of this count. Leave max= out when there is no limit."
+			}
+			b.errorf(most.pos, "max cannot be %s", most.values[0].text).WithHint("%s", hint)
 			return
 		}
 		a.Max = int(n)
@@ -129,6 +190,10 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 		b.implied(c, "max_attempts", r)
 	}
 	switch w := r.word("limit"); {
+	case a.OnRecover && w != nil:
+		b.errorf(w.pos, "%s is about the tries of a job, and this counts how often it was recovered", w.pos.Text()).
+			WithHint("Leave it out: Recover lets a job fail that was recovered as often as it may be.")
+	case a.OnRecover:
 	case w == nil:
 		a.LimitClaim = a.Down
 	case !a.Limited():
@@ -140,9 +205,12 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 
 // readRowLimit reads what the numbers of a column of limits mean.
 func (b *binding) readRowLimit(r *role, a *Attempts) *RowLimit {
-	l := &RowLimit{Column: r.column, Retries: r.has("retries")}
+	l := &RowLimit{Column: r.column, Retries: r.has("retries") && !a.OnRecover}
+	if w := r.word("retries"); w != nil && a.OnRecover && b.spec.Attempts == nil {
+		b.errorf(w.pos, "column %q limits how often a job is recovered, and no recovery is a first try", r.column.Name).WithHint("Leave retries out.")
+	}
 	if w := r.word("null"); w != nil {
-		b.readNoLimit(w, l)
+		b.readNoLimit(w, l, a)
 	}
 	w := r.word("unlimited")
 	switch {
@@ -176,7 +244,7 @@ func (b *binding) readRowLimit(r *role, a *Attempts) *RowLimit {
 }
 
 // readNoLimit reads what it means that a row has no limit.
-func (b *binding) readNoLimit(w *word, l *RowLimit) {
+func (b *binding) readNoLimit(w *word, l *RowLimit, a *Attempts) {
 	text := w.values[0].text
 	n, err := strconv.ParseInt(text, 10, 32)
 	switch {
@@ -185,7 +253,7 @@ func (b *binding) readNoLimit(w *word, l *RowLimit) {
 	case text == "unlimited":
 	case err != nil || n < 0:
 		b.errorf(w.pos, "null cannot be %q", text).WithHint("Write the number that a null stands for, null=5, or null=unlimited.")
-	case n == 0 && !l.Retries:
+	case n == 0 && !l.Retries && !a.OnRecover:
 		b.errorf(w.pos, "null cannot be 0").WithHint("A job is tried at least once. Write null=unlimited where a null is no limit.")
 	default:
 		l.Null = new(int(n))
@@ -203,11 +271,10 @@ func (b *binding) implied(c *schema.Column, verb string, by *role) {
 	column.Roles = append(column.Roles, Role{Verb: verb, Pos: by.pos})
 }
 
-// left are the tests of a row that has attempts left; spent those of one that has
-// none. more is what the step at hand adds to the counter before the limit is
+// left are the tests of a row whose count is below its limit; spent those of one where it is
+// not. more is what the step at hand adds to the counter before the limit is
 // looked at. Exactly one of the two holds of a row. A count that is null is 0.
-func (b *binding) left(more int) []Test {
-	a := b.spec.Attempts
+func (a *Attempts) left(more int) []Test {
 	if a.Down {
 		t := Test{Column: a.Column, Op: Greater, Values: []Value{number(more - a.atZero())}}
 		if a.NullMeansUnlimited {
@@ -224,7 +291,7 @@ func (b *binding) left(more int) []Test {
 	}
 	endless := a.MaxOf.endless()
 	t.Or = append(t.Or, endless...)
-	if !b.countsFromNull(more) {
+	if !a.countsFromNull(more) {
 		return []Test{t}
 	}
 	counted := Test{Column: a.Column, Op: NotNull, Or: []Test{{Column: a.MaxOf.Column, Op: Greater, Values: []Value{number(more - a.MaxOf.further())}}}}
@@ -235,8 +302,7 @@ func (b *binding) left(more int) []Test {
 	return []Test{t, counted}
 }
 
-func (b *binding) spent(more int) []Test {
-	a := b.spec.Attempts
+func (a *Attempts) spent(more int) []Test {
 	if a.Down {
 		t := Test{Column: a.Column, Op: LessEqual, Values: []Value{number(more - a.atZero())}}
 		if !a.Column.NotNull && !a.NullMeansUnlimited {
@@ -249,7 +315,7 @@ func (b *binding) spent(more int) []Test {
 	none := Test{Column: a.Column, Op: IsNull}
 	tests := []Test{t}
 	switch {
-	case b.countsFromNull(more):
+	case a.countsFromNull(more):
 		tests[0].Or = []Test{none}
 		counted := Test{Column: a.Column, Op: NotNull, Or: []Test{{Column: a.MaxOf.Column, Op: LessEqual, Values: []Value{number(more - a.MaxOf.further())}}}}
 		if n := a.MaxOf.Null; n != nil && *n <= more-a.MaxOf.further() {
@@ -265,11 +331,10 @@ func (b *binding) spent(more int) []Test {
 	return tests
 }
 
-// countsFromNull reports whether what the step at hand adds to a null may be all that the
-// limit of the row allows.
-func (b *binding) countsFromNull(more int) bool {
-	a := b.spec.Attempts
-	return more > 0 && a.MaxOf != nil && !a.Column.NotNull && !a.NullMeansUnlimited
+// countsFromNull reports whether a null with what the step at hand adds to it may be all that
+// the limit of the row allows. A job is tried at least once, and may never be recovered.
+func (a *Attempts) countsFromNull(more int) bool {
+	return (more > 0 || a.OnRecover) && a.MaxOf != nil && !a.Column.NotNull && !a.NullMeansUnlimited
 }
 
 // within compares the count, with what is still to be added, and the limit. Nothing is
@@ -300,18 +365,50 @@ func (l *RowLimit) endless() []Test {
 
 // checkAnew complains where a count that begins anew may get a null that nothing makes a number.
 func (b *binding) checkAnew() {
-	a := b.spec.Attempts
-	if a == nil || !a.Down || a.MaxOf == nil || !a.MaxOf.open() || a.NullMeansUnlimited {
-		return
-	}
-	for _, name := range TransitionNames {
-		t := b.spec.Transitions[name]
-		if t == nil || !slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == a.Column && w.Value.Kind == ColumnOf }) {
+	for _, a := range b.spec.counts() {
+		if !a.Down || a.MaxOf == nil || !a.MaxOf.open() || a.NullMeansUnlimited {
 			continue
 		}
-		why, hint := b.countless()
-		b.errorf(b.one("attempts").pos, "the attempts of a job begin anew when it is %s, and %s", doing[name], why).WithHint("%s", hint)
+		for _, name := range TransitionNames {
+			t := b.spec.Transitions[name]
+			if t == nil || !slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == a.Column && w.Value.Kind == ColumnOf }) {
+				continue
+			}
+			why, hint := countless(a)
+			b.errorf(b.counter(a.OnRecover).pos, "the %s of a job begin anew when it is %s, and %s", a.counted(), doing[name], why).WithHint("%s", hint)
+			break
+		}
+	}
+}
+
+// counted says what is counted.
+func (a *Attempts) counted() string {
+	if a.OnRecover {
+		return "recoveries"
+	}
+	return "tries"
+}
+
+// checkRecoveries complains about a count of recoveries where none happens, and about a limit
+// of them where nothing would tell a row that has failed.
+func (b *binding) checkRecoveries() {
+	a := b.spec.Recoveries
+	if a == nil || b.movesAway() {
 		return
+	}
+	r := b.counter(true)
+	const mend = "Say failed=<value> on qgen:status, or failed=delete on qgen:queue, or in qgen.yaml where such a row goes: failed: {move: {to: dead, columns: same}}."
+	switch {
+	case b.claims.failsExpired():
+		b.errorf(r.word("on").pos, "a job whose claim has run out fails (expired=fail), so none is recovered").
+			WithHint("Leave the count out, or say expired=recover.")
+	case b.spec.Transitions[Recover] == nil:
+		b.lacks(Recover, r.word("on").pos)
+	case !a.Limited(), b.isAway(): // where a job moves, all its counts are asked about together
+	case b.failedByLimit:
+		b.errorf(r.pos, "a failed row is known by its attempts alone, and one that was recovered too often may have some left").WithHint(mend)
+	case !b.keepsFailed && !b.spec.FailedDeletes:
+		b.errorf(r.pos, "nothing marks a failed row, so none that was recovered too often can become one").WithHint(mend)
 	}
 }
 
@@ -331,21 +428,29 @@ func (b *binding) checkCounters() {
 		}
 		return strconv.FormatUint(most, 10)
 	}
-	if a := b.spec.Attempts; a != nil && !a.Down {
+	for _, a := range b.spec.counts() {
+		if a.Down {
+			continue
+		}
+		r := b.counter(a.OnRecover)
 		switch end := ends(a.Column); {
 		case a.Max > 0:
 			if _, wrong := fit(a.Column, strconv.Itoa(a.Max)); wrong != "" {
-				b.errorf(b.one("attempts").word("max").pos, "column %q is %s, which does not count to %d", a.Column.Name, a.Column.Type.Raw, a.Max).
+				b.errorf(r.word("max").pos, "column %q is %s, which does not count to %d", a.Column.Name, a.Column.Type.Raw, a.Max).
 					WithHint("Write a limit that the column reaches, or count in a wider one.")
 			}
 		case a.MaxOf != nil && a.MaxOf.Null != nil:
 			most := *a.MaxOf.Null + a.MaxOf.further()
 			if _, wrong := fit(a.Column, strconv.Itoa(most)); wrong != "" {
-				b.errorf(b.one("max_attempts").word("null").pos, "column %q is %s, which does not count to %d", a.Column.Name, a.Column.Type.Raw, most).
+				b.errorf(b.limitAt(a.MaxOf.Column).word("null").pos, "column %q is %s, which does not count to %d", a.Column.Name, a.Column.Type.Raw, most).
 					WithHint("Write a limit that the column reaches, or count in a wider one.")
 			}
 		case end != "" && a.MaxOf == nil:
-			b.note("warning: column %q ends at %s, and a row that was tried so often makes every claim fail that meets it: say max=", a.Column.Name, end)
+			often := "tried so often makes every claim fail"
+			if a.OnRecover {
+				often = "recovered so often makes every Recover fail"
+			}
+			b.note("warning: column %q ends at %s, and a row that was %s that meets it: say max=", a.Column.Name, end, often)
 		}
 	}
 	if v := b.one("version"); v != nil {

@@ -315,8 +315,11 @@ func (b *binding) readRunning(a *pairing) {
 	r.sound = b.errs.Len() == before
 	r.buildStates()
 	r.buildTransitions()
-	if r.spec.Attempts.Limited() && !r.spec.FailedDeletes {
-		b.errorf(r.one("attempts").pos, "nothing says what becomes of a job that has no tries left").
+	for _, count := range r.spec.counts() {
+		if !count.Limited() || r.spec.FailedDeletes {
+			continue
+		}
+		b.errorf(r.counter(count.OnRecover).pos, "nothing says what becomes of a job that has no %s left", count.counted()).
 			WithHint("Say failed=delete on qgen:queue, or in qgen.yaml where its row goes: failed: {move: {to: dead, columns: same}}.")
 	}
 	if r.sound && b.errs.Len() == before {

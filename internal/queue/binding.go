@@ -167,7 +167,7 @@ func (b *binding) note(format string, args ...any) {
 
 // single are the verbs that one column of a table can have.
 var single = []string{"seq", "due", "lease", "claimed", "visible", "heartbeat", "enqueued", "finished", "expires",
-	"attempts", "max_attempts", "version", "worker", "token", "shard", "result", "error"}
+	"attempts", "version", "worker", "token", "shard", "result", "error"}
 
 // readRoles sorts the annotations by verb and lists the columns.
 func (b *binding) readRoles(roles []*role) {
@@ -207,6 +207,9 @@ func (b *binding) readRoles(roles []*role) {
 func (b *binding) clash(r *role) *role {
 	for _, other := range b.roles[r.verb] {
 		both := r.column == other.column && r.verb != "on" && r.verb != "where"
+		if !both && r.countsRecoveries() != other.countsRecoveries() {
+			continue // tries and recoveries are counted apart
+		}
 		if both || slices.Contains(single, r.verb) && r.column != nil && other.column != nil {
 			return other
 		}

@@ -226,7 +226,10 @@ func (b *binding) leavesRunning() []TransitionName {
 		steps = append(steps, Retry)
 	}
 	if fails && !b.endless() {
-		steps = append(steps, Fail, GiveUp)
+		steps = append(steps, Fail)
+	}
+	if fails {
+		steps = append(steps, GiveUp)
 	}
 	return slices.DeleteFunc(steps, func(name TransitionName) bool { return b.spec.Transitions[name] == nil })
 }

@@ -82,8 +82,8 @@ func (b *binding) readCycle() {
 	}
 	b.spec.Cycle = c
 	if a := b.spec.Attempts; a != nil && a.Down && a.Max == 0 && a.MaxOf == nil {
-		why, hint := b.countless()
-		b.errorf(b.one("attempts").pos, "the attempts of a job begin anew when it is done, and %s", why).WithHint("%s", hint)
+		why, hint := countless(a)
+		b.errorf(b.counter(false).pos, "the %s of a job begin anew when it is done, and %s", a.counted(), why).WithHint("%s", hint)
 	}
 }
 

@@ -62,6 +62,9 @@ func (s *Spec) String() string {
 	if s.Attempts != nil {
 		line("attempts", "%s", s.Attempts.text())
 	}
+	if s.Recoveries != nil {
+		line("recoveries", "%s", s.Recoveries.text())
+	}
 	if len(s.Kept) > 0 {
 		line("kept", "%s", names(s.Kept))
 	}
@@ -223,9 +226,12 @@ func (a *Attempts) text() string {
 	if a.Down {
 		text = a.Column.Name + " down"
 	}
-	if a.OnClaim {
+	switch {
+	case a.OnRecover:
+		text += " on recover"
+	case a.OnClaim:
 		text += " on claim"
-	} else {
+	default:
 		text += " on retry"
 	}
 	switch {

@@ -118,7 +118,7 @@ var verbs = []*verb{
 	{name: "expires", on: onColumn, words: timeWords},
 	{name: "attempts", on: onColumn, words: []rule{
 		{name: "up", takes: noValue}, {name: "down", takes: noValue},
-		{name: "on", takes: oneValue, only: []string{"claim", "retry"}},
+		{name: "on", takes: oneValue, only: []string{"claim", "retry", "recover"}},
 		{name: "max", takes: oneValue},
 		{name: "null", takes: oneValue, only: []string{"0", "unlimited"}},
 		{name: "limit", takes: oneValue, only: []string{"claim", "fail"}},

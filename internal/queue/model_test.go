@@ -49,7 +49,7 @@ func (w *world) value(r row, c *schema.Column, v Value) any {
 		return r[c]
 	case Add:
 		if r[c] == nil {
-			if w.s.Attempts != nil && w.s.Attempts.Column == c && w.s.Attempts.NullMeansUnlimited {
+			if a := w.s.Count(c); a != nil && a.NullMeansUnlimited {
 				return nil
 			}
 			return int64(v.By)
@@ -263,16 +263,11 @@ func (w *world) left(r row) bool {
 	}
 	most := int64(a.Max)
 	if l := a.MaxOf; l != nil {
-		held, ok := r[l.Column].(int64)
-		switch {
-		case ok && slices.ContainsFunc(l.Endless, func(v Value) bool { return v.Text == strconv.FormatInt(held, 10) }):
+		var limited bool
+		if most, limited = w.limitOf(l, r); !limited {
 			return true
-		case !ok && l.Null == nil:
-			return true
-		case !ok:
-			held = int64(*l.Null)
 		}
-		if most = held; l.Retries {
+		if l.Retries {
 			most++
 		}
 	}
@@ -406,7 +401,11 @@ func (w *world) settle(r row) row {
 	case "crash":
 		return w.crash(r)
 	}
+	before := r
 	r = w.do(r, TransitionName(way))
+	if a := s.Recoveries; a != nil && r[a.Column] != before[a.Column] {
+		t.Fatalf("%s counts as a recovery: %s", way, w.show(r))
+	}
 	if (w.in(r, Running) || w.in(r, Claimed)) && !w.visible() && s.States[Running] != nil {
 		t.Fatalf("after %s somebody has the row: %s", way, w.show(r))
 	}
@@ -440,6 +439,9 @@ func (w *world) crash(r row) row {
 		t.Fatalf("the claim has not run out: %s", w.show(r))
 	}
 	recovers, givesUp := w.can(r, Recover), w.can(r, GiveUp)
+	if s.Recoveries != nil && recovers != w.recoverable(r) {
+		t.Fatalf("the row is recovered: %v: %s", recovers, w.show(r))
+	}
 	if recovers && givesUp {
 		t.Fatalf("the row is both recovered and given up: %s", w.show(r))
 	}
@@ -456,7 +458,14 @@ func (w *world) crash(r row) row {
 	}
 	switch {
 	case recovers:
-		return w.do(r, Recover)
+		next := w.do(r, Recover)
+		if a := s.Recoveries; a != nil && next[a.Column] == r[a.Column] && (r[a.Column] != nil || !a.NullMeansUnlimited) {
+			t.Fatalf("a recovery is not counted: %s", w.show(next))
+		}
+		if a := s.Attempts; s.Recoveries != nil && a != nil && next[a.Column] != r[a.Column] {
+			t.Fatalf("a recovery counts as a try: %s", w.show(next))
+		}
+		return next
 	case givesUp:
 		r = w.do(r, GiveUp)
 		if r != nil && !w.in(r, Failed) {
@@ -466,6 +475,41 @@ func (w *world) crash(r row) row {
 	}
 	t.Fatalf("nobody recovers the row: %s", w.show(r))
 	return nil
+}
+
+// recoverable tells whether a job whose claim has run out is made ready, where recoveries are
+// counted.
+func (w *world) recoverable(r row) bool {
+	if a := w.s.Attempts; a != nil && a.OnClaim && a.Limited() && !w.left(r) {
+		return false
+	}
+	a := w.s.Recoveries
+	n, known := r[a.Column].(int64)
+	if !a.Limited() || !known && a.NullMeansUnlimited {
+		return true
+	}
+	if a.Down {
+		return n > 0
+	}
+	most, limited := int64(a.Max), true
+	if l := a.MaxOf; l != nil {
+		most, limited = w.limitOf(l, r)
+	}
+	return !limited || n < most
+}
+
+// limitOf tells the limit that a row has, if it has one.
+func (w *world) limitOf(l *RowLimit, r row) (int64, bool) {
+	held, ok := r[l.Column].(int64)
+	switch {
+	case ok && slices.ContainsFunc(l.Endless, func(v Value) bool { return v.Text == strconv.FormatInt(held, 10) }):
+		return 0, false
+	case !ok && l.Null == nil:
+		return 0, false
+	case !ok:
+		held = int64(*l.Null)
+	}
+	return held, true
 }
 
 // redriven makes a failed row ready, if failed rows stay.
@@ -551,6 +595,17 @@ func drawTable(t *rapid.T) string {
 		columns[2] = pick("limits", "limits int", "limits int NOT NULL", "limits int -- qgen:max_attempts null=2", "limits int -- qgen:max_attempts retries",
 			"limits int -- qgen:max_attempts retries null=0", "limits int -- qgen:max_attempts unlimited=-1|0",
 			"limits int NOT NULL -- qgen:max_attempts retries unlimited=-1", "limits int -- qgen:max_attempts unlimited=0 null=1")
+	}
+	if strings.Contains(status, "failed=") && strings.Contains(until+since, "expired=recover") {
+		optional("recoveries",
+			"again int NOT NULL DEFAULT 0 -- qgen:attempts on=recover max=2",
+			"again int NOT NULL -- qgen:attempts on=recover max=limits",
+			"again int -- qgen:attempts on=recover max=limits",
+			"again int -- qgen:attempts on=recover max=2 null=unlimited",
+			"again int -- qgen:attempts on=recover",
+			"again int NOT NULL DEFAULT 1 -- qgen:attempts down on=recover max=2",
+			"again int -- qgen:attempts down on=recover max=1",
+			"again int -- qgen:attempts down on=recover null=unlimited")
 	}
 	optional("version", "ver int NOT NULL DEFAULT 1 -- qgen:version", "ver int -- qgen:version", "", "")
 	finished := optional("finished", "fin timestamptz -- qgen:finished", "fin timestamptz -- qgen:finished also_failed", "")

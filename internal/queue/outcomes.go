@@ -86,7 +86,7 @@ func (b *binding) readFailed() {
 	case state != nil:
 		b.keepsFailed = true
 	case a.Limited():
-		if w := b.one("attempts").word("limit"); w != nil && w.values[0].text == "fail" {
+		if w := b.counter(false).word("limit"); w != nil && w.values[0].text == "fail" {
 			b.errorf(w.pos, "nothing tells a failed row from a waiting one").
 				WithHint("Say limit=claim, so that a row without attempts left is not claimed, or failed=delete, or which value of the status means failed.")
 			return

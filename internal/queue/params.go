@@ -32,7 +32,7 @@ func (b *binding) readNarrow() {
 		b.narrow = append(b.narrow, t)
 	}
 	if a := b.spec.Attempts; a.Limited() && a.LimitClaim && !b.failedByLimit {
-		b.narrow = append(b.narrow, b.left(0)...)
+		b.narrow = append(b.narrow, a.left(0)...)
 	}
 	if d := k.length; k.lease != nil && d != nil && d.column != nil && !d.column.NotNull {
 		// The time of such a claim would be null, and the row looked free.
@@ -255,7 +255,7 @@ func (b *binding) macro(l literal, offset, length int, args bool) string {
 		return "{" + name + "}"
 	}
 	if name == failures && b.waiting {
-		if why, hint := b.countless(); why != "" {
+		if why, hint := countless(b.spec.Attempts); why != "" {
 			b.errorf(pos, "{%s} is how often a job has failed, and %s", name, why).WithHint("%s", hint)
 		}
 		return "{" + name + "}"

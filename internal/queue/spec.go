@@ -98,10 +98,13 @@ type Spec struct {
 
 	Lease    *Lease    // nil: a claim never expires
 	Attempts *Attempts // nil: failures are not counted
-	Backoff  Backoff
-	Cycle    *Cycle         // nil: a job that is done has ended
-	Token    *schema.Column // receives a fresh value per claim
-	Worker   *schema.Column
+	// Recoveries counts how often a job was recovered, apart from its tries; nil where a crash
+	// counts as a try, or nothing counts it.
+	Recoveries *Attempts
+	Backoff    Backoff
+	Cycle      *Cycle         // nil: a job that is done has ended
+	Token      *schema.Column // receives a fresh value per claim
+	Worker     *schema.Column
 	// Workers is an array to which every claim adds who makes it.
 	Workers *schema.Column
 	Result  *schema.Column // argument of Complete
@@ -223,7 +226,7 @@ const (
 	Fail    TransitionName = "fail"    // running to failed
 	Renew   TransitionName = "renew"   // running stays running
 	Recover TransitionName = "recover" // expired running to ready
-	GiveUp  TransitionName = "giveup"  // expired running to failed: no attempts left, or Spec.ExpiredFails
+	GiveUp  TransitionName = "giveup"  // expired running to failed: no attempts or recoveries left, or Spec.ExpiredFails
 	Redrive TransitionName = "redrive" // failed to ready
 	Purge   TransitionName = "purge"   // done or failed rows go away
 )
@@ -262,7 +265,7 @@ type Transition struct {
 	Name TransitionName
 	// Tests of the state it leaves. Recover and giveup are for rows that satisfy
 	// Spec.Expired as well, or with Spec.AtStart for all of them; where there are both they also test the limit of
-	// attempts, so that exactly one of them fits a row.
+	// attempts or of recoveries, so that exactly one of them fits a row.
 	Tests  []Test
 	Writes []Write // in table order, each column once
 	Delete bool    // the row goes away instead of being written
@@ -502,11 +505,12 @@ type Liveness struct {
 	SQL     string
 }
 
-// Attempts counts tries.
+// Attempts counts tries, or recoveries.
 type Attempts struct {
 	Column             *schema.Column
 	Down               bool // counts what is left
 	OnClaim            bool // counted when claimed, else when failed
+	OnRecover          bool // counted when recovered, and at no other time
 	Max                int  // 0: no fixed limit
 	MaxOf              *RowLimit
 	NullMeansUnlimited bool
@@ -514,12 +518,35 @@ type Attempts struct {
 	LimitClaim bool
 }
 
-// RowLimit is a limit of tries that a column holds.
+// RowLimit is a limit of tries or of recoveries that a column holds.
 type RowLimit struct {
 	Column  *schema.Column
 	Retries bool    // it counts what follows the first try, so that a job has one try more
 	Null    *int    // what a null stands for; nil: no limit
 	Endless []Value // values that mean no limit
+}
+
+// counts lists the counts of a queue.
+func (s *Spec) counts() []*Attempts {
+	return slices.DeleteFunc([]*Attempts{s.Attempts, s.Recoveries}, func(a *Attempts) bool { return a == nil })
+}
+
+// Count returns the count that a column keeps, nil where it keeps none.
+func (s *Spec) Count(c *schema.Column) *Attempts {
+	for _, a := range s.counts() {
+		if a.Column == c {
+			return a
+		}
+	}
+	return nil
+}
+
+// RecoverLimits lists the counts whose limits decide whether a job is tried again whose claim
+// has run out. Where recoveries have a count of their own, such a try has not failed.
+func (s *Spec) RecoverLimits() []*Attempts {
+	return slices.DeleteFunc(s.counts(), func(a *Attempts) bool {
+		return !a.Limited() || !a.OnRecover && !a.OnClaim && s.Recoveries != nil
+	})
 }
 
 // Limited reports whether there is a limit at all.
@@ -533,7 +560,7 @@ func (a *Attempts) Ends() bool { return a == nil || a.Limited() }
 
 // Retries reports whether the count is of the retries that are left, so that a job whose
 // count is 0 is tried once more.
-func (a *Attempts) Retries() bool { return a.Down && !a.LimitClaim }
+func (a *Attempts) Retries() bool { return a.Down && !a.LimitClaim && !a.OnRecover }
 
 // atZero is how many tries a job has whose count is 0.
 func (a *Attempts) atZero() int {

@@ -34,10 +34,10 @@ func (b *binding) buildStates() {
 	}
 	if b.failedByLimit {
 		b.core[Failed] = slices.DeleteFunc(slices.Clone(b.core[Ready]), func(c condition) bool { return b.onlyReady(c.Column) })
-		for _, t := range b.spent(0) {
+		for _, t := range b.spec.Attempts.spent(0) {
 			b.add(Failed, t, false)
 		}
-		for _, t := range b.left(0) {
+		for _, t := range b.spec.Attempts.left(0) {
 			b.add(Ready, t, true)
 		}
 	}
@@ -148,18 +148,19 @@ func (b *binding) statusCore() {
 
 // union returns the test that holds where one of two holds.
 func union(x, y Test) Test {
-	if x.Op == In && y.Op == In {
+	rest := y.Or
+	y.Or = nil
+	if x.Op == In && y.Op == In && x.Column == y.Column {
 		for _, v := range y.Values {
 			if !slices.ContainsFunc(x.Values, func(have Value) bool { return same(have, v) }) {
 				x.Values = append(slices.Clip(x.Values), v)
 			}
 		}
-		return x
-	}
-	first := x
-	first.Or = nil
-	if has := func(t Test) bool { return sameTest(t, y) }; !has(first) && !slices.ContainsFunc(x.Or, has) {
+	} else if has := func(t Test) bool { t.Or = nil; return sameTest(t, y) }; !has(x) && !slices.ContainsFunc(x.Or, has) {
 		x.Or = append(slices.Clip(x.Or), y)
+	}
+	for _, t := range rest {
+		x = union(x, t)
 	}
 	return x
 }

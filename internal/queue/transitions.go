@@ -65,6 +65,7 @@ func (b *binding) buildTransitions() {
 		}
 	}
 	b.checkAnew()
+	b.checkRecoveries()
 	b.judgeRecovered()
 	b.keep()
 }
@@ -176,7 +177,9 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 		return held, k.lease != nil || k.heartbeat != nil || k.claimed != nil && k.timeout != nil
 	case Recover:
 		if b.givesUp() {
-			held = append(slices.Clip(held), b.left(b.lost())...)
+			for _, c := range b.spec.RecoverLimits() {
+				held = append(slices.Clip(held), c.left(c.lost())...)
+			}
 		}
 		return held, resets && !k.failsExpired()
 	case GiveUp:
@@ -186,7 +189,11 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 		case b.givesUpBeside():
 			return held, fails
 		case b.givesUp():
-			held = append(slices.Clip(held), b.spent(b.lost())...)
+			var spent []Test
+			for _, c := range b.spec.RecoverLimits() {
+				spent = eitherHolds(spent, c.spent(c.lost()))
+			}
+			held = append(slices.Clip(held), spent...)
 		}
 		return held, b.givesUp()
 	case Redrive:
@@ -196,14 +203,29 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 }
 
 // givesUp reports whether a row whose claim has run out fails when it has no
-// attempts left. Where such a row is simply claimed again, that is so only if
+// attempts or no recoveries left. Where such a row is simply claimed again, that is so only if
 // the claim was counted, and if the count alone does not tell a failed row.
 func (b *binding) givesUp() bool {
-	a := b.spec.Attempts
-	if !a.Limited() || !b.keepsFailed && !b.spec.FailedDeletes || !b.runs() || b.runOut() == nil && b.spec.Expired == nil && !b.spec.AtStart {
+	if len(b.spec.RecoverLimits()) == 0 || !b.keepsFailed && !b.spec.FailedDeletes || !b.runs() || b.runOut() == nil && b.spec.Expired == nil && !b.spec.AtStart {
 		return false
 	}
-	return !b.claims.byClaim || a.OnClaim && !b.failedByLimit
+	a := b.spec.Attempts
+	return !b.claims.byClaim || a != nil && a.OnClaim && !b.failedByLimit
+}
+
+// eitherHolds returns the tests that hold together where all of one list hold, or all of the
+// other; of none nothing is said.
+func eitherHolds(x, y []Test) []Test {
+	if len(x) == 0 {
+		return y
+	}
+	var both []Test
+	for _, one := range x {
+		for _, other := range y {
+			both = append(both, union(one, other))
+		}
+	}
+	return both
 }
 
 // outcomeTo reports whether an outcome of qgen.yaml leads to a state.
@@ -216,12 +238,12 @@ func (b *binding) givesUpBeside() bool {
 	return !b.runs() && b.spec.Side != nil && b.spec.Side.Attempts > 0
 }
 
-// lost is what a crash adds to the counter of attempts.
-func (b *binding) lost() int {
-	if a := b.spec.Attempts; a != nil && !a.OnClaim {
-		return 1
+// lost is what a crash adds to a count before its limit is looked at.
+func (a *Attempts) lost() int {
+	if a.OnClaim || a.OnRecover {
+		return 0
 	}
-	return 0
+	return 1
 }
 
 // purged returns the tests of rows that Purge removes.
@@ -429,26 +451,57 @@ func (b *binding) writeCounters() {
 		}
 		b.starts(v, number(0))
 	}
-	a := b.spec.Attempts
-	if a == nil {
-		return
-	}
-	r := b.one("attempts")
-	add := func(n int) Value { return Value{Kind: Add, By: n} }
-	full := a.Full()
-	switch {
-	case a.Down:
-		b.write(r, a.Column, add(-1), Retry, Recover)
-		b.write(r, a.Column, number(0), Fail, GiveUp)
-		if a.Max == 0 && a.MaxOf == nil && b.keepsFailed {
-			b.note("Redrive gives a failed row one more try, since nothing says how many it had")
+	if a := b.spec.Attempts; a != nil {
+		r := b.counter(false)
+		switch {
+		case a.Down:
+			b.write(r, a.Column, counted(-1), b.atFailure(Retry)...)
+			b.write(r, a.Column, number(0), b.atFailure(Fail)...)
+			if a.Max == 0 && a.MaxOf == nil && b.keepsFailed {
+				b.note("Redrive gives a failed row one more try, since nothing says how many it had")
+			}
+		case a.OnClaim:
+			b.write(r, a.Column, counted(1), Claim)
+			b.write(r, a.Column, counted(-1), Release)
+		default:
+			b.write(r, a.Column, counted(1), b.atFailure(Retry, Fail)...)
 		}
-	case a.OnClaim:
-		b.write(r, a.Column, add(1), Claim)
-		b.write(r, a.Column, add(-1), Release)
-	default:
-		b.write(r, a.Column, add(1), Retry, Fail, Recover, GiveUp)
+		b.beginsAnew(r, a)
 	}
+	if a := b.spec.Recoveries; a != nil {
+		r := b.counter(true)
+		by := 1
+		if a.Down {
+			by = -1
+		}
+		b.write(r, a.Column, counted(by), Recover)
+		if a.Down && a.Max == 0 && a.MaxOf == nil {
+			b.note("column %q is never set back, since nothing says how often a job may be recovered", a.Column.Name)
+			return
+		}
+		b.beginsAnew(r, a)
+	}
+}
+
+// counted adds to a count.
+func counted(n int) Value { return Value{Kind: Add, By: n} }
+
+// atFailure adds to steps that end a try the same of Recover: a claim that has run out is a
+// try that failed, unless recoveries are counted for themselves.
+func (b *binding) atFailure(steps ...TransitionName) []TransitionName {
+	if b.spec.Recoveries != nil {
+		return steps
+	}
+	for _, step := range steps {
+		steps = append(steps, map[TransitionName]TransitionName{Retry: Recover, Fail: GiveUp}[step])
+	}
+	return steps
+}
+
+// beginsAnew lets a count begin as that of a new job where a job is redriven, or done and due
+// again; and where the table does not say how a new one begins.
+func (b *binding) beginsAnew(r *role, a *Attempts) {
+	full := a.Full()
 	b.write(r, a.Column, full, b.withNext(Redrive)...)
 	switch {
 	case a.Down && a.Max > 0 && a.MustStart():

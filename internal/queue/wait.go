@@ -57,14 +57,14 @@ func (b *binding) waitless() (why, hint string) {
 }
 
 // countless says why nobody knows how often a job has failed, and what to do.
-func (b *binding) countless() (why, hint string) {
-	switch a := b.spec.Attempts; {
+func countless(a *Attempts) (why, hint string) {
+	switch {
 	case a == nil:
 		return "no column counts that", "Mark the counter with qgen:attempts, or leave {failures} out."
 	case a.Down && a.Max == 0 && a.MaxOf == nil:
 		return fmt.Sprintf("nothing says from where column %q counts down", a.Column.Name), "Say max=5 at qgen:attempts, or mark the column of the limit with qgen:max_attempts."
 	case a.Down && a.MaxOf != nil && a.MaxOf.open():
-		return fmt.Sprintf("column %q, from which column %q counts down, may be null", a.MaxOf.Column.Name, a.Column.Name), "Say at that column how many tries it is then: qgen:max_attempts null=5."
+		return fmt.Sprintf("column %q, from which column %q counts down, may be null", a.MaxOf.Column.Name, a.Column.Name), "Say at that column how many " + a.counted() + " it is then: qgen:max_attempts null=5."
 	}
 	return "", ""
 }

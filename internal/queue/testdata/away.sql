@@ -51,3 +51,15 @@ CREATE TABLE mail_running (
   UNIQUE (number, customer)
 );
 CREATE TABLE mail_sent (tenant int, no int, at timestamptz);
+-- qgen:queue parts done=delete failed=delete
+CREATE TABLE parts (
+  id    bigserial PRIMARY KEY,
+  tries int NOT NULL DEFAULT 0, -- qgen:attempts up on=retry max=5
+  lost  int NOT NULL DEFAULT 0  -- qgen:attempts on=recover max=2
+);
+CREATE TABLE parts_running (
+  id    bigint PRIMARY KEY,
+  tries int NOT NULL,
+  lost  int NOT NULL,
+  till  timestamptz NOT NULL -- qgen:lease length=5m
+);

@@ -55,3 +55,8 @@ CREATE TABLE ordered (
   prio int NOT NULL DEFAULT 0 -- qgen:priority desc
 );
 CREATE TABLE ordered_running (id bigint PRIMARY KEY);
+-- qgen:queue resets done=delete
+CREATE TABLE resets (id bigint PRIMARY KEY, lost int NOT NULL -- qgen:attempts on=recover max=2
+);
+CREATE TABLE resets_running (id bigint PRIMARY KEY, lost int NOT NULL, till timestamptz NOT NULL -- qgen:lease length=5m
+);

@@ -1,0 +1,391 @@
+-- Package buildsq uses the table builds as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and its recoveries are spent
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates builds_ready and builds_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* buildsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, state, until_at, tries, resets, most_resets
+    FROM   builds WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'new'
+    ORDER  BY id
+)
+UPDATE picked
+SET    state = 'busy',
+       until_at = DATEADD(minute, 5, SYSDATETIMEOFFSET()),
+       tries = tries + 1
+OUTPUT inserted.id, CONVERT(varchar(33), inserted.until_at, 126), inserted.tries,
+       inserted.resets, inserted.most_resets;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Complete */ builds
+SET    state = 'over',
+       until_at = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN builds WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Fail */ builds
+SET    state = 'new',
+       until_at = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN builds WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Fail */ builds
+SET    state = 'dead',
+       until_at = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN builds WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Requeue */ builds
+SET    state = 'new',
+       until_at = NULL,
+       tries = tries - 1
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN builds WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Extend */ builds
+SET    until_at = DATEADD(minute, 5, SYSDATETIMEOFFSET())
+OUTPUT inserted.id, CONVERT(varchar(33), inserted.until_at, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           tries_held int '$[1]'
+       ) AS job
+       INNER LOOP JOIN builds WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  tries = tries_held
+AND    state = 'busy';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (until_at) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* buildsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, until_at, resets
+    FROM   builds WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'busy'
+    AND    tries < 4
+    AND    (resets < coalesce(most_resets, 2) OR resets IS NULL OR most_resets = 99)
+    AND    (resets IS NOT NULL OR most_resets > 0 OR most_resets IS NULL OR most_resets = 99)
+    AND    until_at <= SYSDATETIMEOFFSET()
+)
+UPDATE picked
+SET    state = 'new',
+       until_at = NULL,
+       resets = coalesce(resets, 0) + 1
+OUTPUT inserted.id;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim, whose tries or recoveries are spent, to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (until_at) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* buildsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, until_at
+    FROM   builds WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'busy'
+    AND    (tries >= 4 OR resets >= coalesce(most_resets, 2) OR resets IS NULL)
+    AND    (tries >= 4 OR resets IS NOT NULL OR most_resets <= 0)
+    AND    (tries >= 4 OR (most_resets IS NULL OR most_resets <> 99))
+    AND    until_at <= SYSDATETIMEOFFSET()
+)
+UPDATE picked
+SET    state = 'dead',
+       until_at = NULL
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* buildsq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, until_at, tries, resets
+    FROM   builds WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'dead'
+)
+UPDATE picked
+SET    state = 'new',
+       until_at = NULL,
+       tries = 0,
+       resets = 0
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* buildsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   builds WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'over'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* buildsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   builds WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'dead'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new MostResets
+INSERT /* buildsq.Enqueue */ INTO builds
+       (most_resets)
+OUTPUT inserted.id
+VALUES (@p1);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all MostResets
+SET /* buildsq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO builds
+       (most_resets)
+OUTPUT inserted.id
+INTO   @kept
+SELECT most_resets_new
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           most_resets_new tinyint '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* buildsq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'over' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'busy' AND until_at <= SYSDATETIMEOFFSET() THEN 1 END) AS expired
+FROM   builds;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* buildsq.Peek */ TOP (@p1)
+       id, tries, resets, most_resets
+FROM   builds WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'new'
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* buildsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* buildsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('state', 'varchar'),
+                  ('until_at', 'datetimeoffset'),
+                  ('tries', 'int'),
+                  ('resets', 'tinyint'),
+                  ('most_resets', 'tinyint')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'builds'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* buildsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('builds')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('builds')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* buildsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('builds_ready'),
+                  ('builds_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('builds')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX builds_ready ON builds (id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX builds_expired ON builds (until_at)
+WHERE  state = 'busy';

@@ -1,0 +1,364 @@
+-- Package uploadsq uses the table uploads as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and its recoveries are spent
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates uploads_ready and uploads_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        not needed: returning comes first
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: on giveup, column "message" gets 'reset too often' as qgen:on says, not 'the claim ran out' as qgen:error would
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id) WHERE state = 'queued'
+-- isolation: read committed
+-- arguments: 1: limit, 2: token Held
+WITH /* uploadsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, state, held, seen, num_failures, num_resets, [message]
+    FROM   uploads WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'queued'
+    ORDER  BY id
+)
+UPDATE picked
+SET    state = 'processing',
+       held = @p2,
+       seen = SYSDATETIMEOFFSET()
+OUTPUT inserted.id, LOWER(CONVERT(char(36), inserted.held)), inserted.num_failures,
+       inserted.num_resets, inserted.[message];
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: held as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Held
+UPDATE /* uploadsq.Complete */ uploads
+SET    state = 'completed'
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           held_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN uploads WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  held = CONVERT(uniqueidentifier, held_held)
+AND    state = 'processing';
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: held as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: error, 2: batch_all ID Held
+UPDATE /* uploadsq.Fail */ uploads
+SET    state = 'queued',
+       held = NULL,
+       num_failures = num_failures + 1,
+       [message] = @p1
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           held_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN uploads WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  held = CONVERT(uniqueidentifier, held_held)
+AND    state = 'processing';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: held as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: error, 2: batch_all ID Held
+UPDATE /* uploadsq.Fail */ uploads
+SET    state = 'failed',
+       num_failures = num_failures + 1,
+       [message] = @p1
+OUTPUT inserted.id
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]',
+           held_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN uploads WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  held = CONVERT(uniqueidentifier, held_held)
+AND    state = 'processing';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: held as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Held
+UPDATE /* uploadsq.Requeue */ uploads
+SET    state = 'queued',
+       held = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           held_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN uploads WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  held = CONVERT(uniqueidentifier, held_held)
+AND    state = 'processing';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: held as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Held
+UPDATE /* uploadsq.Extend */ uploads
+SET    seen = SYSDATETIMEOFFSET()
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           held_held nvarchar(36) '$[1]'
+       ) AS job
+       INNER LOOP JOIN uploads WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  held = CONVERT(uniqueidentifier, held_held)
+AND    state = 'processing';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (seen) WHERE state = 'processing'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* uploadsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, held, num_resets
+    FROM   uploads WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'processing'
+    AND    num_resets < 2
+    AND    seen <= DATEADD(second, -25, SYSDATETIMEOFFSET())
+)
+UPDATE picked
+SET    state = 'queued',
+       held = NULL,
+       num_resets = num_resets + 1
+OUTPUT inserted.id;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim, whose recoveries are spent, to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (seen) WHERE state = 'processing'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* uploadsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, [message]
+    FROM   uploads WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'processing'
+    AND    num_resets >= 2
+    AND    seen <= DATEADD(second, -25, SYSDATETIMEOFFSET())
+)
+UPDATE picked
+SET    state = 'failed',
+       [message] = 'reset too often'
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* uploadsq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, held, num_failures, num_resets
+    FROM   uploads WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'failed'
+)
+UPDATE picked
+SET    state = 'queued',
+       held = NULL,
+       num_failures = 0,
+       num_resets = 0
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* uploadsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   uploads WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'completed'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* uploadsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   uploads WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'failed'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* uploadsq.Enqueue */ INTO uploads
+OUTPUT inserted.id
+DEFAULT VALUES;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* uploadsq.Stats */
+       count(CASE WHEN state = 'queued' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'processing' THEN 1 END) AS running,
+       count(CASE WHEN state = 'completed' THEN 1 END) AS done,
+       count(CASE WHEN state = 'failed' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'processing' AND seen <= DATEADD(second, -25, SYSDATETIMEOFFSET()) THEN 1 END) AS expired
+FROM   uploads;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'queued'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* uploadsq.Peek */ TOP (@p1)
+       id, num_failures, num_resets, [message]
+FROM   uploads WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'queued'
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('state', 'varchar'),
+                  ('held', 'uniqueidentifier'),
+                  ('seen', 'datetimeoffset'),
+                  ('num_failures', 'int'),
+                  ('num_resets', 'int'),
+                  ('message', 'varchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'uploads'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('uploads')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('uploads')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('uploads_ready'),
+                  ('uploads_expired')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('uploads')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX uploads_ready ON uploads (id)
+WHERE  state = 'queued';
+
+-- serves Recover: claims that ran out
+CREATE INDEX uploads_expired ON uploads (seen)
+WHERE  state = 'processing';

@@ -1,0 +1,31 @@
+-- How often a job is recovered has a limit of its own, apart from that of its failures.
+-- qgen:queue uploads
+CREATE TABLE uploads (
+    id           bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state        varchar(20) DEFAULT 'queued' NOT NULL, -- qgen:status ready=queued running=processing done=completed failed=failed
+    held         char(32), -- qgen:token
+    seen         datetime(6), -- qgen:heartbeat timeout=25s
+    num_failures int DEFAULT 0 NOT NULL, -- qgen:attempts up on=retry max=3
+    num_resets   int DEFAULT 0 NOT NULL, -- qgen:attempts on=recover max=2
+    message      varchar(20) -- qgen:error; on giveup set 'reset too often'
+);
+
+-- Tries count from their beginning: a job fails when they are spent or its recoveries are.
+-- qgen:queue builds
+CREATE TABLE builds (
+    id          bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state       varchar(20) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over failed=dead
+    until_at    datetime(6), -- qgen:lease length=5m
+    tries       int DEFAULT 0 NOT NULL, -- qgen:attempts up on=claim max=4
+    resets      smallint unsigned, -- qgen:attempts on=recover max=most_resets
+    most_resets smallint unsigned -- qgen:max_attempts null=2 unlimited=99
+);
+
+-- What is counted is how often a job may be recovered yet.
+-- qgen:queue jobs failed=delete
+CREATE TABLE jobs (
+    id       bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state    varchar(20) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over
+    until_at datetime(6), -- qgen:lease length=5m
+    lives    smallint unsigned NOT NULL -- qgen:attempts down on=recover max=2
+);

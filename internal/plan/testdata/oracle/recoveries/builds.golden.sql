@@ -1,0 +1,378 @@
+-- Package buildsq uses the table BUILDS as a queue of jobs on Oracle 19 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and its recoveries are spent
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates BUILDS_READY and BUILDS_EXPIRED.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    Oracle 19 cannot return the rows of an UPDATE
+-- * block        a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: block comes first
+--   advisory     Oracle has no locks on numbers
+--   guarded      not needed: block comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "ID"
+-- note: the fence is the count in column "TRIES" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (STATE, ID)
+-- arguments: 1: limit, 2: cursor
+DECLARE /* buildsq.Claim */
+    CURSOR candidate IS
+        SELECT /*+ INDEX(BUILDS BUILDS_READY) */ ROWIDTOCHAR(ROWID)
+        FROM   BUILDS
+        WHERE  STATE = 'new'
+        ORDER  BY ID
+        FOR    UPDATE SKIP LOCKED;
+    picked SYS.ODCIVARCHAR2LIST;
+BEGIN
+    OPEN candidate;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :1;
+    CLOSE candidate;
+    FORALL i IN 1 .. picked.COUNT
+        UPDATE BUILDS
+        SET    STATE = 'busy',
+               UNTIL_AT = SYSTIMESTAMP + NUMTODSINTERVAL(300, 'SECOND'),
+               TRIES = TRIES + 1
+        WHERE  ROWID = CHARTOROWID(picked(i));
+    OPEN :2 FOR
+        SELECT ID, TO_CHAR(UNTIL_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), TRIES, RESETS,
+               MOST_RESETS
+        FROM   BUILDS
+        WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
+END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: counts
+DECLARE /* buildsq.Complete */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE BUILDS
+        SET    STATE = 'over',
+               UNTIL_AT = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: counts
+DECLARE /* buildsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE BUILDS
+        SET    STATE = 'new',
+               UNTIL_AT = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: counts
+DECLARE /* buildsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE BUILDS
+        SET    STATE = 'dead',
+               UNTIL_AT = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: counts
+DECLARE /* buildsq.Requeue */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE BUILDS
+        SET    STATE = 'new',
+               UNTIL_AT = NULL,
+               TRIES = TRIES - 1
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: counts
+DECLARE /* buildsq.Extend */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE BUILDS
+        SET    UNTIL_AT = SYSTIMESTAMP + NUMTODSINTERVAL(300, 'SECOND')
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* buildsq.Extend */
+       ID, TO_CHAR(UNTIL_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+FROM   BUILDS
+WHERE  (ID = :v0);
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (UNTIL_AT, STATE)
+-- arguments: 1: limit
+UPDATE /* buildsq.Recover */ BUILDS
+SET    STATE = 'new',
+       UNTIL_AT = NULL,
+       RESETS = coalesce(RESETS, 0) + 1
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   BUILDS
+           WHERE  STATE = 'busy'
+           AND    TRIES < 4
+           AND    (RESETS < coalesce(MOST_RESETS, 2) OR RESETS IS NULL OR MOST_RESETS = 99)
+           AND    (RESETS IS NOT NULL OR MOST_RESETS > 0 OR MOST_RESETS IS NULL OR MOST_RESETS = 99)
+           AND    UNTIL_AT <= SYSTIMESTAMP
+           AND    ROWNUM <= :1)
+AND    STATE = 'busy'
+AND    TRIES < 4
+AND    (RESETS < coalesce(MOST_RESETS, 2) OR RESETS IS NULL OR MOST_RESETS = 99)
+AND    (RESETS IS NOT NULL OR MOST_RESETS > 0 OR MOST_RESETS IS NULL OR MOST_RESETS = 99)
+AND    UNTIL_AT <= SYSTIMESTAMP;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim, whose tries or recoveries are spent, to failed
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (UNTIL_AT, STATE)
+-- arguments: 1: limit
+UPDATE /* buildsq.Recover */ BUILDS
+SET    STATE = 'dead',
+       UNTIL_AT = NULL
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   BUILDS
+           WHERE  STATE = 'busy'
+           AND    (TRIES >= 4 OR RESETS >= coalesce(MOST_RESETS, 2) OR RESETS IS NULL)
+           AND    (TRIES >= 4 OR RESETS IS NOT NULL OR MOST_RESETS <= 0)
+           AND    (TRIES >= 4 OR (MOST_RESETS IS NULL OR MOST_RESETS <> 99))
+           AND    UNTIL_AT <= SYSTIMESTAMP
+           AND    ROWNUM <= :1)
+AND    STATE = 'busy'
+AND    (TRIES >= 4 OR RESETS >= coalesce(MOST_RESETS, 2) OR RESETS IS NULL)
+AND    (TRIES >= 4 OR RESETS IS NOT NULL OR MOST_RESETS <= 0)
+AND    (TRIES >= 4 OR (MOST_RESETS IS NULL OR MOST_RESETS <> 99))
+AND    UNTIL_AT <= SYSTIMESTAMP;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* buildsq.Redrive */ BUILDS
+SET    STATE = 'new',
+       UNTIL_AT = NULL,
+       TRIES = 0,
+       RESETS = 0
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   BUILDS
+           WHERE  STATE = 'dead'
+           AND    ROWNUM <= :1)
+AND    STATE = 'dead';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* buildsq.Purge */ FROM BUILDS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   BUILDS
+           WHERE  STATE = 'over'
+           AND    ROWNUM <= :1)
+AND    STATE = 'over';
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* buildsq.Purge */ FROM BUILDS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   BUILDS
+           WHERE  STATE = 'dead'
+           AND    ROWNUM <= :1)
+AND    STATE = 'dead';
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new MostResets, 2: new_key
+INSERT /* buildsq.Enqueue */ INTO BUILDS
+       (MOST_RESETS)
+VALUES (:1)
+/* the new key */ RETURNING ID INTO :2;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* buildsq.Stats */
+       count(CASE WHEN STATE = 'new' THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'busy' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'over' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'dead' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 'busy' AND UNTIL_AT <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
+FROM   BUILDS;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (STATE, ID)
+-- arguments: 1: limit
+SELECT /* buildsq.Peek */
+       *
+FROM   (
+           SELECT ID, TRIES, RESETS, MOST_RESETS
+           FROM   BUILDS
+           WHERE  STATE = 'new'
+           ORDER  BY ID
+       )
+WHERE  ROWNUM <= :1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* buildsq.Verify */
+       'the server is Oracle ' || have.version || ', the package needs 19'
+FROM   PRODUCT_COMPONENT_VERSION have
+WHERE  have.product LIKE 'Oracle%'
+AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 2)) < 1900;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* buildsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'STATE', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'UNTIL_AT', 'timestamp with time zone' FROM DUAL UNION ALL
+           SELECT 'TRIES', 'number' FROM DUAL UNION ALL
+           SELECT 'RESETS', 'number' FROM DUAL UNION ALL
+           SELECT 'MOST_RESETS', 'number' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'BUILDS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* buildsq.Verify */
+       'index ' || want.name || ' is missing'
+FROM   (
+           SELECT 'BUILDS_READY' AS name FROM DUAL UNION ALL
+           SELECT 'BUILDS_EXPIRED' FROM DUAL
+       ) want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   ALL_INDEXES have
+           WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+           AND    have.table_name = 'BUILDS'
+           AND    have.index_name = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX BUILDS_READY ON BUILDS (STATE, ID) ONLINE;
+
+-- serves Recover: claims that ran out
+CREATE INDEX BUILDS_EXPIRED ON BUILDS (UNTIL_AT, STATE) ONLINE;

@@ -1,0 +1,344 @@
+-- Package buildsq uses the table builds as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and its recoveries are spent
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates builds_ready and builds_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+UPDATE /* buildsq.Claim */ builds
+SET    state = 'busy',
+       until_at = unixepoch() + 300,
+       tries = tries + 1
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, until_at, tries, resets, most_resets;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+UPDATE /* buildsq.Claim */ builds
+SET    state = 'busy',
+       until_at = unixepoch() + 300,
+       tries = tries + 1
+WHERE  id = (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, until_at, tries, resets, most_resets;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Complete */ builds
+SET    state = 'over',
+       until_at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Fail */ builds
+SET    state = 'new',
+       until_at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Fail */ builds
+SET    state = 'dead',
+       until_at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Requeue */ builds
+SET    state = 'new',
+       until_at = NULL,
+       tries = tries - 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* buildsq.Extend */ builds
+SET    until_at = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'busy')
+RETURNING id, until_at;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (until_at) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* buildsq.Recover */ builds
+SET    state = 'new',
+       until_at = NULL,
+       resets = coalesce(resets, 0) + 1
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'busy'
+           AND    tries < 4
+           AND    (resets < coalesce(most_resets, 2) OR resets IS NULL OR most_resets = 99)
+           AND    (resets IS NOT NULL OR most_resets > 0 OR most_resets IS NULL OR most_resets = 99)
+           AND    until_at <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim, whose tries or recoveries are spent, to failed
+-- locks: the database for writing, while the statement runs
+-- index: (until_at) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* buildsq.Recover */ builds
+SET    state = 'dead',
+       until_at = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'busy'
+           AND    (tries >= 4 OR resets >= coalesce(most_resets, 2) OR resets IS NULL)
+           AND    (tries >= 4 OR resets IS NOT NULL OR most_resets <= 0)
+           AND    (tries >= 4 OR (most_resets IS NULL OR most_resets <> 99))
+           AND    until_at <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* buildsq.Redrive */ builds
+SET    state = 'new',
+       until_at = NULL,
+       tries = 0,
+       resets = 0
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'dead'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* buildsq.Purge */ FROM builds
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'over'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* buildsq.Purge */ FROM builds
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'dead'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new MostResets
+INSERT /* buildsq.Enqueue */ INTO builds
+       (most_resets)
+VALUES (?1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all MostResets
+INSERT /* buildsq.EnqueueMany */ INTO builds
+       (most_resets)
+SELECT most_resets_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS most_resets_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* buildsq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND until_at <= unixepoch()) AS expired
+FROM   builds;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* buildsq.Peek */
+       id, tries, resets, most_resets
+FROM   builds
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* buildsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* buildsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('until_at', 'INTEGER'),
+           ('tries', 'INTEGER'),
+           ('resets', 'INTEGER'),
+           ('most_resets', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('builds') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* buildsq.Verify */ want (name) AS (
+    VALUES ('builds_ready'),
+           ('builds_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('builds'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX builds_ready ON builds (id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX builds_expired ON builds (until_at)
+WHERE  state = 'busy';

@@ -1,0 +1,262 @@
+-- Package jobsq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> (deleted)
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> (deleted), when its claim expired and its recoveries are spent
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "until_at", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+UPDATE /* jobsq.Claim */ jobs
+SET    state = 'busy',
+       until_at = unixepoch() + 300
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, until_at, lives;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+UPDATE /* jobsq.Claim */ jobs
+SET    state = 'busy',
+       until_at = unixepoch() + 300
+WHERE  id = (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, until_at, lives;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: until_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* jobsq.Complete */ jobs
+SET    state = 'over',
+       until_at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until_at = until_at_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: until_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID UntilAt
+DELETE /* jobsq.Fail */ FROM jobs
+WHERE  (id, until_at) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_at_held
+           FROM   json_each(?1))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: until_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* jobsq.Requeue */ jobs
+SET    state = 'new',
+       until_at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until_at = until_at_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: until_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* jobsq.Extend */ jobs
+SET    until_at = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until_at = until_at_held
+      AND    state = 'busy')
+RETURNING id, until_at;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (until_at) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* jobsq.Recover */ jobs
+SET    state = 'new',
+       until_at = NULL,
+       lives = lives - 1
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'busy'
+           AND    lives > 0
+           AND    until_at <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim, whose recoveries are spent, to failed
+-- locks: the database for writing, while the statement runs
+-- index: (until_at) WHERE state = 'busy'
+-- arguments: 1: limit
+DELETE /* jobsq.Recover */ FROM jobs
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'busy'
+           AND    lives <= 0
+           AND    until_at <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'over'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* jobsq.Enqueue */ INTO jobs
+       (lives)
+VALUES (2)
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'busy' AND until_at <= unixepoch()) AS expired
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* jobsq.Peek */
+       id, lives
+FROM   jobs
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* jobsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('until_at', 'INTEGER'),
+           ('lives', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('jobs') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* jobsq.Verify */ want (name) AS (
+    VALUES ('jobs_ready'),
+           ('jobs_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('jobs'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX jobs_ready ON jobs (id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX jobs_expired ON jobs (until_at)
+WHERE  state = 'busy';

@@ -1,0 +1,324 @@
+-- Package uploadsq uses the table uploads as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and its recoveries are spent
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates uploads_ready and uploads_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        not needed: returning comes first
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: on giveup, column "message" gets 'reset too often' as qgen:on says, not 'the claim ran out' as qgen:error would
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'queued'
+-- arguments: 1: token Held, 2: limit
+UPDATE /* uploadsq.Claim */ uploads
+SET    state = 'processing',
+       held = ?1,
+       seen = unixepoch()
+WHERE  id IN (
+           SELECT id
+           FROM   uploads
+           WHERE  state = 'queued'
+           ORDER  BY id
+           LIMIT  ?2)
+RETURNING id, held, num_failures, num_resets, message;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'queued'
+-- arguments: 1: token Held
+UPDATE /* uploadsq.Claim */ uploads
+SET    state = 'processing',
+       held = ?1,
+       seen = unixepoch()
+WHERE  id = (
+           SELECT id
+           FROM   uploads
+           WHERE  state = 'queued'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, held, num_failures, num_resets, message;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: held as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Held
+UPDATE /* uploadsq.Complete */ uploads
+SET    state = 'completed'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS held_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(held = held_held
+      AND    state = 'processing')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: held as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: error, 2: batch_all ID Held
+UPDATE /* uploadsq.Fail */ uploads
+SET    state = 'queued',
+       held = NULL,
+       num_failures = num_failures + 1,
+       message = ?1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS held_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(held = held_held
+      AND    state = 'processing')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: held as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: error, 2: batch_all ID Held
+UPDATE /* uploadsq.Fail */ uploads
+SET    state = 'failed',
+       num_failures = num_failures + 1,
+       message = ?1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS held_held
+           FROM   json_each(?2)
+       ) AS job
+WHERE  id = id_held
+AND    +(held = held_held
+      AND    state = 'processing')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: held as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Held
+UPDATE /* uploadsq.Requeue */ uploads
+SET    state = 'queued',
+       held = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS held_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(held = held_held
+      AND    state = 'processing')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: held as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Held
+UPDATE /* uploadsq.Extend */ uploads
+SET    seen = unixepoch()
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS held_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(held = held_held
+      AND    state = 'processing')
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (seen) WHERE state = 'processing'
+-- arguments: 1: limit
+UPDATE /* uploadsq.Recover */ uploads
+SET    state = 'queued',
+       held = NULL,
+       num_resets = num_resets + 1
+WHERE  id IN (
+           SELECT id
+           FROM   uploads
+           WHERE  state = 'processing'
+           AND    num_resets < 2
+           AND    seen <= unixepoch() - 25
+           LIMIT  ?1);
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim, whose recoveries are spent, to failed
+-- locks: the database for writing, while the statement runs
+-- index: (seen) WHERE state = 'processing'
+-- arguments: 1: limit
+UPDATE /* uploadsq.Recover */ uploads
+SET    state = 'failed',
+       message = 'reset too often'
+WHERE  id IN (
+           SELECT id
+           FROM   uploads
+           WHERE  state = 'processing'
+           AND    num_resets >= 2
+           AND    seen <= unixepoch() - 25
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* uploadsq.Redrive */ uploads
+SET    state = 'queued',
+       held = NULL,
+       num_failures = 0,
+       num_resets = 0
+WHERE  id IN (
+           SELECT id
+           FROM   uploads
+           WHERE  state = 'failed'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* uploadsq.Purge */ FROM uploads
+WHERE  id IN (
+           SELECT id
+           FROM   uploads
+           WHERE  state = 'completed'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* uploadsq.Purge */ FROM uploads
+WHERE  id IN (
+           SELECT id
+           FROM   uploads
+           WHERE  state = 'failed'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* uploadsq.Enqueue */ INTO uploads
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* uploadsq.Stats */
+       count(*) FILTER (WHERE state = 'queued') AS ready,
+       count(*) FILTER (WHERE state = 'processing') AS running,
+       count(*) FILTER (WHERE state = 'completed') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed,
+       count(*) FILTER (WHERE state = 'processing' AND seen <= unixepoch() - 25) AS expired
+FROM   uploads;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'queued'
+-- arguments: 1: limit
+SELECT /* uploadsq.Peek */
+       id, num_failures, num_resets, message
+FROM   uploads
+WHERE  state = 'queued'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* uploadsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('held', 'TEXT'),
+           ('seen', 'INTEGER'),
+           ('num_failures', 'INTEGER'),
+           ('num_resets', 'INTEGER'),
+           ('message', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('uploads') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* uploadsq.Verify */ want (name) AS (
+    VALUES ('uploads_ready'),
+           ('uploads_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('uploads'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX uploads_ready ON uploads (id)
+WHERE  state = 'queued';
+
+-- serves Recover: claims that ran out
+CREATE INDEX uploads_expired ON uploads (seen)
+WHERE  state = 'processing';
