@@ -675,6 +675,8 @@ func (b *builder) buildExplain() {
 			m.To = "ready"
 		case name == queue.Recover && b.spec.Recovered != "":
 			m.To = string(b.spec.Recovered)
+		case name == queue.GiveUp && b.spec.GivenUp != "":
+			m.To = string(b.spec.GivenUp)
 		}
 		if b.spec.AtStart && m.From == "expired" {
 			m.From = b.heldState()

@@ -156,7 +156,10 @@ func (b *builder) locksAndCrash() {
 		p.Locks += " The nodes of the cluster do not see each other's locks: of two claims that took the same rows, the later is undone when it commits, and made again."
 	}
 	leaves, makes := "A worker that dies leaves its jobs "+b.heldState(), "makes them "+b.readyAgain()+"."
-	if b.spec.ExpiredFails {
+	switch {
+	case b.spec.ExpiredFails && b.spec.GivenUp != "":
+		makes = "makes them " + b.givenUp() + "."
+	case b.spec.ExpiredFails:
 		makes = "lets them fail."
 	}
 	switch {
@@ -339,18 +342,23 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		}
 		s.Doc = []string{"Recover makes up to limit jobs " + whose + b.readyAgain() + ": " + b.whoIsDead() + "."}
 		switch {
+		case b.spec.ExpiredFails && b.spec.GivenUp != "":
+			s.Doc[0] = "Recover makes up to limit jobs of dead workers " + b.givenUp() + ": " + b.whoIsDead() + "."
 		case b.spec.ExpiredFails:
 			s.Doc[0] = "Recover lets up to limit jobs " + whose + "fail, which are not run again: " + b.whoIsDead() + "."
 		case b.onlyGivesUp():
 			s.Doc[0] = "Recover lets up to limit jobs of dead workers fail: " + b.whoIsDead() + " and that have no tries left. Others are claimed again."
 		case len(s.Steps) > 1:
-			s.Doc[0] += " Those " + b.without() + " become failed."
+			s.Doc[0] += " Those " + b.without() + " become " + b.givenUp() + "."
+		}
+		if b.spec.Recovered == queue.MaybeReady || b.spec.GivenUp != "" {
+			s.Doc[0] += " What qgen:on writes tells which."
 		}
 		if text := b.alsoDoes(queue.Recover); text != "" {
 			s.Doc[0] += " For rows that become " + b.recovered() + " it " + text + " in the same transaction."
 		}
 		if text := b.alsoDoes(queue.GiveUp); text != "" {
-			s.Doc[0] += " For rows that become failed it " + text + " in the same transaction."
+			s.Doc[0] += " For rows that become " + b.givenUp() + " it " + text + " in the same transaction."
 		}
 		s.Doc[0] += " It returns how many rows it changed."
 		if s.AtStart {
@@ -413,6 +421,9 @@ func (b *builder) without() string {
 
 // recovered says what Recover makes of a row that it does not let fail.
 func (b *builder) recovered() string { return string(cmp.Or(b.spec.Recovered, queue.Ready)) }
+
+// givenUp says what Recover makes of a row that it gives up.
+func (b *builder) givenUp() string { return string(cmp.Or(b.spec.GivenUp, queue.Failed)) }
 
 // readyAgain says the same where people are told what Recover is for.
 func (b *builder) readyAgain() string { return cmp.Or(string(b.spec.Recovered), "ready again") }
@@ -746,15 +757,16 @@ func (b *builder) diagram() string {
 		if b.side != nil && b.spec.Liveness != nil {
 			when = "its worker is gone"
 		}
+		gone := cmp.Or(string(b.spec.GivenUp), failed)
 		switch {
 		case b.spec.ExpiredFails:
-			add(running, "Recover", failed+", when "+when)
+			add(running, "Recover", gone+", when "+when)
 		case b.onlyGivesUp():
-			add(running, "Recover", failed+", when "+when+" and no tries are left")
+			add(running, "Recover", gone+", when "+when+" and no tries are left")
 		default:
 			add(running, "Recover", b.recovered()+", when "+when)
 			if a := b.spec.Recoveries; a.Limited() {
-				add(running, "Recover", failed+", when "+when+" and its recoveries are spent")
+				add(running, "Recover", gone+", when "+when+" and its recoveries are spent")
 			}
 		}
 	}

@@ -427,7 +427,7 @@ func (b *builder) buildSweeps() {
 			case b.spec.Recoveries.Limited():
 				spent = ", " + b.without() + ","
 			}
-			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", from+spent+" to failed"+when)
+			b.addSweep(p.Recover, g, b.spec.Expired, "recover_failed", "Recover", from+spent+" to "+b.givenUp()+when)
 		}
 		for _, step := range []*queue.Transition{t, g} {
 			if step != nil {

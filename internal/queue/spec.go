@@ -48,8 +48,11 @@ type Spec struct {
 	// ExpiredFails: a job whose claim has run out fails, whatever tries it has left.
 	ExpiredFails bool
 	// Recovered is what Recover makes of a row where qgen:on says that it is not ready:
-	// another state, or Stray; "" where it is ready.
+	// another state, or Stray; MaybeReady where it may be, and "" where it is ready.
 	Recovered StateName
+	// GivenUp is MaybeFailed where SQL that qgen:on has giveup write may make a row failed or
+	// something else, and "" where it is failed.
+	GivenUp StateName
 	// Liveness says which workers are alive, where a test of Expired asks.
 	Liveness *Liveness
 	// Outcomes are ways to settle a job besides done and failed.
@@ -191,8 +194,12 @@ const (
 	Failed  StateName = "failed"
 )
 
-// Stray is said of a row that is in none of the states.
-const Stray StateName = "of no state"
+// What is said of rows in the place of a state.
+const (
+	Stray       StateName = "of no state"   // it is in none of the states
+	MaybeReady  StateName = "ready or not"  // SQL of the user tells
+	MaybeFailed StateName = "failed or not" // the same
+)
 
 // StateNames lists the states in the order of a job's life.
 var StateNames = []StateName{Ready, Claimed, Running, Done, Failed}

@@ -67,6 +67,7 @@ func (b *binding) buildTransitions() {
 	b.checkAnew()
 	b.checkRecoveries()
 	b.judgeRecovered()
+	b.judgeTold()
 	b.keep()
 }
 
@@ -114,6 +115,39 @@ func (b *binding) judgeRecovered() {
 		text += "; expired=fail " + at + " says that a job fails whose claim has run out, and qgen:on giveup what else is written then"
 	}
 	b.note("%s", text)
+}
+
+// judgeTold finds out where SQL of qgen:on decides in which state a job is whose claim has run
+// out, and warns.
+func (b *binding) judgeTold() {
+	told := func(name TransitionName, state StateName) *schema.Column {
+		t := b.spec.Transitions[name]
+		if t == nil || t.Delete {
+			return nil
+		}
+		for _, w := range t.Writes {
+			by := slices.ContainsFunc(b.steady(state), func(t Test) bool {
+				return t.Column == w.Column && t.Op != NotNull && t.Op != Raw
+			})
+			if by && (w.Value.Kind == SQLExpr || w.Value.Kind == Given) && slices.ContainsFunc(b.drafts[name], func(d *draft) bool { return d.column == w.Column && d.by.verb == "on" }) {
+				return w.Column
+			}
+		}
+		return nil
+	}
+	ready, failed := told(Recover, Ready), told(GiveUp, Failed)
+	if ready != nil && b.spec.Recovered == "" {
+		b.spec.Recovered = MaybeReady
+		text := "warning: whether Recover makes a job ready is up to what qgen:on recover writes to column %q, and not known here"
+		if b.spec.Recoveries == nil {
+			text += "; qgen:attempts on=recover max=3 lets a job fail that was recovered so often, and expired=fail each whose claim has run out"
+		}
+		b.note(text, ready.Name)
+	}
+	if failed != nil {
+		b.spec.GivenUp = MaybeFailed
+		b.note("warning: whether a job fails that Recover gives up is up to what qgen:on giveup writes to column %q, and not known here", failed.Name)
+	}
 }
 
 // moving are the verbs of columns that may change with every change of a row: what they

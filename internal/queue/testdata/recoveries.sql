@@ -47,3 +47,19 @@ CREATE TABLE left_over (
     until timestamptz,               -- qgen:lease length=5m
     lives int                        -- qgen:attempts down on=recover
 );
+-- What SQL writes to the status is not known.
+-- qgen:queue told
+CREATE TABLE told (
+    id      bigserial PRIMARY KEY,
+    state   text NOT NULL DEFAULT 'N', -- qgen:status ready=N running=A done=D failed=F; on recover,giveup set "case when {row}.begun then 'F' else 'N' end"
+    begun   boolean NOT NULL DEFAULT false, -- qgen:on recover set "not {row}.begun"
+    until   timestamptz,               -- qgen:lease length=5m
+    tries   int NOT NULL DEFAULT 0     -- qgen:attempts up on=claim max=3
+);
+-- Where any value is enough, it is.
+-- qgen:queue marked done=delete
+CREATE TABLE marked (
+    id     bigserial PRIMARY KEY,
+    until  timestamptz,  -- qgen:lease length=5m expired=fail
+    failed text          -- qgen:status ready=null running=null failed~set; on fail set arg:why; on giveup set "'lost ' || {row}.id"
+);

@@ -29,3 +29,13 @@ CREATE TABLE jobs (
     until_at timestamptz, -- qgen:lease length=5m
     lives    smallint NOT NULL -- qgen:attempts down on=recover max=2
 );
+
+-- What SQL writes to the status decides, and is not known.
+-- qgen:queue told
+CREATE TABLE told (
+    id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    state    varchar(20) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=over failed=dead; on recover,giveup set "case when {row}.begun then 'dead' else 'new' end"
+    begun    boolean DEFAULT false NOT NULL,
+    until_at timestamptz, -- qgen:lease length=5m
+    tries    int DEFAULT 0 NOT NULL -- qgen:attempts up on=claim max=4
+);
