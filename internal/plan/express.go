@@ -345,7 +345,10 @@ func (s *scope) failures() string {
 	}
 	switch {
 	case a.Down:
-		count = s.value(a.Column, a.Full()) + " - " + count + " + 1"
+		count = s.value(a.Column, a.Full()) + " - " + count
+		if !a.OnClaim {
+			count += " + 1"
+		}
 	case a.OnClaim:
 		return count
 	default:

@@ -116,9 +116,6 @@ func (b *binding) readCounting(r *role, a *Attempts) {
 	case on == nil && a.Down, a.OnRecover:
 	case on == nil:
 		a.OnClaim = true
-	case on.values[0].text == "claim" && a.Down:
-		b.errorf(on.pos, "attempts that count down are counted when a try fails").
-			WithHint("Write qgen:attempts down. Where the claim is to take one, no role is needed: qgen:on claim set -1; on release set +1 at column %q, and ready_if: \"%s > 0\" in qgen.yaml.", r.column.Name, r.column.Name)
 	default:
 		a.OnClaim = on.values[0].text == "claim"
 	}
@@ -198,6 +195,9 @@ func (b *binding) readLimit(r, limit *role, a *Attempts) {
 		a.LimitClaim = a.Down
 	case !a.Limited():
 		b.errorf(w.pos, "%s has no limit to look at", w.pos.Text()).WithHint("Say how many tries there are: max=5, or max=<column>.")
+	case a.Down && a.OnClaim && w.values[0].text == "fail":
+		b.errorf(w.pos, "a claim takes one of the tries that are left, and at 0 there is none to take").
+			WithHint("Leave limit=fail out, or on=claim: then a job at 0 runs once more.")
 	default:
 		a.LimitClaim = w.values[0].text == "claim"
 	}

@@ -36,7 +36,7 @@ func (b *binding) readFence() {
 		s.Fence = Fence{Level: FenceToken, Columns: []*schema.Column{s.Token}}
 	case version != nil:
 		s.Fence = Fence{Level: FenceAttempt, Columns: []*schema.Column{version.column}}
-	case s.Attempts != nil && s.Attempts.OnClaim && s.Cycle == nil && reset == "" && (s.Attempts.Column.NotNull || !s.Attempts.NullMeansUnlimited):
+	case s.Attempts != nil && s.Attempts.OnClaim && !s.Attempts.Down && s.Cycle == nil && reset == "" && (s.Attempts.Column.NotNull || !s.Attempts.NullMeansUnlimited):
 		s.Fence = Fence{Level: FenceAttempt, Columns: with(s.Attempts.Column)}
 		// Requeue takes the count back, and Redrive begins anew.
 		if k.claimed != nil && (k.timeout == nil || k.heartbeat != nil) {
@@ -109,7 +109,7 @@ func (b *binding) noteRepeats() {
 // back, so that a later claim may leave the count of an earlier one; "" where none does.
 func (b *binding) resetsCount() string {
 	a := b.spec.Attempts
-	if a == nil || !a.OnClaim {
+	if a == nil || !a.OnClaim || a.Down {
 		return ""
 	}
 	sets := func(t *Transition, back bool) bool {

@@ -258,6 +258,8 @@ func (w *world) left(r row) bool {
 	switch {
 	case a.Retries():
 		return n > 0
+	case a.Down && a.OnClaim:
+		return n > 0
 	case a.Down:
 		return n > 1
 	}
@@ -589,6 +591,9 @@ func drawTable(t *rapid.T) string {
 		"tries int NOT NULL DEFAULT 3 -- qgen:attempts down max=limits limit=fail",
 		"tries int -- qgen:attempts up on=claim max=3 limit=claim null=unlimited",
 		"tries int NOT NULL DEFAULT 3 -- qgen:attempts down",
+		"tries int NOT NULL DEFAULT 3 -- qgen:attempts down on=claim",
+		"tries int -- qgen:attempts down on=claim max=3",
+		"tries int -- qgen:attempts down on=claim null=unlimited",
 		"tries int -- qgen:attempts down max=3",
 		"tries int NOT NULL DEFAULT 0 -- qgen:attempts up on=claim")
 	if strings.Contains(attempts, "limits") {

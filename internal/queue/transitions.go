@@ -488,33 +488,39 @@ func (b *binding) writeCounters() {
 	if a := b.spec.Attempts; a != nil {
 		r := b.counter(false)
 		switch {
+		case a.OnClaim:
+			b.write(r, a.Column, counted(a.step()), Claim)
+			b.write(r, a.Column, counted(-a.step()), Release)
 		case a.Down:
-			b.write(r, a.Column, counted(-1), b.atFailure(Retry)...)
+			b.write(r, a.Column, counted(a.step()), b.atFailure(Retry)...)
+		default:
+			b.write(r, a.Column, counted(a.step()), b.atFailure(Retry, Fail)...)
+		}
+		if a.Down {
 			b.write(r, a.Column, number(0), b.atFailure(Fail)...)
 			if a.Max == 0 && a.MaxOf == nil && b.keepsFailed {
 				b.note("Redrive gives a failed row one more try, since nothing says how many it had")
 			}
-		case a.OnClaim:
-			b.write(r, a.Column, counted(1), Claim)
-			b.write(r, a.Column, counted(-1), Release)
-		default:
-			b.write(r, a.Column, counted(1), b.atFailure(Retry, Fail)...)
 		}
 		b.beginsAnew(r, a)
 	}
 	if a := b.spec.Recoveries; a != nil {
 		r := b.counter(true)
-		by := 1
-		if a.Down {
-			by = -1
-		}
-		b.write(r, a.Column, counted(by), Recover)
+		b.write(r, a.Column, counted(a.step()), Recover)
 		if a.Down && a.Max == 0 && a.MaxOf == nil {
 			b.note("column %q is never set back, since nothing says how often a job may be recovered", a.Column.Name)
 			return
 		}
 		b.beginsAnew(r, a)
 	}
+}
+
+// step is what is added to a count at a time.
+func (a *Attempts) step() int {
+	if a.Down {
+		return -1
+	}
+	return 1
 }
 
 // counted adds to a count.

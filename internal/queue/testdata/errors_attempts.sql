@@ -6,7 +6,7 @@ CREATE TABLE limit_alone (id bigint PRIMARY KEY,
 CREATE TABLE words (id bigint PRIMARY KEY,
   v  text,        -- qgen:version
   m  int,         -- qgen:max_attempts
-  a  int NOT NULL -- qgen:attempts up down on=claim max=7 null=0
+  a  int NOT NULL -- qgen:attempts up down on=claim max=7 null=0 limit=fail
 );
 -- qgen:queue done=delete
 CREATE TABLE most (id bigint PRIMARY KEY,

@@ -17,3 +17,14 @@ CREATE TABLE sandbox (
     run_count bigint DEFAULT 0 NOT NULL, -- qgen:attempts up on=claim limit=claim
     max_retry bigint -- qgen:max_attempts retries unlimited=-1
 );
+
+-- A claim takes one of the tries that are left; at 0 a job is not claimed, and has failed.
+-- qgen:queue items done=delete
+CREATE TABLE items (
+    id        bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    available int unsigned DEFAULT 1 NOT NULL, -- qgen:status ready=1 running=0
+    expires   datetime(6), -- qgen:lease length=5m expired=claim
+    due_at    datetime(6), -- qgen:due
+    remaining int unsigned DEFAULT 5 NOT NULL, -- qgen:attempts down on=claim max=5
+    mark      char(32) -- qgen:token
+);

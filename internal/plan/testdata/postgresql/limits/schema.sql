@@ -17,3 +17,14 @@ CREATE TABLE sandbox (
     run_count int DEFAULT 0 NOT NULL, -- qgen:attempts up on=claim limit=claim
     max_retry int -- qgen:max_attempts retries unlimited=-1
 );
+
+-- A claim takes one of the tries that are left; at 0 a job is not claimed, and has failed.
+-- qgen:queue items done=delete
+CREATE TABLE items (
+    id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    available int DEFAULT 1 NOT NULL, -- qgen:status ready=1 running=0
+    expires   timestamptz, -- qgen:lease length=5m expired=claim
+    due_at    timestamptz, -- qgen:due
+    remaining int DEFAULT 5 NOT NULL, -- qgen:attempts down on=claim max=5
+    mark      uuid -- qgen:token
+);

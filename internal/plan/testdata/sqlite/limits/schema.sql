@@ -46,3 +46,14 @@ CREATE TABLE again (
     due   INTEGER,                   -- qgen:due as=epoch
     more  INTEGER NOT NULL           -- qgen:attempts down limit=fail max=3
 );
+
+-- A claim takes one of the tries that are left; at 0 a job is not claimed, and has failed.
+-- qgen:queue items done=delete
+CREATE TABLE items (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    available INTEGER DEFAULT 1 NOT NULL, -- qgen:status ready=1 running=0
+    expires   INTEGER, -- qgen:lease length=5m expired=claim as=epoch
+    due_at    INTEGER, -- qgen:due as=epoch
+    remaining INTEGER DEFAULT 5 NOT NULL, -- qgen:attempts down on=claim max=5
+    mark      TEXT -- qgen:token
+);
