@@ -91,14 +91,14 @@ func pattern(d *dialect.Dialect, operator, text string) (p textPattern, ok bool)
 
 // wildcards turns a pattern into an expression of package regexp: with signs for any text and any
 // character, and with sets of characters in brackets where the operator knows them.
-func wildcards(text string, any, one rune, sets bool) (expr string, ok bool) {
+func wildcards(text string, several, one rune, sets bool) (expr string, ok bool) {
 	var b strings.Builder
 	b.WriteString(`\A`)
 	for i := 0; i < len(text); i++ {
 		switch r := rune(text[i]); {
 		case r == '\\':
 			return "", false // an escape, or not, as the server has it
-		case r == any:
+		case r == several:
 			b.WriteString(`(?s:.*)`)
 		case r == one:
 			b.WriteString(`(?s:.)`)
@@ -210,18 +210,16 @@ func (m *maker) text(re *syntax.Regexp) (string, bool) {
 		return m.repeated(re.Sub[0], n)
 	case syntax.OpConcat:
 		var b strings.Builder
-		for i := 0; i < len(re.Sub); i++ {
-			run := i
-			for run < len(re.Sub) && isDigits(re.Sub[run]) {
-				run++
+		for i := 0; i < len(re.Sub); {
+			n := 0
+			for i+n < len(re.Sub) && isDigits(re.Sub[i+n]) {
+				n++
 			}
-			piece, ok := "", true
-			if run-i > 1 {
-				piece, ok = m.repeated(re.Sub[i], run-i)
-				i = run - 1
-			} else {
-				piece, ok = m.text(re.Sub[i])
+			if n < 3 || m.counted {
+				n = 1
 			}
+			piece, ok := m.repeated(re.Sub[i], n)
+			i += n
 			if b.WriteString(piece); !ok || b.Len() > longestMade {
 				return "", false
 			}

@@ -23,6 +23,7 @@ func TestPatterns(t *testing.T) {
 		{"postgresql", `code !~ '\s'`, 0, "%d", true},
 		{"postgresql", `code ~ '^[[:alpha:]_]\w*$' AND code <> ''`, 0, "a%04d", true},
 		{"postgresql", `code ~ '^(north|south)$'`, 0, "north", true},
+		{"postgresql", `code ~ '^[a-z0-9][0-9]$'`, 0, "a1", true},
 		{"postgresql", `code ~ '^[0-9]+$'`, 3, "%03d", true},
 		{"postgresql", `code ~ '^a' AND code ~ 'z$'`, 0, "", true},
 		{"postgresql", `NOT (code ~ '^a')`, 0, "", true},
