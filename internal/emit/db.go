@@ -1032,14 +1032,21 @@ func (w *writer) settleMethod(f *code.File) {
 	params := []*code.Statement{ctxParam(), code.Id("op").String(), code.Id("jobs").Index().Id("Job")}
 	if locked {
 		doc = "settle changes the rows of jobs where the claim is still theirs: lock locks them and returns their keys, text writes them. Both name them by the last of args. The other jobs are lost."
-		params = append(params, code.Id("lock").String())
+		lock := "lock"
+		if s := w.anySettle(); s.Alone {
+			lock = "held"
+			doc = "settle changes the row of a job where the claim is still its own: text writes it, and where that changes nothing, held returns the key of a job that has not been lost. Both name it by the last of args."
+		}
+		params = append(params, code.Id(lock).String())
 	}
 	params = append(params, code.Id("text").String(), code.Id("args").Op("...").Any())
 	decl(f, []string{doc},
 		code.Func().Add(queueReceiver()).Id("settle").Params(params...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.Var().Id("found").Index().Id("Key")
 			g.Add(observe(code.Id("q"), code.Id("op"), code.Len(code.Id("found"))))
-			if locked {
+			if s := w.anySettle(); s != nil && s.Alone {
+				g.Add(attempt(code.Id("q"), "retry", code.Id("op"), w.writeAlone()...))
+			} else if locked {
 				counted, except := code.Len(code.Id("jobs")).Op("==").Lit(1).Op("&&").Id("op").Op("!=").Lit("extend"), "only a lease may be written as it was."
 				if w.Complete != nil && w.Complete.Unchanged {
 					counted, except = counted.Op("&&").Id("op").Op("!=").Lit("complete"), "a lease may be written as it was, and a claim that stays is."
@@ -1065,6 +1072,31 @@ func (w *writer) settleMethod(f *code.File) {
 			g.Add(ifErr())
 			g.Return(code.Id("lost").Call(code.Id("op"), code.Id("jobs"), code.Id("found")))
 		}))
+}
+
+// writeAlone emits the statements that settle one job where no row can be locked:
+//
+//	n, err := exec(ctx, db, text, args...)
+//	switch {
+//	case n > 0:
+//		found = []Key{jobs[0].Key()}
+//	case err == nil: // what a row holds already changes nothing
+//		found, err = query(ctx, db, scanKey, held, args[len(args)-1])
+//	}
+//	return err
+func (w *writer) writeAlone() []*code.Statement {
+	last := code.Id("args").Index(code.Len(code.Id("args")).Op("-").Lit(1))
+	return []*code.Statement{
+		code.List(code.Id("n"), code.Err()).Op(":=").Add(execCall(code.Id("text"), code.Id("args").Op("..."))),
+		code.Switch().Block(
+			code.Case(code.Id("n").Op(">").Lit(0)).Block(
+				code.Id("found").Op("=").Index().Id("Key").Values(code.Id("jobs").Index(code.Lit(0)).Dot("Key").Call())),
+			code.Case(code.Err().Op("==").Nil()).Block(
+				code.Comment("// What a row holds already changes nothing."),
+				code.List(code.Id("found"), code.Err()).Op("=").Add(queryCall("scanKey", code.Id("held"), last))),
+		),
+		code.Return(code.Err()),
+	}
 }
 
 // lockAndWrite emits the statements of a settled batch where the one that

@@ -33,6 +33,7 @@ func (w *writer) parts() []part {
 		{"eachClaim", "db.go", w.eachClaimMethod},
 		{"byClaim", "db.go", w.byClaimFunc},
 		{"inParts", "db.go", w.inPartsMethod},
+		{"oneByOne", "db.go", w.oneByOneMethod},
 		{"pause", "db.go", w.pauseFunc},
 		{"query", "db.go", w.queryFunc},
 		{"queryCursor", "db.go", w.queryCursorFunc},

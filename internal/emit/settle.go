@@ -234,18 +234,88 @@ func (w *writer) givenDoc(name string, s *plan.Settle) []string {
 //			return q.Complete(ctx, jobs[from:to]...)
 //		})
 //	}
+//
+// and where each is settled alone
+//
+//	if len(jobs) > 1 {
+//		return q.oneByOne(ctx, "complete", len(jobs), func(q *Queue, i int) error {
+//			return q.Complete(ctx, jobs[i])
+//		})
+//	}
 func (w *writer) inParts(g *code.Group, name, variable string, s *plan.Settle) {
+	call := func(part *code.Statement) *code.Statement {
+		return w.self().Dot(name).Call(slices.Concat([]*code.Statement{code.Id("ctx")}, passed(w.settling(s)), []*code.Statement{part})...)
+	}
+	if s.Alone {
+		g.If(code.Len(code.Id(variable)).Op(">").Lit(1)).Block(
+			code.Return(w.self().Dot("oneByOne").Call(code.Id("ctx"), code.Lit(w.opOf(name)), code.Len(code.Id(variable)),
+				code.Func().Params(w.self().Add(w.claimer()), code.Id("i").Int()).Error().Block(
+					code.Return(call(code.Id(variable).Index(code.Id("i")))),
+				))),
+		)
+		return
+	}
 	if w.Most == 0 {
 		return
 	}
-	part := code.Id(variable).Index(code.Id("from").Op(":").Id("to")).Op("...")
-	args := slices.Concat([]*code.Statement{code.Id("ctx")}, passed(w.settling(s)), []*code.Statement{part})
 	g.If(code.Len(code.Id(variable)).Op(">").Id("mostJobs")).Block(
 		code.Return(w.self().Dot("inParts").Call(code.Id("ctx"), code.Lit(w.opOf(name)), code.Len(code.Id(variable)),
 			code.Func().Params(w.self().Add(w.claimer()), code.List(code.Id("from"), code.Id("to")).Int()).Error().Block(
-				code.Return(w.self().Dot(name).Call(args...)),
+				code.Return(call(code.Id(variable).Index(code.Id("from").Op(":").Id("to")).Op("..."))),
 			))),
 	)
+}
+
+// oneByOneMethod emits
+//
+//	func (q *Queue) oneByOne(ctx context.Context, op string, n int, do func(q *Queue, i int) error) (err error) {
+//		settled := 0
+//		ctx = q.hook.Before(ctx, op)
+//		defer func() { q.hook.After(ctx, op, settled, err) }()
+//		one := *q
+//		one.hook = noHook{}
+//		var gone []Key
+//		for i := range n {
+//			var lost *LostError
+//			err := do(&one, i)
+//			switch {
+//			case errors.As(err, &lost):
+//				gone = append(gone, lost.Keys...)
+//			case err != nil:
+//				return err
+//			default:
+//				settled++
+//			}
+//		}
+//		if gone == nil {
+//			return nil
+//		}
+//		return &LostError{Op: op, Keys: gone}
+//	}
+func (w *writer) oneByOneMethod(f *code.File) {
+	decl(f, []string{"oneByOne settles n jobs one after the other: nothing could lock the rows of several. An error ends it, and what was settled by then stays so."},
+		code.Func().Add(w.receiver()).Id("oneByOne").Params(ctxParam(), code.Id("op").String(), code.Id("n").Int(),
+			code.Id("do").Func().Params(w.self().Add(w.claimer()), code.Id("i").Int()).Error(),
+		).Params(code.Err().Error()).Block(
+			code.Id("settled").Op(":=").Lit(0),
+			observe(w.self(), code.Id("op"), code.Id("settled")),
+			code.Id("one").Op(":=").Op("*").Add(w.self()),
+			code.Id("one").Dot("hook").Op("=").Id("noHook").Values(),
+			code.Var().Id("gone").Index().Id("Key"),
+			code.For(code.Id("i").Op(":=").Range().Id("n")).Block(
+				code.Var().Id("lost").Op("*").Id("LostError"),
+				code.Err().Op(":=").Id("do").Call(code.Op("&").Id("one"), code.Id("i")),
+				code.Switch().Block(
+					code.Case(code.Qual("errors", "As").Call(code.Err(), code.Op("&").Id("lost"))).Block(
+						code.Id("gone").Op("=").Append(code.Id("gone"), code.Id("lost").Dot("Keys").Op("...")),
+					),
+					code.Case(code.Err().Op("!=").Nil()).Block(code.Return(code.Err())),
+					code.Default().Block(code.Id("settled").Op("++")),
+				),
+			),
+			code.If(code.Id("gone").Op("==").Nil()).Block(code.Return(code.Nil())),
+			code.Return(code.Op("&").Id("LostError").Values(code.Id("Op").Op(":").Id("op"), code.Id("Keys").Op(":").Id("gone"))),
+		))
 }
 
 // inPartsMethod emits
@@ -996,11 +1066,26 @@ func (w *writer) refreshing(f *code.File, name string, s *plan.Settle, scan stri
 func (w *writer) refreshTwice(g *code.Group, op string, s *plan.Settle, scan string, from source, args []*code.Statement) {
 	held := source{many: code.Id("held"), item: from.item}
 	var body []*code.Statement
-	if s.Lock != nil {
+	switch {
+	case s.Alone:
+		held.many, held.item = from.many, from.item
+		before, lockArgs := w.arguments(s.Lock, from, "")
+		body = append([]*code.Statement{
+			code.Id("fresh").Op("=").Nil(),
+			code.List(code.Id("n"), code.Err()).Op(":=").Add(execCall(w.bound(s.Statement, args)...)),
+			ifErr(),
+			code.If(code.Id("n").Op("==").Lit(0)).BlockFunc(func(g *code.Group) {
+				g.Comment("// What the row holds already changes nothing.")
+				addAll(g, before)
+				g.If(code.List(code.Id("held"), code.Err()).Op(":=").Add(readCall(reader(s.Lock), "scanKey", w.bound(s.Lock, lockArgs)...)),
+					errOr(empty("held"))).Block(code.Return(code.Err()))
+			}),
+		}, body...)
+	case s.Lock != nil:
 		held.item = code.Id("Job")
 		body = append(w.lockRows("fresh", "held", "scanCandidate", s.Lock, from),
 			ifAssign(code.List(code.Id("_"), code.Err()).Op("=").Add(execCall(w.bound(s.Statement, args)...))))
-	} else {
+	default:
 		changed := code.Id("changed").Call(spread([]*code.Statement{code.Id("ctx"), code.Id("db"), code.Id("jobs"), w.text(s.Statement)}, args)...)
 		body = unlessNone("fresh", "held", changed, empty("held"))
 	}

@@ -398,6 +398,11 @@ func (b *builder) locksTable() bool {
 	return slices.ContainsFunc(b.d.TableLocks, func(engine string) bool { return strings.EqualFold(engine, b.spec.Table.Engine) })
 }
 
+// writesLockless reports whether that table is the one that steps write.
+func (b *builder) writesLockless() bool {
+	return b.locksTable() && b.side == nil && b.offset == nil
+}
+
 // lockless is why no claim can lock rows of such a table.
 func (b *builder) lockless() (bool, string, string) {
 	return false, "the engine " + b.spec.Table.Engine + " has no transactions and locks no rows: FOR UPDATE would give every worker the same ones",

@@ -84,14 +84,16 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		if c.When != "" {
 			v.Where = []string{s.raw(c.When)}
 		}
-		head := file + ": " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that " + file + "_lock.sql locked, before " + file + ".sql"
+		found, did := b.lockFile(file)
+		found += ".sql " + did
+		head := file + ": " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that " + found + ", before " + file + ".sql"
 		switch {
 		case name == queue.Claim:
 			head = "claim: " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that were taken"
 		case name == queue.Enqueue:
 			head = "enqueue: " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that were added"
 		case c.Move:
-			head = file + ": the rows that " + file + "_lock.sql locked go to " + plainText(c.QualifiedName()) + " before " + file + ".sql deletes them"
+			head = file + ": the rows that " + found + " go to " + plainText(c.QualifiedName()) + " before " + file + ".sql deletes them"
 		}
 		list = append(list, s.statement(called, "companion_"+c.Verb, v, nil, head,
 			"locks: the rows it writes, until commit", "index: the key"+b.findsText(c)))
@@ -443,11 +445,15 @@ func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, 
 	s.limit(&v, 0)
 	v.Returning = s.read(b.pkg.Key)
 	s.cursor(&v)
-	template := "select_lock"
-	if b.d.SingleWriter {
+	name, did := b.lockFile(file)
+	template, how := "select_lock", "locks"
+	if b.locksTable() {
+		how = "reads"
+	}
+	if b.d.SingleWriter || b.locksTable() {
 		template = "select"
 	}
-	step.Lock = s.statement(file+"_lock", template, v, b.pkg.Key, file+": locks rows, which "+file+".sql then writes",
+	step.Lock = s.statement(name, template, v, b.pkg.Key, file+": "+how+" rows, which "+file+".sql then writes",
 		"locks: the rows it returns, until commit; passes over rows that are locked", b.sweepHead(t, more))
 	b.reserve()
 	step.With = b.companions(t.Name, file, op, nil)
@@ -455,7 +461,7 @@ func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, 
 	s.settle.joined = b.movesKey(t.Name)
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
 	v.Where = s.tests(t.Tests)
-	step.Statement = s.statement(file, s.act(&v, t)+"_batch", v, nil, file+": "+moves+", of the rows that "+file+"_lock.sql locked",
+	step.Statement = s.statement(file, s.act(&v, t)+"_batch", v, nil, file+": "+moves+", of the rows that "+name+".sql "+did,
 		"locks: the rows it writes, until commit", b.keyHead(v))
 	return step
 }

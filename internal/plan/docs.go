@@ -296,15 +296,35 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 		since, again = "are begun or settled already", " After an error it may be called again; where it had been done all the same, that returns ErrLost."
 	}
 	s.Doc = append(s.Doc, "It acts only on the claim that a job came from: when jobs were claimed by others since, or "+since+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys.",
-		b.locksOfWrite("It locks the rows it changes until it commits.")+" "+whole+again+b.rollBack(name))
+		b.settleEnds(s, name, again)+b.rollBack(name))
 }
+
+// settleEnds says what locks a step takes that settles jobs, what a crash leaves of it, and
+// what to do after an error.
+func (b *builder) settleEnds(s *Settle, name queue.TransitionName, again string) string {
+	switch {
+	case s.Alone && (name == queue.Fail || name == queue.Retry): // of one job
+		return alone + again
+	case s.Alone:
+		return alone + " Several jobs are written one after the other: a crash or an error leaves those done that were written by then, for which it returns ErrLost when it is called again."
+	case b.writesLockless():
+		return alone + " A crash can leave a part of the jobs done." + again
+	}
+	return b.locksOfWrite("It locks the rows it changes until it commits.") + " " + whole + again
+}
+
+// alone says what an operation locks where the storage engine locks no rows.
+const alone = "The engine locks the table while a statement runs, and a caller's transaction cannot take it back."
 
 // rollBack says what the caller of an operation of several statements has to do.
 func (b *builder) rollBack(names ...queue.TransitionName) string {
-	if slices.ContainsFunc(names, b.hasCompanions) {
-		return mayLeave
+	switch {
+	case !slices.ContainsFunc(names, b.hasCompanions):
+		return ""
+	case b.writesLockless():
+		return " An error may leave a part of it, and nothing keeps a job from being lost while other tables are written for it."
 	}
-	return ""
+	return mayLeave
 }
 
 // mayLeave says what an error leaves of several statements.
@@ -404,6 +424,9 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	case "Purge":
 		end = b.rollBack(queue.Purge)
 	}
+	if b.writesLockless() {
+		locks, crash = alone, "A crash can leave a part of the rows changed."
+	}
 	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+end)
 }
 
@@ -474,11 +497,17 @@ func (b *builder) docEnqueue(e *Enqueue) {
 		e.ManyDoc[0] += also
 		locks = "It locks the rows of other tables that it writes, until it commits."
 	}
-	locks = b.locksOfWrite(locks)
+	locks, some := b.locksOfWrite(locks), "all of the jobs added or none"
+	if b.writesLockless() {
+		const once = "With a Queue on the caller's transaction the job appears when that commits."
+		e.Doc[0] = strings.Replace(e.Doc[0], once, "It appears at once, with a Queue on the caller's transaction, too.", 1)
+		e.ManyDoc[0] = strings.Replace(e.ManyDoc[0], "Either all are added or none.", "After an error some of them may have been added.", 1)
+		locks, some = alone, "some of the jobs added and others not"
+	}
 	const unknown = " When the connection breaks before the answer comes, they may have been added all the same."
 	end := b.rollBack(queue.Enqueue)
 	e.Doc = append(e.Doc, locks+" A crash leaves the job added or not."+strings.Replace(unknown, "they", "it", 1)+end)
-	e.ManyDoc = append(e.ManyDoc, locks+" A crash leaves all of the jobs added or none."+unknown+end)
+	e.ManyDoc = append(e.ManyDoc, locks+" A crash leaves "+some+"."+unknown+end)
 }
 
 // buildDoc writes the package comment.
@@ -508,6 +537,9 @@ func (b *builder) buildDoc() {
 		p.Doc = append(p.Doc, rule)
 	}
 	p.Doc = append(p.Doc, p.Locks+" "+p.Crash)
+	if b.writesLockless() {
+		p.Doc = append(p.Doc, "The table is of the engine "+b.spec.Table.Engine+", which has no transactions and locks no rows: what is written stays written, whatever becomes of the transaction of the caller's. The package works over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many jobs at once.")
+	}
 	if b.cluster {
 		p.Doc = append(p.Doc, b.clusterRules())
 	}

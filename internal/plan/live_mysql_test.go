@@ -33,9 +33,6 @@ func TestStatementsOnMySQL(t *testing.T) {
 		t.Run(live.name, func(t *testing.T) {
 			dsn := servers.DSN(t, live.name)
 			for _, c := range tableCases(t) {
-				if strings.Contains(c.ddl, "ENGINE=MyISAM") {
-					continue // Verify complains of such a table
-				}
 				if c.engine == live.engine {
 					t.Run(c.name, func(t *testing.T) { prepareMySQL(t, dsn, live.version, c, c.variants(t, texts[live.engine])) })
 				}

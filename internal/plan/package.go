@@ -471,6 +471,10 @@ type Settle struct {
 	// one transaction; nil when Statement returns them itself, or counts them for each
 	// job (ArgCounts).
 	Lock *Statement
+	// Alone, where no row can be locked: one job is settled at a time. Statement tells by the
+	// number of rows that it wrote whether it settled it, and Lock whether a job that it left as
+	// it was is still the caller's. With With, Lock reads ahead of everything.
+	Alone bool
 	// Unchanged: Statement writes what is there already, so that the number of rows that it
 	// changed does not tell those that it found.
 	Unchanged bool

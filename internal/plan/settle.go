@@ -188,6 +188,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	switch {
 	case beside, !returns && !b.batches("forall"):
 		st.Lock = b.lockClaimed(t, held, file, op)
+		st.Alone = b.locksTable()
 	case !returns:
 		v.Counts = s.arg(Arg{Kind: ArgCounts})
 	}
@@ -349,16 +350,35 @@ func (b *builder) refreshed(t *queue.Transition) []*Field {
 }
 
 // lockClaimed locks the rows of claimed jobs and reads their keys, where a
-// statement that writes cannot return what it wrote.
+// statement that writes cannot return what it wrote. Where no row can be locked it
+// only reads them.
 func (b *builder) lockClaimed(t *queue.Transition, held []*Field, file, op string) *Statement {
 	s, v := b.newScope(), b.base(op)
 	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
 	v.Where = s.tests(b.leaving(t))
 	v.Returning = s.read(b.pkg.Key)
-	return s.statement(file+"_lock", "lock_batch", v, b.pkg.Key,
+	name, _ := b.lockFile(file)
+	if b.locksTable() {
+		when := ", where " + file + ".sql changed nothing"
+		if len(t.With) > 0 {
+			when = ", before other tables are written"
+		}
+		return s.statement(name, b.readsBatch(), v, b.pkg.Key,
+			file+": reads whether the claim is still the caller's"+when, b.fenceHead(), "locks: none", b.keyHead(v))
+	}
+	return s.statement(name, "lock_batch", v, b.pkg.Key,
 		file+": locks the rows of jobs whose claims are still theirs, which "+file+".sql then writes", b.fenceHead(),
 		"locks: the rows it returns, until commit", b.keyHead(v))
+}
+
+// lockFile names the statement that locks the rows of an operation before they are written,
+// and says what it did; where no row can be locked it reads them.
+func (b *builder) lockFile(file string) (name, did string) {
+	if b.locksTable() {
+		return file + "_held", "read"
+	}
+	return file + "_lock", "locked"
 }
 
 // readByKey reads rows of a batch.

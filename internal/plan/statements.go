@@ -328,6 +328,8 @@ func (b *builder) head(template string, lines []string) []string {
 		switch {
 		case b.d.SingleWriter:
 			lines[i] = "locks: the database for writing, while the statement runs"
+		case b.writesLockless() && !strings.HasPrefix(template, "companion_"):
+			lines[i] = "locks: the table, while the statement runs"
 		case b.can(dialect.OrderedUpdate) && writesSome(template):
 			lines[i] = strings.Replace(lines[i], "passes over rows that are locked", "of two that meet one is undone and made again", 1)
 		case !b.passes(template):

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strconv"
@@ -115,6 +116,7 @@ func TestClaimsOfActionScheduler(t *testing.T) {
 		b := wordPress(t, "mysql97", true, "actionscheduler/myisam.sql")
 		proveClaims(t, b, prefix, actionschedulerisam.New(b.DB), actionschedulerisam.ErrLost,
 			func(j actionschedulerisam.Job) (id, claim uint64) { return j.ActionID, j.ClaimID })
+		proveLostBetween(t, b)
 	})
 	for _, server := range live["mariadb"] {
 		t.Run(server, func(t *testing.T) {
@@ -176,6 +178,45 @@ func proveClaims[J any](t *testing.T, b base, prefix string, q actions[J], lost 
 	good(t, q.Complete(ctx, mine))
 	_, claim := of(mine)
 	b.want(t, "SELECT status, claim_id FROM "+prefix+"_actions", "complete "+strconv.FormatUint(claim, 10))
+}
+
+// Where no row can be locked, a job that is lost while others are settled is not told as settled.
+func proveLostBetween(t *testing.T, b base) {
+	ctx := t.Context()
+	b.run(t, "DELETE FROM wp_actionscheduler_actions", "INSERT INTO wp_actionscheduler_actions (hook, status) VALUES ('a', 'pending'), ('b', 'pending'), ('c', 'pending')")
+	jobs, err := actionschedulerisam.New(b.DB).Claim(ctx, 3)
+	jobs = names(t, jobs, err, func(j actionschedulerisam.Job) string { return j.Hook }, "a", "b", "c")
+	between := &interruptedDB{DB: b.DB, before: func() {
+		b.run(t, "UPDATE wp_actionscheduler_actions SET claim_id = 0, status = 'pending' WHERE hook = 'c'")
+	}}
+	q := actionschedulerisam.New(between)
+	var lost *actionschedulerisam.LostError
+	if err := actionschedulerisam.New(b.DB).Extend(ctx, jobs...); err != nil {
+		t.Errorf("what is extended within one step of its clock is still held: %v", err)
+	}
+	if err := q.Complete(ctx, jobs...); !errors.As(err, &lost) || len(lost.Keys) != 1 || lost.Keys[0] != jobs[2].Key() {
+		t.Errorf("of three jobs one is lost: %v", err)
+	}
+	b.want(t, "SELECT GROUP_CONCAT(status ORDER BY hook) FROM wp_actionscheduler_actions", "complete,complete,pending")
+}
+
+// interruptedDB does something else before the first statement that writes. It begins no
+// transaction.
+type interruptedDB struct {
+	DB     *sql.DB
+	before func()
+}
+
+func (d *interruptedDB) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	if before := d.before; before != nil {
+		d.before = nil
+		before()
+	}
+	return d.DB.ExecContext(ctx, text, args...)
+}
+
+func (d *interruptedDB) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	return d.DB.QueryContext(ctx, text, args...)
 }
 
 // TestLogsOfActionScheduler is about the lines of its log: one is there with each action that is

@@ -8,9 +8,9 @@ import (
 )
 
 var (
-	//go:embed sql/complete_lock.sql
-	completeLockFile string
-	completeLockSQL  = statement(completeLockFile)
+	//go:embed sql/complete_held.sql
+	completeHeldFile string
+	completeHeldSQL  = statement(completeHeldFile)
 
 	//go:embed sql/complete.sql
 	completeFile string
@@ -23,20 +23,21 @@ var (
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys.
 //
-// It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. Several jobs are written one after the other: a crash or an error leaves those done that
+// were written by then, for which it returns ErrLost when it is called again.
 //
-// Its SQL is sql/complete_lock.sql and sql/complete.sql.
+// Its SQL is sql/complete_held.sql and sql/complete.sql.
 func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > mostJobs {
-		return q.inParts(ctx, "complete", len(jobs), func(q *Queue, from, to int) error {
-			return q.Complete(ctx, jobs[from:to]...)
+	if len(jobs) > 1 {
+		return q.oneByOne(ctx, "complete", len(jobs), func(q *Queue, i int) error {
+			return q.Complete(ctx, jobs[i])
 		})
 	}
-	return q.settle(ctx, "complete", jobs, completeLockSQL, completeSQL,
+	return q.settle(ctx, "complete", jobs, completeHeldSQL, completeSQL,
 		list{first: "((action_id, claim_id) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
 	)
 }

@@ -12,12 +12,11 @@ import (
 // When the claims of some of done were lost, the error is an ErrLost that names them; everything
 // else happened all the same and the jobs are returned with that error.
 //
-// Both take their own locks and commit by themselves. A crash between the two leaves done
-// completed and nothing claimed.
+// It takes the locks of Complete and of Claim. A crash leaves what it had done by then.
 //
 // It takes 4,096 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/complete_lock.sql, sql/complete.sql, sql/claim_pick.sql, sql/claim_batch.sql,
+// Its SQL is sql/complete_held.sql, sql/complete.sql, sql/claim_pick.sql, sql/claim_batch.sql,
 // sql/claim.sql, sql/claim_batch_undo.sql and sql/claim_read.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {
 	err = q.Complete(ctx, done...)

@@ -27,6 +27,11 @@
 // worker that dies leaves its jobs running until their claim expires; then Recover makes them
 // ready again.
 //
+// The table is of the engine MyISAM, which has no transactions and locks no rows: what is
+// written stays written, whatever becomes of the transaction of the caller's. The package works
+// over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many
+// jobs at once.
+//
 // Besides the queue's own rows it writes wp_actionscheduler_claims (Claim), each in the
 // transaction of the operation. A job whose claim was lost writes nothing there. Purge removes
 // nothing from other tables.

@@ -23,11 +23,12 @@ var (
 	enqueueStepSQL  = statement(enqueueStepFile)
 )
 
-// Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job
-// appears when that commits.
+// Enqueue adds a job, ready to be claimed. It appears at once, with a Queue on the caller's
+// transaction, too.
 //
-// It locks nothing that others wait for. A crash leaves the job added or not. When the
-// connection breaks before the answer comes, it may have been added all the same.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. A crash leaves the job added or not. When the connection breaks before the answer comes,
+// it may have been added all the same.
 //
 // Its SQL is sql/enqueue.sql.
 func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
@@ -47,10 +48,11 @@ func (q *Queue) Enqueue(ctx context.Context, job NewJob) (key Key, err error) {
 // enqueueChunk is the most jobs that one statement adds.
 const enqueueChunk = 1000
 
-// EnqueueMany adds jobs. Either all are added or none.
+// EnqueueMany adds jobs. After an error some of them may have been added.
 //
-// It locks nothing that others wait for. A crash leaves all of the jobs added or none. When the
-// connection breaks before the answer comes, they may have been added all the same.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. A crash leaves some of the jobs added and others not. When the connection breaks before
+// the answer comes, they may have been added all the same.
 //
 // Its SQL is sql/enqueue_many.sql.
 func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, err error) {

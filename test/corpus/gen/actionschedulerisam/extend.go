@@ -8,9 +8,9 @@ import (
 )
 
 var (
-	//go:embed sql/extend_lock.sql
-	extendLockFile string
-	extendLockSQL  = statement(extendLockFile)
+	//go:embed sql/extend_held.sql
+	extendHeldFile string
+	extendHeldSQL  = statement(extendHeldFile)
 
 	//go:embed sql/extend.sql
 	extendFile string
@@ -24,20 +24,21 @@ var (
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys.
 //
-// It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. Several jobs are written one after the other: a crash or an error leaves those done that
+// were written by then, for which it returns ErrLost when it is called again.
 //
-// Its SQL is sql/extend_lock.sql and sql/extend.sql.
+// Its SQL is sql/extend_held.sql and sql/extend.sql.
 func (q *Queue) Extend(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > mostJobs {
-		return q.inParts(ctx, "extend", len(jobs), func(q *Queue, from, to int) error {
-			return q.Extend(ctx, jobs[from:to]...)
+	if len(jobs) > 1 {
+		return q.oneByOne(ctx, "extend", len(jobs), func(q *Queue, i int) error {
+			return q.Extend(ctx, jobs[i])
 		})
 	}
-	return q.settle(ctx, "extend", jobs, extendLockSQL, extendSQL,
+	return q.settle(ctx, "extend", jobs, extendHeldSQL, extendSQL,
 		list{first: "((action_id, claim_id) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
 	)
 }

@@ -11,17 +11,17 @@ import (
 )
 
 var (
-	//go:embed sql/retry_lock.sql
-	retryLockFile string
-	retryLockSQL  = statement(retryLockFile)
+	//go:embed sql/retry_held.sql
+	retryHeldFile string
+	retryHeldSQL  = statement(retryHeldFile)
 
 	//go:embed sql/retry.sql
 	retryFile string
 	retrySQL  = statement(retryFile)
 
-	//go:embed sql/fail_lock.sql
-	failLockFile string
-	failLockSQL  = statement(failLockFile)
+	//go:embed sql/fail_held.sql
+	failHeldFile string
+	failHeldSQL  = statement(failHeldFile)
 
 	//go:embed sql/fail.sql
 	failFile string
@@ -35,20 +35,20 @@ var (
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys.
 //
-// It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. After an error it may be called again.
 //
-// Its SQL is sql/retry_lock.sql, sql/retry.sql, sql/fail_lock.sql and sql/fail.sql.
+// Its SQL is sql/retry_held.sql, sql/retry.sql, sql/fail_held.sql and sql/fail.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
 	failures := int(job.Attempts)
 	if failures < 3 {
-		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
+		return q.settle(ctx, "fail", jobs, retryHeldSQL, retrySQL,
 			backoff(failures).Seconds(),
 			list{first: "((action_id, claim_id) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
 		)
 	}
-	return q.settle(ctx, "fail", jobs, failLockSQL, failSQL,
+	return q.settle(ctx, "fail", jobs, failHeldSQL, failSQL,
 		list{first: "((action_id, claim_id) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},
 	)
 }

@@ -22,8 +22,8 @@ var (
 // clock, and returns how many. Call it in batches of some thousand until it returns less than
 // limit.
 //
-// It locks the rows it changes until it commits and waits for rows that others hold. A crash
-// leaves each of its statements done as a whole or not at all.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. A crash can leave a part of the rows changed.
 //
 // Its SQL is sql/purge_done.sql and sql/purge_failed.sql.
 func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (n int, err error) {

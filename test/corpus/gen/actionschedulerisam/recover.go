@@ -21,8 +21,8 @@ var (
 // Those without tries left become failed. It returns how many rows it changed. Any number of
 // processes may call it; once per lease is often enough.
 //
-// It locks the rows it changes until it commits and waits for rows that others hold. A crash
-// leaves each of its statements done as a whole or not at all.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. A crash can leave a part of the rows changed.
 //
 // Its SQL is sql/recover.sql and sql/recover_failed.sql.
 func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {

@@ -16,8 +16,8 @@ var (
 // Redrive makes up to limit failed jobs ready again, as if they had never been tried, and
 // returns how many.
 //
-// It locks the rows it changes until it commits and waits for rows that others hold. A crash
-// leaves it done as a whole or not at all.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. A crash can leave a part of the rows changed.
 //
 // Its SQL is sql/redrive.sql.
 func (q *Queue) Redrive(ctx context.Context, limit int) (n int, err error) {

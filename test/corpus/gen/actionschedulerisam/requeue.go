@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	//go:embed sql/requeue_lock.sql
-	requeueLockFile string
-	requeueLockSQL  = statement(requeueLockFile)
+	//go:embed sql/requeue_held.sql
+	requeueHeldFile string
+	requeueHeldSQL  = statement(requeueHeldFile)
 
 	//go:embed sql/requeue.sql
 	requeueFile string
@@ -25,20 +25,21 @@ var (
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys.
 //
-// It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. Several jobs are written one after the other: a crash or an error leaves those done that
+// were written by then, for which it returns ErrLost when it is called again.
 //
-// Its SQL is sql/requeue_lock.sql and sql/requeue.sql.
+// Its SQL is sql/requeue_held.sql and sql/requeue.sql.
 func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > mostJobs {
-		return q.inParts(ctx, "requeue", len(jobs), func(q *Queue, from, to int) error {
-			return q.Requeue(ctx, delay, jobs[from:to]...)
+	if len(jobs) > 1 {
+		return q.oneByOne(ctx, "requeue", len(jobs), func(q *Queue, i int) error {
+			return q.Requeue(ctx, delay, jobs[i])
 		})
 	}
-	return q.settle(ctx, "requeue", jobs, requeueLockSQL, requeueSQL,
+	return q.settle(ctx, "requeue", jobs, requeueHeldSQL, requeueSQL,
 		delay.Seconds(),
 		delay.Seconds(),
 		list{first: "((action_id, claim_id) IN ((?, ?)", more: ",\n       (?, ?)", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ActionID, j.ClaimID} })},

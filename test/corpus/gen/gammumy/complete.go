@@ -8,9 +8,9 @@ import (
 )
 
 var (
-	//go:embed sql/complete_lock.sql
-	completeLockFile string
-	completeLockSQL  = statement(completeLockFile)
+	//go:embed sql/complete_held.sql
+	completeHeldFile string
+	completeHeldSQL  = statement(completeHeldFile)
 
 	//go:embed sql/complete_move.sql
 	completeMoveFile string
@@ -32,23 +32,24 @@ var (
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys.
 //
-// It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again. In the caller's transaction an error may leave a
-// part of it: roll back.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. Several jobs are written one after the other: a crash or an error leaves those done that
+// were written by then, for which it returns ErrLost when it is called again. An error may leave
+// a part of it, and nothing keeps a job from being lost while other tables are written for it.
 //
-// Its SQL is sql/complete_lock.sql, sql/complete_move.sql,
+// Its SQL is sql/complete_held.sql, sql/complete_move.sql,
 // sql/complete_delete_outbox_multipart.sql and sql/complete.sql.
 func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > mostJobs {
-		return q.inParts(ctx, "complete", len(jobs), func(q *Queue, from, to int) error {
-			return q.Complete(ctx, jobs[from:to]...)
+	if len(jobs) > 1 {
+		return q.oneByOne(ctx, "complete", len(jobs), func(q *Queue, i int) error {
+			return q.Complete(ctx, jobs[i])
 		})
 	}
 	return q.settleWith(ctx, "complete", jobs, func(db DBTX) (found []Key, err error) {
-		found, err = query(ctx, db, scanKey, completeLockSQL,
+		found, err = query(ctx, db, scanKey, completeHeldSQL,
 			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		)
 		if err != nil || len(found) == 0 {

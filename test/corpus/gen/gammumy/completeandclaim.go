@@ -12,15 +12,14 @@ import (
 // When the claims of some of done were lost, the error is an ErrLost that names them; everything
 // else happened all the same and the jobs are returned with that error.
 //
-// Both take their own locks and commit by themselves. A crash between the two leaves done
-// completed and nothing claimed.
+// It takes the locks of Complete and of Claim. A crash leaves what it had done by then.
 //
 // Of the parameters, senderID is the SenderID that rows must have, nil for any, day is the value
 // of {arg:day}.
 //
 // It takes 3,855 jobs at most: the server takes 65,535 values.
 //
-// Its SQL is sql/complete_lock.sql, sql/complete_move.sql,
+// Its SQL is sql/complete_held.sql, sql/complete_move.sql,
 // sql/complete_delete_outbox_multipart.sql, sql/complete.sql, sql/claim_pick.sql, sql/claim.sql
 // and sql/claim_read.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, senderID *string, day int, limit int) (jobs []Job, err error) {

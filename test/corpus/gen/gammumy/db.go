@@ -149,30 +149,24 @@ func (q *Queue) transact(ctx context.Context, op string, fn func(db DBTX) error)
 	})
 }
 
-// settle changes the rows of jobs where the claim is still theirs: lock locks them and returns
-// their keys, text writes them. Both name them by the last of args. The other jobs are lost.
-func (q *Queue) settle(ctx context.Context, op string, jobs []Job, lock string, text string, args ...any) (err error) {
+// settle changes the row of a job where the claim is still its own: text writes it, and where
+// that changes nothing, held returns the key of a job that has not been lost. Both name it by
+// the last of args.
+func (q *Queue) settle(ctx context.Context, op string, jobs []Job, held string, text string, args ...any) (err error) {
 	var found []Key
 	ctx = q.hook.Before(ctx, op)
 	defer func() { q.hook.After(ctx, op, len(found), err) }()
-	if len(jobs) == 1 && op != "extend" {
-		// The number of rows says it all; only a lease may be written as it was.
-		err = q.retry(ctx, op, func(db DBTX) error {
-			n, err := exec(ctx, db, text, args...)
-			if n > 0 {
-				found = []Key{jobs[0].Key()}
-			}
-			return err
-		})
-	} else {
-		err = q.transact(ctx, op, func(db DBTX) (err error) {
-			if found, err = query(ctx, db, scanKey, lock, args[len(args)-1]); err != nil || len(found) == 0 {
-				return err
-			}
-			_, err = exec(ctx, db, text, args...)
-			return err
-		})
-	}
+	err = q.retry(ctx, op, func(db DBTX) (err error) {
+		n, err := exec(ctx, db, text, args...)
+		switch {
+		case n > 0:
+			found = []Key{jobs[0].Key()}
+		case err == nil:
+			// What a row holds already changes nothing.
+			found, err = query(ctx, db, scanKey, held, args[len(args)-1])
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -234,27 +228,26 @@ func lost(op string, jobs []Job, found []Key) error {
 	return &LostError{Op: op, Keys: keys}
 }
 
-// inParts settles n jobs in parts of mostJobs, in one transaction.
-func (q *Queue) inParts(ctx context.Context, op string, n int, do func(part *Queue, from, to int) error) error {
+// oneByOne settles n jobs one after the other: nothing could lock the rows of several. An error
+// ends it, and what was settled by then stays so.
+func (q *Queue) oneByOne(ctx context.Context, op string, n int, do func(q *Queue, i int) error) (err error) {
+	settled := 0
+	ctx = q.hook.Before(ctx, op)
+	defer func() { q.hook.After(ctx, op, settled, err) }()
+	one := *q
+	one.hook = noHook{}
 	var gone []Key
-	err := q.transact(ctx, op, func(db DBTX) error {
-		part := *q
-		part.db, part.begin, part.hook = db, nil, noHook{}
-		gone = nil
-		for from := 0; from < n; from += mostJobs {
-			var lost *LostError
-			err := do(&part, from, min(from+mostJobs, n))
-			switch {
-			case errors.As(err, &lost):
-				gone = append(gone, lost.Keys...)
-			case err != nil:
-				return err
-			}
+	for i := range n {
+		var lost *LostError
+		err := do(&one, i)
+		switch {
+		case errors.As(err, &lost):
+			gone = append(gone, lost.Keys...)
+		case err != nil:
+			return err
+		default:
+			settled++
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
 	if gone == nil {
 		return nil

@@ -20,6 +20,11 @@
 // the engine locks the table while one runs, and a caller's transaction cannot take it back. A
 // worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
+// The table is of the engine MyISAM, which has no transactions and locks no rows: what is
+// written stays written, whatever becomes of the transaction of the caller's. The package works
+// over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many
+// jobs at once.
+//
 // Besides the queue's own rows it writes sentitems (Complete, Fail); outbox_multipart (Complete,
 // Fail), each in the transaction of the operation. A job whose claim was lost writes nothing
 // there.

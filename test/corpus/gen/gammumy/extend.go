@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	//go:embed sql/extend_lock.sql
-	extendLockFile string
-	extendLockSQL  = statement(extendLockFile)
+	//go:embed sql/extend_held.sql
+	extendHeldFile string
+	extendHeldSQL  = statement(extendHeldFile)
 
 	//go:embed sql/extend.sql
 	extendFile string
@@ -29,19 +29,20 @@ var (
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys.
 //
-// It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. Several jobs are written one after the other: a crash or an error leaves those done that
+// were written by then, for which it returns ErrLost when it is called again.
 //
 // It writes what the database holds now into the jobs: SendingTimeOut.
 //
-// Its SQL is sql/extend_lock.sql, sql/extend.sql and sql/extend_read.sql.
+// Its SQL is sql/extend_held.sql, sql/extend.sql and sql/extend_read.sql.
 func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if len(jobs) > mostJobs {
-		return q.inParts(ctx, "extend", len(jobs), func(q *Queue, from, to int) error {
-			return q.Extend(ctx, jobs[from:to]...)
+	if len(jobs) > 1 {
+		return q.oneByOne(ctx, "extend", len(jobs), func(q *Queue, i int) error {
+			return q.Extend(ctx, jobs[i])
 		})
 	}
 	var fresh []Job
@@ -49,19 +50,22 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 	defer func() { q.hook.After(ctx, "extend", len(fresh), err) }()
 	err = q.transact(ctx, "extend", func(db DBTX) (err error) {
 		fresh = nil
-		held, err := query(ctx, db, scanCandidate, extendLockSQL,
+		n, err := exec(ctx, db, extendSQL,
 			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		)
-		if err != nil || len(held) == 0 {
+		if err != nil {
 			return err
 		}
-		if _, err = exec(ctx, db, extendSQL,
-			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
-		); err != nil {
-			return err
+		if n == 0 {
+			// What the row holds already changes nothing.
+			if held, err := query(ctx, db, scanKey, extendHeldSQL,
+				list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
+			); err != nil || len(held) == 0 {
+				return err
+			}
 		}
 		fresh, err = query(ctx, db, scanExtended, extendReadSQL,
-			list{first: "(ID IN (?", more: ", ?", pad: true, rows: column(held, func(j Job) []any { return []any{j.ID} })},
+			list{first: "(ID IN (?", more: ", ?", pad: true, rows: column(jobs, func(j *Job) []any { return []any{j.ID} })},
 		)
 		return err
 	})

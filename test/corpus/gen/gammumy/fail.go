@@ -11,17 +11,17 @@ import (
 )
 
 var (
-	//go:embed sql/retry_lock.sql
-	retryLockFile string
-	retryLockSQL  = statement(retryLockFile)
+	//go:embed sql/retry_held.sql
+	retryHeldFile string
+	retryHeldSQL  = statement(retryHeldFile)
 
 	//go:embed sql/retry.sql
 	retryFile string
 	retrySQL  = statement(retryFile)
 
-	//go:embed sql/fail_lock.sql
-	failLockFile string
-	failLockSQL  = statement(failLockFile)
+	//go:embed sql/fail_held.sql
+	failHeldFile string
+	failHeldSQL  = statement(failHeldFile)
 
 	//go:embed sql/fail_move.sql
 	failMoveFile string
@@ -44,10 +44,10 @@ var (
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys.
 //
-// It locks the rows it changes until it commits. A crash leaves it done as a whole or not at
-// all. After an error it may be called again.
+// The engine locks the table while a statement runs, and a caller's transaction cannot take it
+// back. After an error it may be called again.
 //
-// Its SQL is sql/retry_lock.sql, sql/retry.sql, sql/fail_lock.sql, sql/fail_move.sql,
+// Its SQL is sql/retry_held.sql, sql/retry.sql, sql/fail_held.sql, sql/fail_move.sql,
 // sql/fail_delete_outbox_multipart.sql and sql/fail.sql.
 func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	jobs := []Job{job}
@@ -57,14 +57,14 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	}
 	failures++
 	if failures < 5 {
-		return q.settle(ctx, "fail", jobs, retryLockSQL, retrySQL,
+		return q.settle(ctx, "fail", jobs, retryHeldSQL, retrySQL,
 			backoff(failures).Seconds(),
 			backoff(failures).Seconds(),
 			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		)
 	}
 	return q.settleWith(ctx, "fail", jobs, func(db DBTX) (found []Key, err error) {
-		found, err = query(ctx, db, scanKey, failLockSQL,
+		found, err = query(ctx, db, scanKey, failHeldSQL,
 			list{first: "((ID, SendingTimeOut) IN ((?, FROM_UNIXTIME(? * 0.000001))", more: ",\n       (?, FROM_UNIXTIME(? * 0.000001))", pad: true, rows: column(jobs, func(j Job) []any { return []any{j.ID, j.SendingTimeOut.UnixMicro()} })},
 		)
 		if err != nil || len(found) == 0 {

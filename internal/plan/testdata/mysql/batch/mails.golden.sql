@@ -13,6 +13,8 @@
 --
 -- It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
+-- The table is of the engine MyISAM, which has no transactions and locks no rows: what is written stays written, whatever becomes of the transaction of the caller's. The package works over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many jobs at once.
+--
 -- Besides the queue's own rows it writes runs (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
@@ -52,7 +54,7 @@ LIMIT  ?;
 
 -- sql/claim_batch.sql
 -- claim: one row of runs for the rows that claim_pick.sql named; claim.sql then writes its id to them
--- locks: nothing that others wait for
+-- locks: the table, while the statement runs
 -- index: none; it reads nothing
 -- isolation: read committed
 INSERT /* mailsq.Claim */ INTO runs
@@ -84,17 +86,17 @@ WHERE  (id IN (?));
 
 -- sql/claim_batch_undo.sql
 -- claim: deletes the row of runs again where others were quicker and claim.sql took none
--- locks: the row it deletes, until commit
+-- locks: the table, while the statement runs
 -- index: the primary key of runs
 -- isolation: read committed
 -- arguments: 1: token ID
 DELETE /* mailsq.Claim */ FROM runs
 WHERE  id = ?;
 
--- sql/complete_lock.sql
--- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- sql/complete_held.sql
+-- complete: reads whether the claim is still the caller's, where complete.sql changed nothing
 -- fence: run as the claim left it
--- locks: the rows it returns, until commit
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID Run
@@ -102,13 +104,12 @@ SELECT /* mailsq.Complete */
        id
 FROM   mails FORCE INDEX (PRIMARY)
 WHERE  ((id, run) IN ((?, ?)))
-AND    state = 'A'
-FOR    UPDATE;
+AND    state = 'A';
 
 -- sql/complete.sql
 -- complete: running to done
 -- fence: run as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID Run
@@ -117,10 +118,10 @@ SET    state = 'D'
 WHERE  ((id, run) IN ((?, ?)))
 AND    state = 'A';
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- sql/retry_held.sql
+-- retry: reads whether the claim is still the caller's, where retry.sql changed nothing
 -- fence: run as the claim left it
--- locks: the rows it returns, until commit
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID Run
@@ -128,13 +129,12 @@ SELECT /* mailsq.Fail */
        id
 FROM   mails FORCE INDEX (PRIMARY)
 WHERE  ((id, run) IN ((?, ?)))
-AND    state = 'A'
-FOR    UPDATE;
+AND    state = 'A';
 
 -- sql/retry.sql
 -- retry: running to ready
 -- fence: run as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID Run
@@ -144,10 +144,10 @@ SET    state = 'N',
 WHERE  ((id, run) IN ((?, ?)))
 AND    state = 'A';
 
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- sql/requeue_held.sql
+-- requeue: reads whether the claim is still the caller's, where requeue.sql changed nothing
 -- fence: run as the claim left it
--- locks: the rows it returns, until commit
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID Run
@@ -155,13 +155,12 @@ SELECT /* mailsq.Requeue */
        id
 FROM   mails FORCE INDEX (PRIMARY)
 WHERE  ((id, run) IN ((?, ?)))
-AND    state = 'A'
-FOR    UPDATE;
+AND    state = 'A';
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: run as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID Run
@@ -173,7 +172,7 @@ AND    state = 'A';
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the table, while the statement runs
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -189,7 +188,7 @@ FROM   (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the table, while the statement runs
 INSERT /* mailsq.Enqueue */ INTO mails
        (state)
 VALUES ('N');
@@ -272,15 +271,12 @@ OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN 
 -- verify: settings
 -- locks: none
 SELECT /* mailsq.Verify */
-       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+       'binlog_format is STATEMENT, which refuses writes to an InnoDB table at READ COMMITTED; SET GLOBAL binlog_format = ROW'
 FROM   information_schema.tables AS have
 WHERE  have.table_schema = DATABASE()
 AND    have.table_name = 'mails'
-AND    have.engine <> 'InnoDB'
-UNION  ALL
-SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
-FROM   DUAL
-WHERE  @@log_bin = 1
+AND    have.engine = 'InnoDB'
+AND    @@log_bin = 1
 AND    @@binlog_format = 'STATEMENT';
 
 -- sql/verify_index.sql

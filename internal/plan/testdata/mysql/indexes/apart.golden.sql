@@ -13,6 +13,8 @@
 --
 -- It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
+-- The table is of the engine MyISAM, which has no transactions and locks no rows: what is written stays written, whatever becomes of the transaction of the caller's. The package works over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many jobs at once.
+--
 -- The table needs an index that it does not have yet: schema/indexes.sql creates apart_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
@@ -70,9 +72,9 @@ SELECT /* apartq.Claim */
 FROM   apart FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
--- sql/complete_lock.sql
--- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
--- locks: the rows it returns, until commit
+-- sql/complete_held.sql
+-- complete: reads whether the claim is still the caller's, where complete.sql changed nothing
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -80,12 +82,11 @@ SELECT /* apartq.Complete */
        id
 FROM   apart FORCE INDEX (PRIMARY)
 WHERE  (id IN (?))
-AND    state = 'x'
-FOR    UPDATE;
+AND    state = 'x';
 
 -- sql/complete.sql
 -- complete: running to done
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -94,9 +95,9 @@ SET    state = 'd'
 WHERE  (id IN (?))
 AND    state = 'x';
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
--- locks: the rows it returns, until commit
+-- sql/retry_held.sql
+-- retry: reads whether the claim is still the caller's, where retry.sql changed nothing
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -104,12 +105,11 @@ SELECT /* apartq.Fail */
        id
 FROM   apart FORCE INDEX (PRIMARY)
 WHERE  (id IN (?))
-AND    state = 'x'
-FOR    UPDATE;
+AND    state = 'x';
 
 -- sql/retry.sql
 -- retry: running to ready
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -118,9 +118,9 @@ SET    state = 'r'
 WHERE  (id IN (?))
 AND    state = 'x';
 
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- locks: the rows it returns, until commit
+-- sql/requeue_held.sql
+-- requeue: reads whether the claim is still the caller's, where requeue.sql changed nothing
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -128,12 +128,11 @@ SELECT /* apartq.Requeue */
        id
 FROM   apart FORCE INDEX (PRIMARY)
 WHERE  (id IN (?))
-AND    state = 'x'
-FOR    UPDATE;
+AND    state = 'x';
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -144,7 +143,7 @@ AND    state = 'x';
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the table, while the statement runs
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -160,7 +159,7 @@ FROM   (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the table, while the statement runs
 -- arguments: 1: new Topic
 INSERT /* apartq.Enqueue */ INTO apart
        (topic)
@@ -168,7 +167,7 @@ VALUES (?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
+-- locks: the table, while the statement runs
 -- arguments: 1: new_list Topic
 INSERT /* apartq.EnqueueMany */ INTO apart
        (topic)
@@ -240,15 +239,12 @@ OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN 
 -- verify: settings
 -- locks: none
 SELECT /* apartq.Verify */
-       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+       'binlog_format is STATEMENT, which refuses writes to an InnoDB table at READ COMMITTED; SET GLOBAL binlog_format = ROW'
 FROM   information_schema.tables AS have
 WHERE  have.table_schema = DATABASE()
 AND    have.table_name = 'apart'
-AND    have.engine <> 'InnoDB'
-UNION  ALL
-SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
-FROM   DUAL
-WHERE  @@log_bin = 1
+AND    have.engine = 'InnoDB'
+AND    @@log_bin = 1
 AND    @@binlog_format = 'STATEMENT';
 
 -- sql/verify_index.sql

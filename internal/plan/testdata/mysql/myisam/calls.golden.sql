@@ -13,6 +13,8 @@
 --
 -- It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
+-- The table is of the engine MEMORY, which has no transactions and locks no rows: what is written stays written, whatever becomes of the transaction of the caller's. The package works over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many jobs at once.
+--
 -- The table needs an index that it does not have yet: schema/indexes.sql creates calls_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
@@ -67,9 +69,9 @@ SELECT /* callsq.Claim */
 FROM   calls FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
--- sql/complete_lock.sql
--- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
--- locks: the rows it returns, until commit
+-- sql/complete_held.sql
+-- complete: reads whether the claim is still the caller's, where complete.sql changed nothing
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -77,12 +79,11 @@ SELECT /* callsq.Complete */
        id
 FROM   calls FORCE INDEX (PRIMARY)
 WHERE  (id IN (?))
-AND    state = 'A'
-FOR    UPDATE;
+AND    state = 'A';
 
 -- sql/complete.sql
 -- complete: running to done
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -91,9 +92,9 @@ SET    state = 'C'
 WHERE  (id IN (?))
 AND    state = 'A';
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
--- locks: the rows it returns, until commit
+-- sql/retry_held.sql
+-- retry: reads whether the claim is still the caller's, where retry.sql changed nothing
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -101,12 +102,11 @@ SELECT /* callsq.Fail */
        id
 FROM   calls FORCE INDEX (PRIMARY)
 WHERE  (id IN (?))
-AND    state = 'A'
-FOR    UPDATE;
+AND    state = 'A';
 
 -- sql/retry.sql
 -- retry: running to ready
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -115,9 +115,9 @@ SET    state = 'N'
 WHERE  (id IN (?))
 AND    state = 'A';
 
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
--- locks: the rows it returns, until commit
+-- sql/requeue_held.sql
+-- requeue: reads whether the claim is still the caller's, where requeue.sql changed nothing
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -125,12 +125,11 @@ SELECT /* callsq.Requeue */
        id
 FROM   calls FORCE INDEX (PRIMARY)
 WHERE  (id IN (?))
-AND    state = 'A'
-FOR    UPDATE;
+AND    state = 'A';
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID
@@ -141,7 +140,7 @@ AND    state = 'A';
 
 -- sql/purge_done.sql
 -- purge_done: done to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the table, while the statement runs
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -157,7 +156,7 @@ FROM   (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the table, while the statement runs
 -- arguments: 1: new Priority
 INSERT /* callsq.Enqueue */ INTO calls
        (state, priority)
@@ -165,7 +164,7 @@ VALUES ('N', ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
+-- locks: the table, while the statement runs
 -- arguments: 1: new_list Priority
 INSERT /* callsq.EnqueueMany */ INTO calls
        (state, priority)
@@ -236,15 +235,12 @@ OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN 
 -- verify: settings
 -- locks: none
 SELECT /* callsq.Verify */
-       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+       'binlog_format is STATEMENT, which refuses writes to an InnoDB table at READ COMMITTED; SET GLOBAL binlog_format = ROW'
 FROM   information_schema.tables AS have
 WHERE  have.table_schema = DATABASE()
 AND    have.table_name = 'calls'
-AND    have.engine <> 'InnoDB'
-UNION  ALL
-SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
-FROM   DUAL
-WHERE  @@log_bin = 1
+AND    have.engine = 'InnoDB'
+AND    @@log_bin = 1
 AND    @@binlog_format = 'STATEMENT';
 
 -- sql/verify_index.sql

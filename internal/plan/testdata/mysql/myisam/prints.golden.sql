@@ -16,6 +16,8 @@
 --
 -- It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
+-- The table is of the engine MyISAM, which has no transactions and locks no rows: what is written stays written, whatever becomes of the transaction of the caller's. The package works over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many jobs at once.
+--
 -- The table needs an index that it does not have yet: schema/indexes.sql creates prints_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
@@ -73,10 +75,10 @@ SELECT /* printsq.Claim */
 FROM   prints FORCE INDEX (PRIMARY)
 WHERE  (id IN (?));
 
--- sql/complete_lock.sql
--- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- sql/complete_held.sql
+-- complete: reads whether the claim is still the caller's, where complete.sql changed nothing
 -- fence: until_at, who as the claim left it
--- locks: the rows it returns, until commit
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -84,13 +86,12 @@ SELECT /* printsq.Complete */
        id
 FROM   prints FORCE INDEX (PRIMARY)
 WHERE  ((id, until_at, who) IN ((?, ?, ?)))
-AND    until_at IS NOT NULL
-FOR    UPDATE;
+AND    until_at IS NOT NULL;
 
 -- sql/complete.sql
 -- complete: running to done
 -- fence: until_at, who as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -99,10 +100,10 @@ FROM   prints FORCE INDEX (PRIMARY)
 WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL;
 
--- sql/retry_lock.sql
--- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- sql/retry_held.sql
+-- retry: reads whether the claim is still the caller's, where retry.sql changed nothing
 -- fence: until_at, who as the claim left it
--- locks: the rows it returns, until commit
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -110,13 +111,12 @@ SELECT /* printsq.Fail */
        id
 FROM   prints FORCE INDEX (PRIMARY)
 WHERE  ((id, until_at, who) IN ((?, ?, ?)))
-AND    until_at IS NOT NULL
-FOR    UPDATE;
+AND    until_at IS NOT NULL;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
 -- fence: until_at, who as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -127,10 +127,10 @@ SET    until_at = NULL,
 WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL;
 
--- sql/fail_lock.sql
--- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- sql/fail_held.sql
+-- fail: reads whether the claim is still the caller's, where fail.sql changed nothing
 -- fence: until_at, who as the claim left it
--- locks: the rows it returns, until commit
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -138,13 +138,12 @@ SELECT /* printsq.Fail */
        id
 FROM   prints FORCE INDEX (PRIMARY)
 WHERE  ((id, until_at, who) IN ((?, ?, ?)))
-AND    until_at IS NOT NULL
-FOR    UPDATE;
+AND    until_at IS NOT NULL;
 
 -- sql/fail.sql
 -- fail: running to failed
 -- fence: until_at, who as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -155,10 +154,10 @@ SET    until_at = NULL,
 WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL;
 
--- sql/requeue_lock.sql
--- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- sql/requeue_held.sql
+-- requeue: reads whether the claim is still the caller's, where requeue.sql changed nothing
 -- fence: until_at, who as the claim left it
--- locks: the rows it returns, until commit
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -166,13 +165,12 @@ SELECT /* printsq.Requeue */
        id
 FROM   prints FORCE INDEX (PRIMARY)
 WHERE  ((id, until_at, who) IN ((?, ?, ?)))
-AND    until_at IS NOT NULL
-FOR    UPDATE;
+AND    until_at IS NOT NULL;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- fence: until_at, who as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -182,10 +180,10 @@ SET    until_at = NULL,
 WHERE  ((id, until_at, who) IN ((?, ?, ?)))
 AND    until_at IS NOT NULL;
 
--- sql/extend_lock.sql
--- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- sql/extend_held.sql
+-- extend: reads whether the claim is still the caller's, where extend.sql changed nothing
 -- fence: until_at, who as the claim left it
--- locks: the rows it returns, until commit
+-- locks: none
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -193,13 +191,12 @@ SELECT /* printsq.Extend */
        id
 FROM   prints FORCE INDEX (PRIMARY)
 WHERE  ((id, until_at, who) IN ((?, ?, ?)))
-AND    until_at IS NOT NULL
-FOR    UPDATE;
+AND    until_at IS NOT NULL;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
 -- fence: until_at, who as the claim left it
--- locks: the rows it writes, until commit
+-- locks: the table, while the statement runs
 -- index: the key
 -- isolation: read committed
 -- arguments: 1: list ID UntilAt Who
@@ -221,7 +218,7 @@ WHERE  (id IN (?));
 
 -- sql/redrive.sql
 -- redrive: failed to ready
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the table, while the statement runs
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -240,7 +237,7 @@ SET    until_at = NULL,
 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
+-- locks: the table, while the statement runs
 -- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
@@ -257,7 +254,7 @@ FROM   (
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row
--- locks: nothing that others wait for
+-- locks: the table, while the statement runs
 -- arguments: 1: new Kind, 2: new Body
 INSERT /* printsq.Enqueue */ INTO prints
        (kind, tries, body)
@@ -265,7 +262,7 @@ VALUES (?, 3, ?);
 
 -- sql/enqueue_many.sql
 -- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
+-- locks: the table, while the statement runs
 -- arguments: 1: new_list Kind Body
 INSERT /* printsq.EnqueueMany */ INTO prints
        (kind, tries, body)
@@ -342,15 +339,12 @@ OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN 
 -- verify: settings
 -- locks: none
 SELECT /* printsq.Verify */
-       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+       'binlog_format is STATEMENT, which refuses writes to an InnoDB table at READ COMMITTED; SET GLOBAL binlog_format = ROW'
 FROM   information_schema.tables AS have
 WHERE  have.table_schema = DATABASE()
 AND    have.table_name = 'prints'
-AND    have.engine <> 'InnoDB'
-UNION  ALL
-SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
-FROM   DUAL
-WHERE  @@log_bin = 1
+AND    have.engine = 'InnoDB'
+AND    @@log_bin = 1
 AND    @@binlog_format = 'STATEMENT';
 
 -- sql/verify_index.sql

@@ -2,13 +2,10 @@
 -- verify: settings
 -- locks: none
 SELECT /* gammumy.Verify */
-       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+       'binlog_format is STATEMENT, which refuses writes to an InnoDB table at READ COMMITTED; SET GLOBAL binlog_format = ROW'
 FROM   information_schema.tables AS have
 WHERE  have.table_schema = DATABASE()
 AND    have.table_name = 'outbox'
-AND    have.engine <> 'InnoDB'
-UNION  ALL
-SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
-FROM   DUAL
-WHERE  @@log_bin = 1
+AND    have.engine = 'InnoDB'
+AND    @@log_bin = 1
 AND    @@binlog_format = 'STATEMENT'
