@@ -208,14 +208,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	case queue.Fail:
 		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+gone+b.also(name))
 	case queue.Retry:
-		text := "Fail makes a job ready again, after a wait that grows with every failure" + b.causeText() + "."
-		if b.pkg.Backoff.Expr != nil {
-			text = "Fail makes a job ready again, after a wait that the database works out of its row" + b.causeText() + "."
-		}
-		if b.waiting().Due == nil {
-			text = "Fail makes a job ready again at once" + b.causeText() + "."
-		}
-		text += b.also(name)
+		text := b.retried(s) + b.causeText() + "." + b.also(name)
 		if b.spec.Transitions[queue.Fail] != nil && b.spec.Attempts.Limited() {
 			text += " When no tries are left, it fails for good."
 			if t := b.spec.Transitions[queue.Fail]; t.Delete && movesTo(t) == nil && (b.rows == nil || b.rows.spec.FailedDeletes) {
@@ -236,6 +229,88 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	b.docClaimed(s, name)
 }
 
+// retried says what becomes of a job that is tried again, and when it is due. What
+// qgen:on writes takes the place of a wait and of a state.
+func (b *builder) retried(s *Settle) string {
+	text := "Fail makes a job ready again"
+	if c, sure := b.leavesReady(queue.Retry); c != nil {
+		text = "Fail gives a job back, which is ready again if what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name) + " says so"
+		if sure {
+			return "Fail gives a job back, which is not ready with what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name)
+		}
+	}
+	due := b.waiting().Due
+	if due == nil {
+		return text + " at once"
+	}
+	v, written := b.retryDue(due)
+	switch k := b.pkg.Backoff; {
+	case !written:
+		return text + ", as due as it was"
+	case v.Shift != nil && v.Shift.Wait != nil:
+		return text + ", after a wait that the database works out of its row"
+	case v.Shift != nil && v.Shift.Arg == queue.ArgDelay && k.Factor != 1 && b.spec.Attempts != nil:
+		return text + ", after a wait that grows with every failure"
+	case v.Shift != nil && v.Shift.Arg == queue.ArgDelay && k.Jitter > 0:
+		return text + ", after about " + interval(k.Base)
+	case v.Shift != nil && v.Shift.Arg == queue.ArgDelay:
+		return text + ", after " + interval(k.Base)
+	case v.Kind == queue.Now && v.Shift == nil && b.addsWait(due):
+		return text + ", after the time that is added to " + plainText(due.Name)
+	case v.Kind == queue.Now && v.Shift == nil:
+		return text + " at once"
+	}
+	return text + ", due by what sql/" + s.Statement.Name + ".sql writes to " + plainText(due.Name)
+}
+
+// retryDue is what the column of the due time gets when a job is tried again, false when it
+// stays as it is.
+func (b *builder) retryDue(due *schema.Column) (queue.Value, bool) {
+	t := b.spec.Transitions[queue.Retry]
+	for _, w := range t.Writes {
+		if w.Column == due {
+			return w.Value, true
+		}
+	}
+	if to := movesTo(t); to != nil {
+		for _, v := range to.Set {
+			if v.Column.Column == due {
+				return v.Value, true
+			}
+		}
+	}
+	return queue.Value{}, false
+}
+
+// addsWait reports whether the due time is compared with a wait added to it.
+func (b *builder) addsWait(due *schema.Column) bool {
+	ready := b.waiting().States[queue.Ready]
+	return ready != nil && slices.ContainsFunc(ready.Tests, func(t queue.Test) bool {
+		return t.Column == due && slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Shift != nil })
+	})
+}
+
+// leavesReady returns the column in which qgen:on writes, when a job becomes ready, something
+// else than the values of a ready row; sure says that it is none of them, else that cannot be
+// known.
+func (b *builder) leavesReady(name queue.TransitionName) (c *schema.Column, sure bool) {
+	ready := b.spec.States[queue.Ready]
+	if ready == nil {
+		return nil, false
+	}
+	for _, w := range b.spec.Transitions[name].Writes {
+		i := slices.IndexFunc(ready.Tests, func(t queue.Test) bool { return t.Column == w.Column && t.Op == queue.In && len(t.Or) == 0 })
+		if i < 0 || w.Value.Kind != queue.Literal && w.Value.Kind != queue.SQLExpr {
+			continue
+		}
+		taken := slices.ContainsFunc(ready.Tests[i].Values, func(v queue.Value) bool { return v.Kind == queue.Literal && v.Text == w.Value.Text })
+		if w.Value.Kind == queue.SQLExpr || !taken {
+			return w.Column, w.Value.Kind == queue.Literal
+		}
+	}
+	return nil, false
+}
+
 // waiting is the queue of the table in which jobs wait.
 func (b *builder) waiting() *queue.Spec {
 	if b.ready != nil {
@@ -247,7 +322,13 @@ func (b *builder) waiting() *queue.Spec {
 // nextText says when a job of a cycle is due again.
 func (b *builder) nextText() string {
 	c := b.spec.Cycle
+	writes := b.spec.Transitions[queue.Finish].Writes
+	i := slices.IndexFunc(writes, func(w queue.Write) bool { return w.Column == c.Due })
 	switch {
+	case i < 0:
+		return "as it was"
+	case !writes[i].Value.Same(c.Next): // qgen:on says another
+		return "by what sql/complete.sql writes to " + plainText(c.Due.Name)
 	case c.Asks(c.Next) && c.Ends:
 		return "when the caller says with each; with nil one is never due again"
 	case c.Asks(c.Next):
@@ -763,11 +844,19 @@ func (b *builder) diagram() string {
 	if p.Complete != nil {
 		add(running, "Complete", done)
 	}
+	again := "ready"
+	if p.Retry != nil && b.side == nil {
+		if c, sure := b.leavesReady(queue.Retry); sure {
+			again = "given back and not ready"
+		} else if c != nil {
+			again = "ready by what it writes to " + plainText(c.Name)
+		}
+	}
 	if p.Retry != nil && p.Fail != nil {
-		add(running, "Fail", "ready, while tries are left")
+		add(running, "Fail", again+", while tries are left")
 		add(running, "Fail", failed)
 	} else if p.Retry != nil {
-		add(running, "Fail", "ready")
+		add(running, "Fail", again)
 	} else if p.Fail != nil {
 		add(running, "Fail", failed)
 	}

@@ -964,6 +964,32 @@ func TestGiveUpIsTold(t *testing.T) {
 	})
 }
 
+// The comments of Fail and Complete say what their statements write, also where qgen:on wrote
+// something else than a role would.
+func TestCommentsFollowWhatIsWritten(t *testing.T) {
+	want := map[string][2]string{
+		"keptq":   {"Fail makes a job ready again, as due as it was. When no tries are left, it fails for good.", "Complete marks jobs as done."},
+		"steadyq": {"Fail makes a job ready again, after 24 hours. When no tries are left, it fails for good.", "Complete marks jobs as done."},
+		"endedq":  {"Fail gives a job back, which is not ready with what sql/retry.sql writes to state.", "Complete marks jobs as done."},
+		"judgedq": {"Fail gives a job back, which is ready again if what sql/retry.sql writes to again says so, due by what sql/retry.sql writes to after.", "Complete marks jobs as done."},
+		"roundsq": {"Fail makes a job ready again, after about 5 seconds.", "Complete makes jobs that are done ready again, due by what sql/complete.sql writes to after."},
+	}
+	seen := 0
+	everyPlan(t, func(t *testing.T, m made) {
+		sentences, ok := want[m.Name]
+		if !ok || m.Retry == nil || !strings.Contains(t.Name(), "overwritten") {
+			return
+		}
+		seen++
+		if got := [2]string{m.Retry.Doc[0], m.Complete.Doc[0]}; got != sentences {
+			t.Errorf("the comments say %q", got)
+		}
+	})
+	if seen < len(want) {
+		t.Errorf("%d packages of %d were seen", seen, len(want))
+	}
+}
+
 // Every statement names the package and the operation in a constant comment
 // after its first keyword, and holds no other comment.
 func TestEveryStatementIsTagged(t *testing.T) {

@@ -377,6 +377,9 @@ type Value struct {
 // IsArg reports whether the value is that argument of the transition.
 func (v Value) IsArg(name string) bool { return v.Kind == Arg && v.Name == name }
 
+// Same reports whether the values are alike, wherever they were written.
+func (v Value) Same(other Value) bool { return same(v, other) }
+
 // Shift is a distance in time from now, exactly one of its sources set.
 type Shift struct {
 	Minus  bool

@@ -1,0 +1,240 @@
+-- Package judgedq uses the table judged as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready by what it writes to again
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates judged_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: on retry, column "again" gets [CASE WHEN id > 9 THEN 1 ELSE 0 END] as qgen:on says, not 1 as qgen:status would
+-- note: on retry, column "after" gets [now() + interval '1 hour'] as qgen:on says, not now + {delay} as qgen:due would
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE again = 1
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* judgedq.Claim */ judged
+SET    again = 2
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   judged
+           WHERE  again = 1
+           AND    (after <= now() OR after IS NULL)
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, after;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE again = 1
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* judgedq.Claim */ judged
+SET    again = 2
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   judged
+           WHERE  again = 1
+           AND    (after <= now() OR after IS NULL)
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, after;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE again = 1
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* judgedq.Claim */ judged
+SET    again = 2
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   judged
+           WHERE  again = 1
+           AND    (after <= now() OR after IS NULL)
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, after;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* judgedq.Complete */ judged
+SET    again = 3
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN again = 2 THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* judgedq.Fail */ judged
+SET    again = (CASE WHEN id > 9 THEN 1 ELSE 0 END),
+       after = (now() + interval '1 hour')
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN again = 2 THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* judgedq.Requeue */ judged
+SET    again = 1,
+       after = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE after END
+WHERE  id = ANY ($2::bigint[])
+AND    CASE WHEN again = 2 THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* judgedq.Purge */ FROM judged
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   judged
+           WHERE  again = 3
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new After
+INSERT /* judgedq.Enqueue */ INTO judged
+       (again, after)
+VALUES (1, $1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch After
+INSERT /* judgedq.EnqueueMany */ INTO judged
+       (again, after)
+SELECT 1, after_new
+FROM   unnest($1::timestamptz[]) WITH ORDINALITY AS job (after_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* judgedq.Stats */
+       count(*) FILTER (WHERE again = 1 AND (after <= now() OR after IS NULL)) AS ready,
+       count(*) FILTER (WHERE again = 2) AS running,
+       count(*) FILTER (WHERE again = 3) AS done,
+       count(*) FILTER (WHERE again = 1 AND after > now()) AS delayed,
+       extract(epoch FROM now() - min(after) FILTER (WHERE again = 1 AND (after <= now() OR after IS NULL))) AS oldest_ready
+FROM   judged;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE again = 1
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* judgedq.Peek */
+       id, after
+FROM   judged
+WHERE  again = 1
+AND    (after <= now() OR after IS NULL)
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* judgedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* judgedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('again', 'integer'),
+               ('after', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('judged')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* judgedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* judgedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('judged_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('judged')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY judged_ready ON judged (id NULLS FIRST)
+WHERE  again = 1;
