@@ -249,7 +249,7 @@ func (b *builder) retried(s *Settle) string {
 		return text + ", as due as it was"
 	case v.Shift != nil && v.Shift.Wait != nil:
 		return text + ", after a wait that the database works out of its row"
-	case v.Shift != nil && v.Shift.Arg == queue.ArgDelay && k.Factor != 1 && b.spec.Attempts != nil:
+	case v.Shift != nil && v.Shift.Arg == queue.ArgDelay && k.Factor != 1 && b.countsFailures():
 		return text + ", after a wait that grows with every failure"
 	case v.Shift != nil && v.Shift.Arg == queue.ArgDelay && k.Jitter > 0:
 		return text + ", after about " + interval(k.Base)
@@ -261,6 +261,12 @@ func (b *builder) retried(s *Settle) string {
 		return text + " at once"
 	}
 	return text + ", due by what sql/" + s.Statement.Name + ".sql writes to " + plainText(due.Name)
+}
+
+// countsFailures reports whether Fail knows how often a job has failed.
+func (b *builder) countsFailures() bool {
+	a := b.spec.Attempts
+	return a != nil && (!a.Down || a.Max > 0)
 }
 
 // retryDue is what the column of the due time gets when a job is tried again, false when it

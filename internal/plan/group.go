@@ -56,6 +56,10 @@ func (b *builder) checkGroup(errs *source.ErrorList) {
 	case b.cluster:
 		errs.Errorf(g.Pos, "of a cluster each node knows its own locks only, so that two of them would fill one group").
 			WithHint("Have all workers use one node and leave cluster: out, or take the rows of one group by a topic and give it to one worker.")
+	case b.locksTable():
+		_, why, _ := b.lockless()
+		errs.Errorf(g.Pos, "the running rows of a group are counted behind a lock, and %s", why).
+			WithHint("Leave the group out: where one worker alone claims, with a limit of 1, ready_if in qgen.yaml can count the running rows. Or keep the table in an engine that locks rows: ALTER TABLE … ENGINE=InnoDB.")
 	case mode == groupRow && g.Lock == nil:
 		errs.Errorf(g.Pos, "%s has no lock in which two claimers of one group would meet: each counts the running rows before the other has written its own", b.d.Title).
 			WithHint("%s", inYAML)

@@ -69,6 +69,12 @@ func (b *builder) checkTries(errs *source.ErrorList) {
 	const leave = "Leave backoff: out"
 	switch {
 	case p.Retry != nil:
+		if a := b.spec.Attempts; a != nil && a.Down && a.Max == 0 && p.Backoff.Expr == nil && p.Backoff.Factor != 1 && b.waits() {
+			p.Notes = append(p.Notes, fmt.Sprintf("warning: the wait after a failure does not grow: column %q counts down, and nothing tells how many tries there were at first; max=<number> does, and backoff: {factor: 1} says that it stays the same", a.Column.Name))
+		}
+		if a := p.Attempts; a == nil || a.Down && a.Max == 0 {
+			p.Backoff.Factor = 1 // nobody knows how often a job has failed
+		}
 		if from.Pos.IsValid() && !b.waits() {
 			errs.Errorf(from.Pos, "backoff: is the wait before the next try, and no column of %q could hold it", p.Table).
 				WithHint("%s, or mark a column for the time of the next try with qgen:due.", leave)

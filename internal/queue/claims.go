@@ -321,9 +321,21 @@ func (b *binding) readHolders() {
 		}
 		if w := k.worker.word("mine"); w != nil && k.mark != k.worker {
 			b.errorf(w.pos, "mine=ready needs a table where column %q alone tells a running row", k.worker.column.Name).
-				WithHint("Leave it out: the rows of a worker that is gone come back by their lease.")
+				WithHint("Leave it out: the rows of a worker that is gone come back by their lease. Where rows are given to a worker in advance, Claim asks for those: ready_if: \"%s\" in qgen.yaml.", givenTo(k.worker.column))
 		}
 	}
+}
+
+// givenTo is a condition of rows that nobody or the caller was given.
+func givenTo(c *schema.Column) string {
+	none, typ := "''", "string"
+	if isNumber(c.Type) {
+		none, typ = "0", "int"
+	}
+	if !c.NotNull {
+		return fmt.Sprintf("coalesce(%s, %s) in (%s, {arg:%s %s})", c.Name, none, none, c.Name, typ)
+	}
+	return fmt.Sprintf("%s in (%s, {arg:%s %s})", c.Name, none, c.Name, typ)
 }
 
 // holdsWorker reports whether a column can name a worker.

@@ -54,6 +54,13 @@ func (b *binding) readFence() {
 	default:
 		s.Fence = Fence{Level: FenceStatus}
 	}
+	if beat := k.heartbeat; beat != nil && s.Fence.Level == FenceStatus && k.claimed == nil {
+		alike := "a worker that comes late is not told from the next one"
+		if s.Worker != nil {
+			alike = "two claims of one worker look alike"
+		}
+		b.note("the fence is the status, and %s: with qgen:claimed at column %q beside heartbeat the time there is the fence, which Extend writes as before", alike, beat.column.Name)
+	}
 	if a := s.Attempts; s.Cycle != nil && a != nil && a.OnClaim && s.Fence.Level < FenceAttempt {
 		b.note("the count in column %q begins anew with every round of a job, so it is no fence; qgen:token or qgen:version is one", a.Column.Name)
 	}

@@ -9,7 +9,6 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
 --
@@ -35,6 +34,7 @@
 --   guarded      not needed: lock_update comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim_lock.sql
@@ -284,23 +284,6 @@ UPDATE /* everyq.Redrive */ (
        STRAIGHT_JOIN every ON every.id = picked.id
 SET    till = NULL,
        tries = 3;
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
--- isolation: read committed
--- arguments: 1: limit
-DELETE /* everyq.Purge */ every
-FROM   (
-           SELECT id
-           FROM   every
-           WHERE  state = 'N'
-           AND    tries <= 0
-           LIMIT  ?
-           FOR    UPDATE SKIP LOCKED
-       ) AS picked
-       STRAIGHT_JOIN every ON every.id = picked.id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -7,7 +7,6 @@
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
 --
@@ -32,6 +31,7 @@
 --   advisory     SQL Server has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "id"
 -- note: the count in column "tries" begins anew with every round of a job, so it is no fence; qgen:token or qgen:version is one
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
@@ -161,21 +161,6 @@ SET    state = 'N',
        tries = 0,
        holder = NULL
 OUTPUT inserted.id;
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
--- isolation: read committed
--- arguments: 1: limit
-WITH /* askedq.Purge */ picked AS (
-    SELECT TOP (@p1)
-           id
-    FROM   asked WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
-    WHERE  state = 'E'
-)
-DELETE FROM picked
-OUTPUT deleted.id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

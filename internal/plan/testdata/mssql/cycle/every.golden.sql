@@ -9,7 +9,6 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
 --
@@ -35,6 +34,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim.sql
@@ -221,22 +221,6 @@ UPDATE picked
 SET    till = NULL,
        tries = 3
 OUTPUT inserted.id;
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
--- isolation: read committed
--- arguments: 1: limit
-WITH /* everyq.Purge */ picked AS (
-    SELECT TOP (@p1)
-           id
-    FROM   every WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
-    WHERE  state = 'N'
-    AND    tries <= 0
-)
-DELETE FROM picked
-OUTPUT deleted.id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

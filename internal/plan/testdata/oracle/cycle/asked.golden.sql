@@ -7,7 +7,6 @@
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
 --
@@ -32,6 +31,7 @@
 --   advisory     Oracle has no locks on numbers
 --   guarded      not needed: block comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "ID"
 -- note: the count in column "TRIES" begins anew with every round of a job, so it is no fence; qgen:token or qgen:version is one
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
@@ -178,19 +178,6 @@ UPDATE /* askedq.Redrive */ ASKED
 SET    STATE = 'N',
        TRIES = 0,
        HOLDER = NULL
-WHERE  ROWID IN (
-           SELECT ROWID
-           FROM   ASKED
-           WHERE  STATE = 'E'
-           AND    ROWNUM <= :1)
-AND    STATE = 'E';
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
--- arguments: 1: limit
-DELETE /* askedq.Purge */ FROM ASKED
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   ASKED

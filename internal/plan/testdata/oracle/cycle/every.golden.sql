@@ -9,7 +9,6 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
 --
@@ -35,6 +34,7 @@
 --   guarded      not needed: block comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "ID"
 
 -- sql/claim.sql
@@ -252,21 +252,6 @@ AND    TILL <= SYSTIMESTAMP;
 UPDATE /* everyq.Redrive */ EVERY
 SET    TILL = NULL,
        TRIES = 3
-WHERE  ROWID IN (
-           SELECT ROWID
-           FROM   EVERY
-           WHERE  STATE = 'N'
-           AND    TRIES <= 0
-           AND    ROWNUM <= :1)
-AND    STATE = 'N'
-AND    TRIES <= 0;
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
--- arguments: 1: limit
-DELETE /* everyq.Purge */ FROM EVERY
 WHERE  ROWID IN (
            SELECT ROWID
            FROM   EVERY

@@ -6,7 +6,6 @@
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
 --
@@ -31,6 +30,7 @@
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
@@ -143,20 +143,6 @@ WHERE  id = ANY (ARRAY(
            WHERE  state = 'E'
            LIMIT  $1
            FOR    NO KEY UPDATE SKIP LOCKED));
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
--- isolation: read committed
--- arguments: 1: limit
-DELETE /* endsq.Purge */ FROM ends
-WHERE  id = ANY (ARRAY(
-           SELECT id
-           FROM   ends
-           WHERE  state = 'E'
-           LIMIT  $1
-           FOR    UPDATE SKIP LOCKED));
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -27,3 +27,9 @@ CREATE TABLE rounds (
     every int NOT NULL,
     after timestamptz NOT NULL  -- qgen:due; on done set "after + interval '1 hour'"
 );
+CREATE TABLE countdown (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL,        -- qgen:status ready=new running=busy done=sent failed=error
+    tries int NOT NULL,         -- qgen:attempts down limit=fail
+    after timestamptz           -- qgen:due
+);

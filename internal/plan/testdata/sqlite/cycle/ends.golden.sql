@@ -6,7 +6,6 @@
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
 --
@@ -31,6 +30,7 @@
 --   advisory     SQLite has no locks on numbers
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
@@ -115,18 +115,6 @@ RETURNING id;
 -- arguments: 1: limit
 UPDATE /* endsq.Redrive */ ends
 SET    state = 'N'
-WHERE  id IN (
-           SELECT id
-           FROM   ends
-           WHERE  state = 'E'
-           LIMIT  ?1);
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
--- arguments: 1: limit
-DELETE /* endsq.Purge */ FROM ends
 WHERE  id IN (
            SELECT id
            FROM   ends

@@ -9,7 +9,6 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
 --
@@ -35,6 +34,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim.sql
@@ -215,19 +215,6 @@ WHERE  id IN (
 UPDATE /* everyq.Redrive */ every
 SET    till = NULL,
        tries = 3
-WHERE  id IN (
-           SELECT id
-           FROM   every
-           WHERE  state = 'N'
-           AND    tries <= 0
-           LIMIT  ?1);
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
--- arguments: 1: limit
-DELETE /* everyq.Purge */ FROM every
 WHERE  id IN (
            SELECT id
            FROM   every

@@ -7,7 +7,6 @@
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
 --
@@ -32,6 +31,7 @@
 --   advisory     TiDB has no locks on numbers
 -- * guarded      the old state is compared when a row is taken
 --   pop          a taken row is gone, so it must be asked for
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "id"
 -- note: the count in column "tries" begins anew with every round of a job, so it is no fence; qgen:token or qgen:version is one
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
@@ -211,16 +211,6 @@ UPDATE /* askedq.Redrive */ asked
 SET    state = 'N',
        tries = 0,
        holder = NULL
-WHERE  state = 'E'
-LIMIT  ?;
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
--- isolation: read committed
--- arguments: 1: limit
-DELETE /* askedq.Purge */ FROM asked
 WHERE  state = 'E'
 LIMIT  ?;
 

@@ -9,7 +9,6 @@
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
--- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
 --
@@ -35,6 +34,7 @@
 -- * guarded      the old state is compared when a row is taken
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
 -- note: rows are taken as they came, by column "id"
 -- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
 
@@ -281,17 +281,6 @@ LIMIT  ?;
 UPDATE /* everyq.Redrive */ every
 SET    till = NULL,
        tries = 3
-WHERE  state = 'N'
-AND    tries <= 0
-LIMIT  ?;
-
--- sql/purge_failed.sql
--- purge_failed: failed to gone
--- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
--- isolation: read committed
--- arguments: 1: limit
-DELETE /* everyq.Purge */ FROM every
 WHERE  state = 'N'
 AND    tries <= 0
 LIMIT  ?;
