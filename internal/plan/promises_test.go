@@ -629,6 +629,52 @@ func TestTransitionsNameTheStateTheyLeave(t *testing.T) {
 	})
 }
 
+// What changes rows that nobody holds says in which state they are.
+func TestSweepsNameTheStateTheyLeave(t *testing.T) {
+	everyPlan(t, func(t *testing.T, m made) {
+		if m.LeaseTable != nil || m.spec.Away != nil || m.Offset != nil {
+			return // a row of the other table is the state
+		}
+		of := func(states []queue.StateName, steps ...queue.TransitionName) (all [][]queue.Test) {
+			for _, name := range steps {
+				if step := m.spec.Transitions[name]; step != nil {
+					all = append(all, step.Tests)
+				}
+			}
+			for _, name := range states {
+				if s := m.spec.States[name]; s != nil {
+					all = append(all, s.Tests)
+				}
+			}
+			return all
+		}
+		ended := []queue.StateName{queue.Done, queue.Failed}
+		says := func(sweep *Sweep, leaves [][]queue.Test) {
+			t.Helper()
+			if sweep == nil {
+				return
+			}
+			for _, s := range sweep.finds() {
+				if !slices.ContainsFunc(leaves, func(tests []queue.Test) bool {
+					plain, joined := m.texts(t, "", tests), m.texts(t, m.d.Ident(m.spec.Table.Name)+".", tests)
+					for i, text := range plain {
+						if conditions(s.SQL, text) == 0 && conditions(s.SQL, joined[i]) == 0 {
+							return false
+						}
+					}
+					return len(plain) > 0
+				}) {
+					t.Errorf("%s does not say which rows are meant:\n%s", s.Name, s.SQL)
+				}
+			}
+		}
+		// Where a claim has run out is all that tells a row, that is the state.
+		says(m.Recover, append(of(nil, queue.Recover, queue.GiveUp), m.spec.Expired))
+		says(m.Redrive, of(nil, queue.Redrive))
+		says(m.Purge, of(ended))
+	})
+}
+
 // A claim that asks the caller of rows reads what Peek reads, without locks, and takes a
 // row only if the counters of claims are as they were read.
 func TestAcceptedRowsAreCompared(t *testing.T) {

@@ -80,7 +80,7 @@ var absent = map[TransitionName]string{
 	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
 	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease, qgen:claimed timeout=… or qgen:heartbeat beside running=… on qgen:status, or with expired=recover; or recover=start on qgen:queue, or recover_if or workers in qgen.yaml.",
 	GiveUp:  "A row is given up where its claim can run out, failed rows are known, and its attempts or recoveries are limited or expired=fail lets it fail at once.",
-	Redrive: "Nothing marks a failed row: say failed=… on qgen:status.",
+	Redrive: "Nothing tells a failed row: say failed=… on qgen:status.",
 	Purge:   "Purge removes rows of jobs that have ended and whose rows stay: say done=… or failed=… on qgen:status.",
 }
 

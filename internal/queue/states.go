@@ -71,10 +71,23 @@ func (b *binding) buildStates() {
 	if b.spec.States[Ready] == nil {
 		b.spec.States[Ready] = &State{Name: Ready}
 	}
+	b.noteUntold(Done, b.keepsDone, "there is no Purge of it")
+	b.noteUntold(Failed, b.keepsFailed, "there is no Redrive and no Purge of it")
 	if b.sound {
 		b.judgeStates()
 	}
 }
+
+// noteUntold says where rows of a state stay and nothing tells them, since its values are
+// only written.
+func (b *binding) noteUntold(state StateName, keeps bool, then string) {
+	if w := b.saysState(state); keeps && w != nil && b.core[state] == nil {
+		b.note("%s is only written, so nothing tells a %s row: %s; %s=… tests it as well", w.pos.Text(), ended[state], then, w.name)
+	}
+}
+
+// ended are the states of jobs that have ended, as people call them.
+var ended = map[StateName]string{Done: "finished", Failed: "failed"}
 
 // add adds a test to a state, once.
 func (b *binding) add(state StateName, t Test, fleeting bool) {

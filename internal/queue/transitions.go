@@ -231,7 +231,7 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 		}
 		return held, b.givesUp()
 	case Redrive:
-		return b.all(Failed), b.keepsFailed
+		return b.all(Failed), b.keepsFailed && b.core[Failed] != nil
 	}
 	return b.purged()
 }

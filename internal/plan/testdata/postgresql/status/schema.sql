@@ -11,3 +11,13 @@ CREATE TABLE pages (
     state bytea NOT NULL, -- qgen:status ready=new running='\x0a0b' done=done; qgen:payload
     day   date NOT NULL -- qgen:status ready='2000-01-01' running='2000-01-02' done='2000-01-03'
 );
+
+-- What only is written of a failed row tells none, and nothing makes it ready again.
+-- qgen:queue ended done=keep
+CREATE TABLE ended (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL, -- qgen:status ready=N running=A done=C failed:=E
+    until timestamptz,   -- qgen:lease length=5m
+    tries int NOT NULL DEFAULT 0, -- qgen:attempts up on=claim max=3
+    at    timestamptz    -- qgen:finished also_failed
+);
