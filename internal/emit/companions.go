@@ -61,7 +61,11 @@ func (w *writer) inTurn(queue *code.Statement, statements []*plan.Statement, fro
 //		if _, err := exec(ctx, db, completeMoveSQL, …); err != nil {
 //			return nil, err
 //		}
-//		if _, err := exec(ctx, db, completeSQL, …); err != nil {
+//		written, err := query(ctx, db, scanKey, completeSQL, …)
+//		if err != nil {
+//			return nil, err
+//		}
+//		if err := whole(found, written); err != nil {
 //			return nil, err
 //		}
 //		return found, nil
@@ -73,10 +77,62 @@ func (w *writer) settled(op string, jobs *code.Statement, s *plan.Settle, from s
 		before, args := w.arguments(s.Statement, from, op)
 		return before, w.settleCall(op, jobs, s, args)
 	}
-	lines := append(w.lockedKeys(s, from, code.Nil()), w.inTurn(w.queue(), append(slices.Clone(s.With), s.Statement), heldOf(from), code.Nil())...)
+	lines := append(w.lockedKeys(s, from, code.Nil()), w.writtenWhole(w.queue(), s.With, s.Statement, heldOf(from), code.Id("found"), code.Nil())...)
 	lines = append(lines, code.Return(code.Id("found"), code.Nil()))
 	return nil, w.queue().Dot("settleWith").Call(code.Id("ctx"), code.Lit(op), jobs,
 		code.Func().Params(code.Id("db").Id("DBTX")).Params(code.Id("found").Index().Id("Key"), code.Err().Error()).Block(lines...))
+}
+
+// writtenWhole emits what follows the locking of rows, whose keys are found: statements over
+// other tables, and the last, which writes the rows. Where it returns their keys
+//
+//	written, err := query(ctx, db, scanKey, completeSQL, …)
+//	if err != nil {
+//		return err
+//	}
+//	if err := whole(found, written); err != nil {
+//		return err
+//	}
+func (w *writer) writtenWhole(queue *code.Statement, with []*plan.Statement, last *plan.Statement, from source, found *code.Statement, results ...*code.Statement) []*code.Statement {
+	if len(last.Rows) == 0 {
+		return w.inTurn(queue, append(slices.Clone(with), last), from, results...)
+	}
+	from.batches = map[string]string{}
+	lines := w.inTurn(queue, with, from, results...)
+	before, args := w.arguments(last, from, "", results...)
+	return append(append(lines, before...),
+		code.List(code.Id("written"), code.Err()).Op(":=").Add(queryCall("scanKey", w.boundOf(queue.Clone(), last, args)...)),
+		ifErr(results...),
+		ifAssign(code.Err().Op(":=").Id("whole").Call(found, code.Id("written")), results...))
+}
+
+// wholeFunc emits
+//
+//	func whole(found, written []Key) error {
+//		has := make(map[Key]bool, len(written))
+//		for _, key := range written {
+//			has[key] = true
+//		}
+//		for _, key := range found {
+//			if !has[key] {
+//				return fmt.Errorf("…", key)
+//			}
+//		}
+//		return nil
+//	}
+func (w *writer) wholeFunc(f *code.File) {
+	decl(f, []string{"whole returns an error unless every row was written that had been found and locked: what a step writes to other tables may have changed one."},
+		code.Func().Id("whole").Params(code.List(code.Id("found"), code.Id("written")).Index().Id("Key")).Error().Block(
+			code.Id("has").Op(":=").Make(code.Map(code.Id("Key")).Bool(), code.Len(code.Id("written"))),
+			code.For(code.List(code.Id("_"), code.Id("key")).Op(":=").Range().Id("written")).Block(
+				code.Id("has").Index(code.Id("key")).Op("=").True(),
+			),
+			code.For(code.List(code.Id("_"), code.Id("key")).Op(":=").Range().Id("found")).Block(
+				code.If(code.Op("!").Id("has").Index(code.Id("key"))).Block(
+					code.Return(code.Qual("fmt", "Errorf").Call(code.Lit("row %v was locked and then not found: what is written to other tables changes it, so nothing is written"), code.Id("key")))),
+			),
+			code.Return(code.Nil()),
+		))
 }
 
 // lockedKeys emits the locking of the rows of jobs, from which on held are the jobs whose
@@ -246,7 +302,8 @@ func (w *writer) sweepLocked(g *code.Group, op string, s plan.SweepStep, count s
 	lines = append(lines,
 		code.List(code.Id("held"), code.Err()).Op(":=").Add(readCall(reader(s.Lock), "scanCandidate", w.boundOf(code.Id("q"), s.Lock, args)...)),
 		ifErrOr(empty("held")))
-	lines = append(lines, w.inTurn(code.Id("q"), append(slices.Clone(s.With), s.Statement), source{many: code.Id("held"), item: code.Id("Job")})...)
+	keys := code.Id("column").Call(code.Id("held"), code.Id("Job").Dot("Key"))
+	lines = append(lines, w.writtenWhole(code.Id("q"), s.With, s.Statement, source{many: code.Id("held"), item: code.Id("Job")}, keys)...)
 	lines = append(lines, code.Id(count).Op("=").Len(code.Id("held")), code.Return(code.Nil()))
 	g.Add(code.Err().Op("=").Id("q").Dot("transact").Call(code.Id("ctx"), code.Lit(op),
 		code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(lines...)))

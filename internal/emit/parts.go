@@ -28,6 +28,7 @@ func (w *writer) parts() []part {
 		{"settle", "db.go", w.settleMethod},
 		{"settleWith", "db.go", w.settleWithMethod},
 		{"stillHeld", "db.go", w.stillHeldFunc},
+		{"whole", "db.go", w.wholeFunc},
 		{"settleRows", "db.go", w.settleRowsMethod},
 		{"lost", "db.go", w.lostFunc},
 		{"eachClaim", "db.go", w.eachClaimMethod},

@@ -1107,7 +1107,10 @@ func (w *writer) refreshTwice(g *code.Group, op string, s *plan.Settle, scan str
 //			return err
 //		}
 //		fresh, err = query(ctx, db, scanExtended, extendSQL, …)
-//		return err
+//		if err != nil {
+//			return err
+//		}
+//		return whole(found, column(fresh, Job.Key))
 //	})
 func (w *writer) refreshWith(g *code.Group, op string, s *plan.Settle, scan string, from source) {
 	before := s.With
@@ -1120,6 +1123,14 @@ func (w *writer) refreshWith(g *code.Group, op string, s *plan.Settle, scan stri
 	held.batches = map[string]string{}
 	lines = append(lines, w.inTurn(w.queue(), before, held)...)
 	made, args := w.arguments(last, held, "")
-	lines = append(append(lines, made...), queryInto("fresh", scan, w.bound(last, args)...))
+	lines = append(lines, made...)
+	if s.Read != nil {
+		lines = append(lines, queryInto("fresh", scan, w.bound(last, args)...))
+	} else {
+		lines = append(lines,
+			code.List(code.Id("fresh"), code.Err()).Op("=").Add(queryCall(scan, w.bound(last, args)...)),
+			ifErr(),
+			code.Return(code.Id("whole").Call(code.Id("found"), code.Id("column").Call(code.Id("fresh"), code.Id("Job").Dot("Key")))))
+	}
 	g.Add(attempt(w.queue(), "transact", code.Lit(op), lines...))
 }

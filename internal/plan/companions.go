@@ -460,8 +460,18 @@ func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, 
 	s, v = b.newScope(), b.base(op)
 	s.settle.joined = b.movesKey(t.Name)
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
-	v.Where = s.tests(t.Tests)
-	step.Statement = s.statement(file, s.act(&v, t)+"_batch", v, nil, file+": "+moves+", of the rows that "+name+".sql "+did,
+	tests := locked(t.Tests)
+	if b.locksTable() {
+		tests = t.Tests // nothing is locked: the statement looks again
+	}
+	v.Where = s.tests(tests)
+	verb := s.act(&v, t)
+	var rows []*Field
+	if b.canReturnFresh() && !s.settle.joined {
+		rows = b.pkg.Key
+		s.returns(&v, verb, rows)
+	}
+	step.Statement = s.statement(file, verb+"_batch", v, rows, file+": "+moves+", of the rows that "+name+".sql "+did,
 		"locks: the rows it writes, until commit", b.keyHead(v))
 	return step
 }

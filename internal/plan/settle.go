@@ -183,14 +183,18 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	}
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
 	s.settle.delay = name == queue.Release && b.rows == nil // a claim ends when it is given back
-	v.Where = s.tests(b.leaving(t))                         // as the claim asked
+	tests := b.leaving(t)
+	if beside {
+		tests = locked(tests)
+	}
+	v.Where = s.tests(tests) // as the claim asked
 	s.settle.late = b.late(name)
 	verb := s.act(&v, t)
 	if name == queue.Renew || name == queue.Start {
 		st.Refreshes = b.refreshed(t)
 	}
-	// What was locked need not be told again, unless it has changed.
-	returns := b.canReturnFresh() && (!beside || len(st.Refreshes) > 0)
+	// Whether all that was locked is written is told by what comes back.
+	returns := b.canReturnFresh() && (!beside || !s.settle.joined || len(st.Refreshes) > 0)
 	switch {
 	case beside, !returns && !b.batches("forall"):
 		st.Lock = b.lockClaimed(t, held, file, op)
@@ -225,6 +229,14 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	}
 	b.docSettle(st, name)
 	return st
+}
+
+// locked returns those of the tests of a row that hold as long as it is locked: what SQL of
+// the user's looks at may be what the step writes to another table.
+func locked(tests []queue.Test) []queue.Test {
+	var raw func(queue.Test) bool
+	raw = func(t queue.Test) bool { return t.Op == queue.Raw || slices.ContainsFunc(t.Or, raw) }
+	return slices.DeleteFunc(slices.Clone(tests), raw)
 }
 
 // late reports whether a step is taken at the end of the transaction in which its job was

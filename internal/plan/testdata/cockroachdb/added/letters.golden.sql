@@ -180,7 +180,8 @@ AND    CASE WHEN (held.cause is not null) THEN true END;
 -- arguments: 1: batch ID
 DELETE /* lettersq.Purge */ FROM letters
 WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN state = 'sent' THEN true END;
+AND    CASE WHEN state = 'sent' THEN true END
+RETURNING id;
 
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
@@ -224,7 +225,8 @@ AND    CASE WHEN (held.cause is not null) THEN true END;
 -- arguments: 1: batch ID
 DELETE /* lettersq.Purge */ FROM letters
 WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN state = 'error' THEN true END;
+AND    CASE WHEN state = 'error' THEN true END
+RETURNING id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

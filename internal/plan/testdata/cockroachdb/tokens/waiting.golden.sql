@@ -90,7 +90,8 @@ AND    CASE WHEN held.handle = handle_held THEN true END;
 DELETE /* waitingq.Fail */ FROM active
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
 WHERE  id = id_held
-AND    CASE WHEN handle = handle_held THEN true END;
+AND    CASE WHEN handle = handle_held THEN true END
+RETURNING id;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -128,7 +129,8 @@ AND    CASE WHEN held.handle = handle_held THEN true END;
 DELETE /* waitingq.Requeue */ FROM active
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, handle_held)
 WHERE  id = id_held
-AND    CASE WHEN handle = handle_held THEN true END;
+AND    CASE WHEN handle = handle_held THEN true END
+RETURNING id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
@@ -172,7 +174,8 @@ WHERE  held.id = ANY ($1::bigint[]);
 -- index: the key
 -- arguments: 1: batch ID
 DELETE /* waitingq.Recover */ FROM active
-WHERE  id = ANY ($1::bigint[]);
+WHERE  id = ANY ($1::bigint[])
+RETURNING id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -134,6 +134,7 @@ WHERE  held.mark = CONVERT(uniqueidentifier, mark_held);
 -- isolation: read committed
 -- arguments: 1: batch_all ID Mark
 DELETE /* filesq.Fail */ files_acquired
+OUTPUT deleted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',
            mark_held nvarchar(36) '$[1]'
@@ -184,6 +185,7 @@ WHERE  held.mark = CONVERT(uniqueidentifier, mark_held);
 -- isolation: read committed
 -- arguments: 1: batch_all ID Mark
 DELETE /* filesq.Requeue */ files_acquired
+OUTPUT deleted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',
            mark_held nvarchar(36) '$[1]'

@@ -224,6 +224,7 @@ WHERE  (held.cause is not null);
 -- isolation: read committed
 -- arguments: 1: batch_all ID
 DELETE /* lettersq.Purge */ letters
+OUTPUT deleted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]'
        ) AS job
@@ -281,6 +282,7 @@ WHERE  (held.cause is not null);
 -- isolation: read committed
 -- arguments: 1: batch_all ID
 DELETE /* lettersq.Purge */ letters
+OUTPUT deleted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]'
        ) AS job

@@ -142,6 +142,7 @@ FROM   OPENJSON(@p1) WITH (
 -- isolation: read committed
 -- arguments: 1: batch_all Depot Code
 DELETE /* parcelsq.Purge */ parcels
+OUTPUT deleted.depot, deleted.code
 FROM   OPENJSON(@p1) WITH (
            depot_held int '$[0]',
            code_held nvarchar(4000) '$[1]'

@@ -288,7 +288,9 @@ GO
 CREATE OR ALTER PROCEDURE letters_purge_done
     @jobs nvarchar(max)
 AS
+SET NOCOUNT ON;
 DELETE /* storedq.Purge */ letters
+OUTPUT deleted.id
 FROM   OPENJSON(@jobs) WITH (
            id_held bigint '$[0]'
        ) AS job
@@ -355,7 +357,9 @@ GO
 CREATE OR ALTER PROCEDURE letters_purge_failed
     @jobs nvarchar(max)
 AS
+SET NOCOUNT ON;
 DELETE /* storedq.Purge */ letters
+OUTPUT deleted.id
 FROM   OPENJSON(@jobs) WITH (
            id_held bigint '$[0]'
        ) AS job

@@ -142,6 +142,7 @@ UPDATE /* jobsq.Complete */ jobs
 SET    state = 2,
        lease_till = NULL,
        code = code_held
+OUTPUT inserted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',
            tries_held int '$[1]',
@@ -220,6 +221,7 @@ UPDATE /* jobsq.Fail */ jobs
 SET    state = 3,
        lease_till = NULL,
        code = @p1
+OUTPUT inserted.id
 FROM   OPENJSON(@p2) WITH (
            id_held bigint '$[0]',
            tries_held int '$[1]'
@@ -344,6 +346,7 @@ UPDATE /* jobsq.Redrive */ jobs
 SET    state = 0,
        lease_till = NULL,
        tries = 0
+OUTPUT inserted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]'
        ) AS job

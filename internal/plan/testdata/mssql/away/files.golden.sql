@@ -144,6 +144,7 @@ WHERE  held.mark = CONVERT(uniqueidentifier, mark_held);
 -- isolation: read committed
 -- arguments: 1: batch_all ID Mark
 DELETE /* filesq.Fail */ files_acquired
+OUTPUT LOWER(CONVERT(char(36), deleted.id))
 FROM   OPENJSON(@p1) WITH (
            id_held nvarchar(36) '$[0]',
            mark_held nvarchar(36) '$[1]'
@@ -194,6 +195,7 @@ WHERE  held.mark = CONVERT(uniqueidentifier, mark_held);
 -- isolation: read committed
 -- arguments: 1: batch_all ID Mark
 DELETE /* filesq.Fail */ files_acquired
+OUTPUT LOWER(CONVERT(char(36), deleted.id))
 FROM   OPENJSON(@p1) WITH (
            id_held nvarchar(36) '$[0]',
            mark_held nvarchar(36) '$[1]'
@@ -246,6 +248,7 @@ WHERE  held.mark = CONVERT(uniqueidentifier, mark_held);
 -- isolation: read committed
 -- arguments: 1: batch_all ID Mark
 DELETE /* filesq.Requeue */ files_acquired
+OUTPUT LOWER(CONVERT(char(36), deleted.id))
 FROM   OPENJSON(@p1) WITH (
            id_held nvarchar(36) '$[0]',
            mark_held nvarchar(36) '$[1]'
@@ -307,6 +310,7 @@ FROM   OPENJSON(@p1) WITH (
 -- isolation: read committed
 -- arguments: 1: batch_all ID
 DELETE /* filesq.Recover */ files_acquired
+OUTPUT LOWER(CONVERT(char(36), deleted.id))
 FROM   OPENJSON(@p1) WITH (
            id_held nvarchar(36) '$[0]'
        ) AS job
@@ -348,6 +352,7 @@ FROM   OPENJSON(@p1) WITH (
 -- isolation: read committed
 -- arguments: 1: batch_all ID
 DELETE /* filesq.Recover */ files_acquired
+OUTPUT LOWER(CONVERT(char(36), deleted.id))
 FROM   OPENJSON(@p1) WITH (
            id_held nvarchar(36) '$[0]'
        ) AS job

@@ -103,6 +103,7 @@ WHERE  held.token = CONVERT(uniqueidentifier, token_held);
 UPDATE /* runsq.Start */ runs
 SET    state = 'running',
        beat = SYSUTCDATETIME()
+OUTPUT inserted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',
            token_held nvarchar(36) '$[1]'

@@ -158,6 +158,7 @@ WHERE  held.token = CONVERT(uniqueidentifier, token_held);
 -- isolation: read committed
 -- arguments: 1: batch_all ID Token
 DELETE /* smsq.Complete */ outbox
+OUTPUT deleted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',
            token_held nvarchar(36) '$[1]'
@@ -216,6 +217,7 @@ SET    due_at = DATEADD(millisecond, (@p1 - FLOOR(@p1)) * 1000, DATEADD(second, 
        token = NULL,
        sender = NULL,
        last_error = @p2
+OUTPUT inserted.id
 FROM   OPENJSON(@p3) WITH (
            id_held bigint '$[0]',
            token_held nvarchar(36) '$[1]'
@@ -320,6 +322,7 @@ WHERE  held.token = CONVERT(uniqueidentifier, token_held);
 -- isolation: read committed
 -- arguments: 1: batch_all ID Token
 DELETE /* smsq.Fail */ outbox
+OUTPUT deleted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',
            token_held nvarchar(36) '$[1]'
@@ -378,6 +381,7 @@ SET    due_at = CASE WHEN @p1 > 0.0 THEN DATEADD(millisecond, (@p1 - FLOOR(@p1))
        token = NULL,
        sender = NULL,
        retries = retries - 1
+OUTPUT inserted.id
 FROM   OPENJSON(@p2) WITH (
            id_held bigint '$[0]',
            token_held nvarchar(36) '$[1]'
@@ -483,6 +487,7 @@ SET    lease_till = NULL,
        state = 'new',
        token = NULL,
        sender = NULL
+OUTPUT inserted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]'
        ) AS job
@@ -572,6 +577,7 @@ FROM   OPENJSON(@p1) WITH (
 -- isolation: read committed
 -- arguments: 1: batch_all ID
 DELETE /* smsq.Recover */ outbox
+OUTPUT deleted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]'
        ) AS job

@@ -140,7 +140,8 @@ AND    CASE WHEN held.mark = mark_held THEN true END;
 DELETE /* filesq.Fail */ FROM files_acquired
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
 WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END;
+AND    CASE WHEN mark = mark_held THEN true END
+RETURNING id;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -181,7 +182,8 @@ AND    CASE WHEN held.mark = mark_held THEN true END;
 DELETE /* filesq.Requeue */ FROM files_acquired
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
 WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END;
+AND    CASE WHEN mark = mark_held THEN true END
+RETURNING id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

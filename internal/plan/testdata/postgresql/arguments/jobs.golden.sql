@@ -132,7 +132,8 @@ SET    state = 2,
 FROM   unnest($1::bigint[], $2::integer[], $3::integer[]) AS job (id_held, tries_held, code_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
-            AND    state = 1 THEN true END;
+            AND    state = 1 THEN true END
+RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
@@ -195,7 +196,8 @@ SET    state = 3,
 FROM   unnest($2::bigint[], $3::integer[]) AS job (id_held, tries_held)
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
-            AND    state = 1 THEN true END;
+            AND    state = 1 THEN true END
+RETURNING id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
@@ -301,7 +303,8 @@ SET    state = 0,
        lease_till = NULL,
        tries = 0
 WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN state = 3 THEN true END;
+AND    CASE WHEN state = 3 THEN true END
+RETURNING id;
 
 -- sql/purge_done.sql
 -- purge_done: done to gone

@@ -149,7 +149,8 @@ AND    CASE WHEN held.mark = mark_held THEN true END;
 DELETE /* filesq.Fail */ FROM files_acquired
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
 WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END;
+AND    CASE WHEN mark = mark_held THEN true END
+RETURNING id;
 
 -- sql/fail_lock.sql
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
@@ -190,7 +191,8 @@ AND    CASE WHEN held.mark = mark_held THEN true END;
 DELETE /* filesq.Fail */ FROM files_acquired
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
 WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END;
+AND    CASE WHEN mark = mark_held THEN true END
+RETURNING id;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -233,7 +235,8 @@ AND    CASE WHEN held.mark = mark_held THEN true END;
 DELETE /* filesq.Requeue */ FROM files_acquired
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
 WHERE  id = id_held
-AND    CASE WHEN mark = mark_held THEN true END;
+AND    CASE WHEN mark = mark_held THEN true END
+RETURNING id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
@@ -283,7 +286,8 @@ WHERE  held.id = ANY ($1::bigint[]);
 -- arguments: 1: batch ID
 DELETE /* filesq.Recover */ FROM files_acquired
 WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN tries < 5 THEN true END;
+AND    CASE WHEN tries < 5 THEN true END
+RETURNING id;
 
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
@@ -319,7 +323,8 @@ WHERE  held.id = ANY ($1::bigint[]);
 -- arguments: 1: batch ID
 DELETE /* filesq.Recover */ FROM files_acquired
 WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN tries >= 5 THEN true END;
+AND    CASE WHEN tries >= 5 THEN true END
+RETURNING id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -136,7 +136,8 @@ WHERE  held_rows."Gone" = ANY ($2::bigint[]);
 -- isolation: read committed
 -- arguments: 1: batch Gone
 DELETE /* inboxq.Fail */ FROM held
-WHERE  "Gone" = ANY ($1::bigint[]);
+WHERE  "Gone" = ANY ($1::bigint[])
+RETURNING "Gone";
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -170,7 +171,8 @@ WHERE  held_rows."Gone" = ANY ($2::bigint[]);
 -- isolation: read committed
 -- arguments: 1: batch Gone
 DELETE /* inboxq.Requeue */ FROM held
-WHERE  "Gone" = ANY ($1::bigint[]);
+WHERE  "Gone" = ANY ($1::bigint[])
+RETURNING "Gone";
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

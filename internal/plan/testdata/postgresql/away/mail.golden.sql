@@ -144,7 +144,8 @@ DELETE /* mailq.Complete */ FROM mail_running
 USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
 WHERE  customer = customer_held
 AND    number = number_held
-AND    CASE WHEN version = version_held THEN true END;
+AND    CASE WHEN version = version_held THEN true END
+RETURNING customer, number;
 
 -- sql/retry_lock.sql
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
@@ -189,7 +190,8 @@ DELETE /* mailq.Fail */ FROM mail_running
 USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
 WHERE  customer = customer_held
 AND    number = number_held
-AND    CASE WHEN version = version_held THEN true END;
+AND    CASE WHEN version = version_held THEN true END
+RETURNING customer, number;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -233,7 +235,8 @@ DELETE /* mailq.Requeue */ FROM mail_running
 USING  unnest($1::integer[], $2::integer[], $3::integer[]) AS job (customer_held, number_held, version_held)
 WHERE  customer = customer_held
 AND    number = number_held
-AND    CASE WHEN version = version_held THEN true END;
+AND    CASE WHEN version = version_held THEN true END
+RETURNING customer, number;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
@@ -288,7 +291,8 @@ AND    held.number = number_held;
 DELETE /* mailq.Recover */ FROM mail_running
 USING  unnest($1::integer[], $2::integer[]) AS job (customer_held, number_held)
 WHERE  customer = customer_held
-AND    number = number_held;
+AND    number = number_held
+RETURNING customer, number;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

@@ -140,7 +140,8 @@ UPDATE /* sendsq.Recover */ sends
 SET    state = 0,
        who = NULL
 WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN state = 1 THEN true END;
+AND    CASE WHEN state = 1 THEN true END
+RETURNING id;
 
 -- sql/purge_done.sql
 -- purge_done: done to gone

@@ -149,7 +149,8 @@ DELETE /* smsq.Complete */ FROM outbox
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END;
+            AND    state = 'busy' THEN true END
+RETURNING id;
 
 -- sql/retry_lock.sql
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
@@ -198,7 +199,8 @@ SET    due_at = now() + make_interval(secs => $1),
 FROM   unnest($3::bigint[], $4::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END;
+            AND    state = 'busy' THEN true END
+RETURNING id;
 
 -- sql/fail_lock.sql
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
@@ -283,7 +285,8 @@ DELETE /* smsq.Fail */ FROM outbox
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END;
+            AND    state = 'busy' THEN true END
+RETURNING id;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -332,7 +335,8 @@ SET    due_at = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE d
 FROM   unnest($2::bigint[], $3::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END;
+            AND    state = 'busy' THEN true END
+RETURNING id;
 
 -- sql/extend_lock.sql
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
@@ -426,7 +430,8 @@ SET    lease_till = NULL,
 FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
-            AND    state = 'busy' THEN true END;
+            AND    state = 'busy' THEN true END
+RETURNING id;
 
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
@@ -468,7 +473,8 @@ SET    lease_till = NULL,
        sender = NULL
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN state = 'busy'
-            AND    retries < 3 THEN true END;
+            AND    retries < 3 THEN true END
+RETURNING id;
 
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
@@ -542,7 +548,8 @@ WHERE  held.id = ANY ($1::bigint[]);
 DELETE /* smsq.Recover */ FROM outbox
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN state = 'busy'
-            AND    retries >= 3 THEN true END;
+            AND    retries >= 3 THEN true END
+RETURNING id;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

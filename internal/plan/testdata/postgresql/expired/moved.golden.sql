@@ -151,7 +151,8 @@ AND    CASE WHEN held.until = until_held THEN true END;
 DELETE /* movedq.Requeue */ FROM moved_running
 USING  unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_held)
 WHERE  id = id_held
-AND    CASE WHEN until = until_held THEN true END;
+AND    CASE WHEN until = until_held THEN true END
+RETURNING id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew

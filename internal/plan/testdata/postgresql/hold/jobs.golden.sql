@@ -82,7 +82,8 @@ WHERE  held.id = ANY ($1::bigint[]);
 -- arguments: 1: batch ID
 DELETE /* jobsq.Complete */ FROM jobs
 WHERE  id = ANY ($1::bigint[])
-AND    CASE WHEN last_retry <= now() THEN true END;
+AND    CASE WHEN last_retry <= now() THEN true END
+RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used

@@ -107,7 +107,8 @@ DELETE /* filesq.Fail */ FROM files_acquired
 WHERE  (id, mark) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS mark_held
-           FROM   json_each(?1));
+           FROM   json_each(?1))
+RETURNING id;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -147,7 +148,8 @@ DELETE /* filesq.Requeue */ FROM files_acquired
 WHERE  (id, mark) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS mark_held
-           FROM   json_each(?1));
+           FROM   json_each(?1))
+RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first

@@ -218,7 +218,8 @@ AND    +((held.cause is not null));
 -- arguments: 1: batch_all ID
 DELETE /* lettersq.Purge */ FROM letters
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(state = 'sent');
+AND    +(state = 'sent')
+RETURNING id;
 
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
@@ -262,7 +263,8 @@ AND    +((held.cause is not null));
 -- arguments: 1: batch_all ID
 DELETE /* lettersq.Purge */ FROM letters
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(state = 'error');
+AND    +(state = 'error')
+RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first

@@ -150,7 +150,8 @@ WHERE  (depot, code) IN (
            SELECT json_extract(value, '$[0]') AS depot_held,
                   json_extract(value, '$[1]') AS code_held
            FROM   json_each(?1))
-AND    +(state = 'sent');
+AND    +(state = 'sent')
+RETURNING depot, code;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first

@@ -151,7 +151,8 @@ FROM   (
        ) AS job
 WHERE  id = id_held
 AND    +(tries = tries_held
-      AND    state = 1);
+      AND    state = 1)
+RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
@@ -219,7 +220,8 @@ FROM   (
        ) AS job
 WHERE  id = id_held
 AND    +(tries = tries_held
-      AND    state = 1);
+      AND    state = 1)
+RETURNING id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
@@ -323,7 +325,8 @@ SET    state = 0,
        lease_till = NULL,
        tries = 0
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(state = 3);
+AND    +(state = 3)
+RETURNING id;
 
 -- sql/purge_done.sql
 -- purge_done: done to gone

@@ -96,7 +96,8 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 UPDATE /* lettersq.Complete */ letters
 SET    state = 2
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(state = 1);
+AND    +(state = 1)
+RETURNING id;
 
 -- sql/retry.sql
 -- retry: running to ready
@@ -150,7 +151,8 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2));
 UPDATE /* lettersq.Bounced */ letters
 SET    state = 2
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(state = 1);
+AND    +(state = 1)
+RETURNING id;
 
 -- sql/outcome_read_lock.sql
 -- outcome_read: locks the rows of jobs whose claims are still theirs, which outcome_read.sql then writes
@@ -182,7 +184,8 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 UPDATE /* lettersq.Read */ letters
 SET    state = 2
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(state = 1);
+AND    +(state = 1)
+RETURNING id;
 
 -- sql/purge_done.sql
 -- purge_done: done to gone

@@ -117,7 +117,8 @@ DELETE /* files335q.Fail */ FROM files_acquired
 WHERE  (id, mark) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS mark_held
-           FROM   json_each(?1));
+           FROM   json_each(?1))
+RETURNING id;
 
 -- sql/fail_lock.sql
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
@@ -157,7 +158,8 @@ DELETE /* files335q.Fail */ FROM files_acquired
 WHERE  (id, mark) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS mark_held
-           FROM   json_each(?1));
+           FROM   json_each(?1))
+RETURNING id;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -198,7 +200,8 @@ DELETE /* files335q.Requeue */ FROM files_acquired
 WHERE  (id, mark) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS mark_held
-           FROM   json_each(?1));
+           FROM   json_each(?1))
+RETURNING id;
 
 -- sql/extend.sql
 -- extend: running stays running, its lease begins anew
@@ -247,7 +250,8 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 -- arguments: 1: batch_all ID
 DELETE /* files335q.Recover */ FROM files_acquired
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(tries < 5);
+AND    +(tries < 5)
+RETURNING id;
 
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
@@ -279,7 +283,8 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 -- arguments: 1: batch_all ID
 DELETE /* files335q.Recover */ FROM files_acquired
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(tries >= 5);
+AND    +(tries >= 5)
+RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first

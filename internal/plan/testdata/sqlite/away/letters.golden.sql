@@ -120,7 +120,8 @@ DELETE /* lettersq.Requeue */ FROM letters_running
 WHERE  (id, mark) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS mark_held
-           FROM   json_each(?1));
+           FROM   json_each(?1))
+RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first

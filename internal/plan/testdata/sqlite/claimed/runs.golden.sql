@@ -118,7 +118,8 @@ FROM   (
        ) AS job
 WHERE  id = id_held
 AND    +(token = token_held
-      AND    state = 'assigned');
+      AND    state = 'assigned')
+RETURNING id;
 
 -- sql/complete.sql
 -- complete: claimed or running to done

@@ -163,7 +163,8 @@ WHERE  (id, token) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS token_held
            FROM   json_each(?1))
-AND    +(state = 'busy');
+AND    +(state = 'busy')
+RETURNING id;
 
 -- sql/retry_lock.sql
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
@@ -215,7 +216,8 @@ FROM   (
        ) AS job
 WHERE  id = id_held
 AND    +(token = token_held
-      AND    state = 'busy');
+      AND    state = 'busy')
+RETURNING id;
 
 -- sql/fail_lock.sql
 -- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
@@ -301,7 +303,8 @@ WHERE  (id, token) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS token_held
            FROM   json_each(?1))
-AND    +(state = 'busy');
+AND    +(state = 'busy')
+RETURNING id;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -352,7 +355,8 @@ FROM   (
        ) AS job
 WHERE  id = id_held
 AND    +(token = token_held
-      AND    state = 'busy');
+      AND    state = 'busy')
+RETURNING id;
 
 -- sql/extend_lock.sql
 -- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
@@ -438,7 +442,8 @@ SET    lease_till = NULL,
        sender = NULL
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(state = 'busy'
-      AND    retries < 3);
+      AND    retries < 3)
+RETURNING id;
 
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
@@ -507,7 +512,8 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 DELETE /* smsq.Recover */ FROM outbox
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(state = 'busy'
-      AND    retries >= 3);
+      AND    retries >= 3)
+RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first

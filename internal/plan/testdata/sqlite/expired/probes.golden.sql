@@ -139,7 +139,8 @@ WHERE  (id, begun) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS begun_held
            FROM   json_each(?1))
-AND    +(busy = 1);
+AND    +(busy = 1)
+RETURNING id;
 
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
@@ -201,7 +202,8 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 -- arguments: 1: batch_all ID
 DELETE /* probesq.Recover */ FROM probes
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    +(busy = 1);
+AND    +(busy = 1)
+RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first

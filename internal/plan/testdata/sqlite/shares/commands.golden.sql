@@ -78,7 +78,8 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2));
 -- index: the key
 -- arguments: 1: batch_all ID
 DELETE /* commandsq.Fail */ FROM commands
-WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first

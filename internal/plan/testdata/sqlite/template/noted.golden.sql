@@ -110,7 +110,8 @@ FROM   (
        ) AS job
 WHERE  message_id = message_id_held
 AND    id = id_held
-AND    +(status = 'R');
+AND    +(status = 'R')
+RETURNING message_id, id;
 
 -- sql/retry.sql
 -- retry: running to ready, one try used
@@ -196,7 +197,8 @@ WHERE  (message_id, id) IN (
            SELECT json_extract(value, '$[0]') AS message_id_held,
                   json_extract(value, '$[1]') AS id_held
            FROM   json_each(?1))
-AND    +(status = 'S');
+AND    +(status = 'S')
+RETURNING message_id, id;
 
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
@@ -233,7 +235,8 @@ WHERE  (message_id, id) IN (
            SELECT json_extract(value, '$[0]') AS message_id_held,
                   json_extract(value, '$[1]') AS id_held
            FROM   json_each(?1))
-AND    +(status = 'E');
+AND    +(status = 'E')
+RETURNING message_id, id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first

@@ -176,7 +176,8 @@ DELETE /* parcelsq.Purge */ FROM parcels
 USING  unnest($1::integer[], $2::varchar[]) AS job (depot_held, code_held)
 WHERE  depot = depot_held
 AND    code = code_held
-AND    CASE WHEN state = 'sent' THEN true END;
+AND    CASE WHEN state = 'sent' THEN true END
+RETURNING depot, code;
 
 -- sql/enqueue.sql
 -- enqueue: a new ready row

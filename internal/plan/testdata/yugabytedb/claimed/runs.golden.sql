@@ -143,7 +143,8 @@ SET    state = 'running',
 FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
-            AND    state = 'assigned' THEN true END;
+            AND    state = 'assigned' THEN true END
+RETURNING id;
 
 -- sql/complete.sql
 -- complete: claimed or running to done
