@@ -6,8 +6,10 @@ package queue
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // buildStates sets Spec.States and Spec.Expired. What is about states as a
@@ -366,6 +368,9 @@ func (b *binding) judgeStates() {
 		}
 		return
 	}
+	if b.judgeContradictions() {
+		return
+	}
 	for i, x := range StateNames {
 		for _, y := range StateNames[i+1:] {
 			if b.spec.States[x] == nil || b.spec.States[y] == nil || disjointStates(b.told(x), b.told(y)) {
@@ -387,6 +392,65 @@ func (b *binding) judgeStates() {
 			return
 		}
 	}
+}
+
+// judgeContradictions complains about states in which no row can be, because what two words
+// say of one column cannot hold together, and reports whether there is one.
+func (b *binding) judgeContradictions() bool {
+	for _, name := range StateNames {
+		if b.spec.States[name] == nil {
+			continue
+		}
+		tests := b.told(name)
+		if name == Ready {
+			tests = append(tests, b.narrow...)
+		}
+		for i, x := range tests {
+			for _, y := range tests[i+1:] {
+				if x.Column == nil || x.Column != y.Column || !contradict(x, y) {
+					continue
+				}
+				texts, pos := b.saying(x.Column, name)
+				b.errorf(pos, "no row can be %s: %s contradict each other at column %q", name, strings.Join(texts, " and "), x.Column.Name).
+					WithHint("It would have %s. Leave one of them out, or say it of another column.", conjunction([]Test{x, y}))
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// saying lists the words that say what a column holds in a state, and where the first stands.
+func (b *binding) saying(c *schema.Column, state StateName) (texts []string, pos source.Pos) {
+	for _, s := range b.status {
+		if s.column != c {
+			continue
+		}
+		w := s.word(string(state))
+		if w == nil {
+			w = s.word(string(Ready)) // which holds of running rows as well
+		}
+		if w != nil {
+			texts, pos = append(texts, w.pos.Text()), w.pos
+		}
+	}
+	for _, r := range b.columns[c].Roles {
+		if r.Verb == "status" || slices.Contains(moving, r.Verb) {
+			continue
+		}
+		if texts = append(texts, mark+r.Verb); len(texts) == 1 {
+			pos = r.Pos
+		}
+	}
+	return texts, pos
+}
+
+// contradict reports whether no value satisfies both tests of a column.
+func contradict(x, y Test) bool {
+	either := func(t Test) []Test { return append([]Test{t}, t.Or...) }
+	return !slices.ContainsFunc(either(x), func(x Test) bool {
+		return slices.ContainsFunc(either(y), func(y Test) bool { return !excludes(x, y) && !excludes(y, x) })
+	})
 }
 
 // silent returns a status column that tells state x and says nothing of y,
@@ -496,10 +560,31 @@ func excludes(x, y Test) bool {
 		return constants(x) && !slices.ContainsFunc(x.Values, func(v Value) bool { return !has(y, v) })
 	case x.Op == In && y.Op == NotNull:
 		return len(x.Values) == 1 && x.Values[0].Kind == Null
+	case x.Op == In && slices.Contains([]Op{Less, LessEqual, Greater, GreatEqual}, y.Op):
+		return constants(x) && !slices.ContainsFunc(x.Values, func(v Value) bool { return v.Kind == Literal && mayBe(v, y) })
 	case x.Op == LessEqual && y.Op == Greater, x.Op == Less && (y.Op == GreatEqual || y.Op == Greater):
 		return x.By == y.By && same(x.Values[0], y.Values[0])
 	}
 	return false
+}
+
+// mayBe reports whether a literal is less or more than what a test says, or nobody knows.
+func mayBe(v Value, t Test) bool {
+	limit := t.Values[0]
+	have, err := strconv.ParseFloat(v.Text, 64)
+	want, wrong := strconv.ParseFloat(limit.Text, 64)
+	if err != nil || wrong != nil || limit.Kind != Literal || !isNumber(t.Column.Type) {
+		return true
+	}
+	switch have += float64(t.By); t.Op {
+	case Less:
+		return have < want
+	case LessEqual:
+		return have <= want
+	case Greater:
+		return have > want
+	}
+	return have >= want
 }
 
 // same compares values without their positions.
