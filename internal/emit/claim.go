@@ -34,7 +34,7 @@ func (w *writer) check() {
 		w.fail("a claim that asks of jobs reads them first, as Peek does")
 	}
 	for _, s := range w.Settles() {
-		if s.Statement.Has(plan.ArgCounts) {
+		if s.Statement != nil && s.Statement.Has(plan.ArgCounts) {
 			continue
 		}
 		if s.Lock != nil {

@@ -84,7 +84,8 @@ func (w *writer) settled(op string, jobs *code.Statement, s *plan.Settle, from s
 }
 
 // writtenWhole emits what follows the locking of rows, whose keys are found: statements over
-// other tables, and the last, which writes the rows. Where it returns their keys
+// other tables, and the last, which writes the rows, nil where they stay as they are. Where it
+// returns their keys
 //
 //	written, err := query(ctx, db, scanKey, completeSQL, …)
 //	if err != nil {
@@ -94,8 +95,8 @@ func (w *writer) settled(op string, jobs *code.Statement, s *plan.Settle, from s
 //		return err
 //	}
 func (w *writer) writtenWhole(queue *code.Statement, with []*plan.Statement, last *plan.Statement, from source, found *code.Statement, results ...*code.Statement) []*code.Statement {
-	if len(last.Rows) == 0 {
-		return w.inTurn(queue, append(slices.Clone(with), last), from, results...)
+	if last == nil || len(last.Rows) == 0 {
+		return w.inTurn(queue, present(append(slices.Clone(with), last)...), from, results...)
 	}
 	from.batches = map[string]string{}
 	lines := w.inTurn(queue, with, from, results...)

@@ -465,7 +465,8 @@ type SortTerm struct {
 // Settle is an operation over jobs that were claimed: one statement over all
 // of them, which returns the keys that it found.
 type Settle struct {
-	Doc       []string
+	Doc []string
+	// Statement is nil where the rows of the jobs stay as they are and With is all.
 	Statement *Statement
 	// Lock reads and locks the keys of the rows that Statement then changes, in
 	// one transaction; nil when Statement returns them itself, or counts them for each

@@ -47,8 +47,9 @@ func (b *builder) buildSettles() {
 	for _, o := range b.spec.Outcomes {
 		method := exported(o.Name)
 		s := b.settle(o.Transition.Name, "outcome_"+snake(o.Name), method, held+" to "+string(o.To))
-		if s == nil {
-			continue // nothing to write, as where a row is free when the transaction ends
+		if s == nil { // a row is free when the transaction ends
+			p.Notes = append(p.Notes, fmt.Sprintf("there is no %s: it has nothing to write, and the row of a job is ready again by itself", method))
+			continue
 		}
 		op := strings.ReplaceAll(snake(o.Name), "_", " ")
 		p.Outcomes = append(p.Outcomes, &Outcome{Settle: s, Method: method, Op: op, To: o.To})
@@ -142,6 +143,9 @@ func (b *builder) takenState() queue.StateName {
 func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Settle {
 	t := b.spec.Transitions[name]
 	if t == nil || len(t.Writes) == 0 && !t.Delete {
+		if t != nil && len(t.With) > 0 && b.spec.Outcome(name) != nil {
+			return b.settleBeside(name, t, file, op)
+		}
 		return nil // nothing to write: a held row is free when the transaction ends
 	}
 	s, v := b.newScope(), b.base(op)
@@ -226,6 +230,21 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	if beside {
 		b.reserve()
 		st.With = b.companions(name, file, op, held)
+	}
+	b.docSettle(st, name)
+	return st
+}
+
+// settleBeside plans an outcome that leaves the rows of jobs as they are, and writes other
+// tables.
+func (b *builder) settleBeside(name queue.TransitionName, t *queue.Transition, file, op string) *Settle {
+	held := b.compared()
+	st := &Settle{Unchanged: true, Given: b.givens(t, false)}
+	st.Lock = b.lockClaimed(t, held, file, op)
+	b.reserve()
+	st.With = b.companions(name, file, op, held)
+	for _, s := range append(st.With, st.Lock) { // the rows themselves are not written
+		s.Head[0] = strings.NewReplacer(", which "+file+".sql then writes", "", ", before "+file+".sql", "").Replace(s.Head[0])
 	}
 	b.docSettle(st, name)
 	return st

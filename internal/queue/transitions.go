@@ -11,6 +11,7 @@ import (
 
 	"github.com/qgen-dev/qgen/internal/config"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // draft is a write and who wants it.
@@ -741,18 +742,43 @@ func (b *binding) judgeWrites() {
 	}
 }
 
-// judgeKept complains where qgen:on leaves nothing to write in a step that makes a running row
-// ready: the operation could not tell that it has happened.
+// judgeKept complains where old leaves nothing to write in a step: the operation could not
+// tell that it has happened, and there would be none. An outcome may write other tables
+// alone, and a job that nobody marks is ready again by itself.
 func (b *binding) judgeKept() {
-	for _, name := range []TransitionName{Retry, Release} {
+	for _, name := range b.spec.Steps() {
 		t := b.spec.Transitions[name]
-		if t == nil || t.Delete || len(t.Writes) > 0 || !b.runs() {
+		if t == nil || t.Delete || len(t.Writes) > 0 || name == Enqueue || name == Claim || name == Renew || name == Purge {
 			continue
 		}
-		i := slices.IndexFunc(b.drafts[name], func(d *draft) bool { return d.by.verb == "on" && d.value.Kind == Old })
-		if i >= 0 {
-			b.errorf(b.drafts[name][i].by.pos, "nothing is left to write when a job is %s", doing[name]).
-				WithHint("Leave it out, and the job is ready at once. On a column of qgen:claimed, on %s set now lets it wait for as long as a claim is good.", name)
+		o := b.spec.Outcome(name)
+		again := name == Retry || name == Release || o != nil && o.To == Ready
+		pos, said := b.leavesOld(name)
+		if o != nil && len(t.With) > 0 || again && !b.runs() {
+			if said && o == nil {
+				b.note("nothing is left to write when a job is %s, so there is no operation for that: its row is ready again by itself", doing[name])
+			}
+			continue
+		}
+		if !said && o == nil {
+			continue
+		}
+		if o != nil {
+			if !said {
+				pos = o.Pos
+			}
+			b.errorf(pos, "outcome %q has nothing to write", o.Name).
+				WithHint("The job would stay running. Set a column to another value than old, or say under also: what %s writes to other tables.", o.Name)
+			continue
+		}
+		e := b.errorf(pos, "nothing is left to write when a job is %s", doing[name])
+		switch {
+		case again:
+			e.WithHint("Leave it out, and the job is ready at once. On a column of qgen:claimed, on %s set now lets it wait for as long as a claim is good.", name)
+		case name == Finish, name == Fail:
+			e.WithHint("The job would stay as it is. Write a value, or say what becomes of the row: %s=delete on qgen:queue.", enters[name])
+		default:
+			e.WithHint("The row would stay as it is. Leave old out, or write a value.")
 		}
 	}
 }
@@ -782,6 +808,22 @@ func (b *binding) judgePopped() {
 func (s *Spec) KeepsPopped() bool {
 	t := s.Transitions[Finish]
 	return !s.DoneDeletes && t != nil && len(t.Writes) > 0
+}
+
+// leavesOld returns the place of the old that leaves a column as it is in a step.
+func (b *binding) leavesOld(name TransitionName) (source.Pos, bool) {
+	for _, d := range b.drafts[name] {
+		if d.value.Kind == Old {
+			return d.by.pos, true
+		}
+	}
+	state, _ := b.enters(name)
+	for _, s := range b.status {
+		if v, ok := s.writes[state]; ok && v.Kind == Old {
+			return v.Pos, true
+		}
+	}
+	return source.Pos{}, false
 }
 
 // doing says what happens to a job in a transition.

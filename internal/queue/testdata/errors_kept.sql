@@ -6,3 +6,14 @@ CREATE TABLE jobs (
     tries    int NOT NULL DEFAULT 0, -- qgen:attempts up on=retry max=3; on retry set old
     body     text NOT NULL
 );
+-- qgen:queue strategy=hold
+CREATE TABLE held (
+    id   bigserial PRIMARY KEY,
+    done timestamptz -- qgen:status ready=null done:=old
+);
+-- qgen:queue
+CREATE TABLE redriven (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL, -- qgen:status ready=N running=A done=D
+    tries int NOT NULL DEFAULT 0 -- qgen:attempts up on=claim max=3; on redrive set old
+);

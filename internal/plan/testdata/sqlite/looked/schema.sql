@@ -23,3 +23,12 @@ CREATE TABLE trails (
 CREATE TRIGGER trails_mark AFTER INSERT ON trails BEGIN
     UPDATE marks SET state = 'X' WHERE id = NEW.mark;
 END;
+
+-- A claim is all that is written to the row; how it ended stands elsewhere.
+-- qgen:queue calls
+CREATE TABLE calls (
+    id    INTEGER PRIMARY KEY,
+    taken INTEGER, -- qgen:status ready=null running=now; claimed as=epoch
+    ended INTEGER, -- qgen:status ready=null running~null done=now as=epoch
+    body  TEXT
+);
