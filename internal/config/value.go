@@ -44,6 +44,29 @@ const (
 	theQueue = "the queue"
 )
 
+// The verbs of the annotation language, and the words of queue, that people write as keys of
+// a queue; internal/queue knows what they mean.
+var (
+	tableVerbs  = []string{"order", "priority", "shard"}
+	columnVerbs = strings.Fields("id seq status due lease claimed visible heartbeat enqueued finished expires attempts max_attempts version worker token topic payload result error on ignore")
+	queueWords  = []string{"strategy", "fence", "cycle"}
+)
+
+// placeOf says where a verb is written that is no key of a queue; "" of another word.
+func placeOf(name string) string {
+	switch {
+	case name == "where":
+		return `It is said of the table, behind a semicolon in queue: queue: "name; where \"kind = 'mail'\"".`
+	case slices.Contains(tableVerbs, name):
+		return fmt.Sprintf(`It is said of a column, columns: {NAME: ["%s"]}, or of the table behind a semicolon in queue: queue: "name; %s \"…\"".`, name, name)
+	case slices.Contains(columnVerbs, name):
+		return fmt.Sprintf(`It is said of a column: columns: {NAME: ["%s"]}.`, name)
+	case slices.Contains(queueWords, name):
+		return fmt.Sprintf(`It is a word of queue: queue: "%s=…".`, name)
+	}
+	return ""
+}
+
 // mapping reads a mapping whose keys are known. name says which it is:
 // "gen.go", theFile, theQueue.
 func (p *parser) mapping(n *yaml.Node, name string, keys []key) {
@@ -60,7 +83,9 @@ func (p *parser) mapping(n *yaml.Node, name string, keys []key) {
 		switch {
 		case i < 0:
 			c := p.errs.Errorf(p.at(e.key), "unknown key %q in %s", e.name, name)
-			if near := source.Nearest(e.name, names); near != "" {
+			if place := placeOf(e.name); name == theQueue && place != "" {
+				c.WithHint("%s", place)
+			} else if near := source.Nearest(e.name, names); near != "" {
 				c.WithHint("Did you mean %s?", near)
 			} else {
 				c.WithHint("Known here: %s.", strings.Join(slices.DeleteFunc(slices.Clone(names), func(n string) bool {

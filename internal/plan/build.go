@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,6 +170,9 @@ func (b *builder) checkTable(errs *source.ErrorList) {
 	}
 }
 
+// directed finds the direction of an order within the text of an expression.
+var directed = regexp.MustCompile(`(?i)\b(asc|desc)\s*(,|$)`)
+
 // checkExpressions lets the parser of the database read what the user wrote in
 // SQL: within a statement it would be late to say so.
 func (b *builder) checkExpressions(errs *source.ErrorList) {
@@ -185,8 +189,11 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 			err = schema.Check(b.d.Grammar, dialect.Fill(form, "sql", text))
 		}
 		if err != nil {
-			errs.Errorf(e.Pos, "%s cannot read this expression: %v", b.d.Title, err).
-				WithHint("Write one expression over the columns of the row, as it would stand behind WHERE or SELECT.")
+			hint := "Write one expression over the columns of the row, as it would stand behind WHERE or SELECT."
+			if directed.MatchString(e.SQL) {
+				hint = "Write asc or desc behind the closing quote, and each expression of a list in quotes of its own: order \"a = 1\" desc \"b\" asc."
+			}
+			errs.Errorf(e.Pos, "%s cannot read this expression: %v", b.d.Title, err).WithHint("%s", hint)
 		}
 	}
 	for _, c := range b.spec.Unknown {

@@ -154,7 +154,13 @@ func (b *builder) checkConformance(q *config.Queue, errs *source.ErrorList) {
 		return
 	}
 	for _, key := range b.newKeys() {
-		if names := b.tooFew(key); names != "" {
+		names, narrowed := b.tooFew(key)
+		switch {
+		case len(narrowed) > 0:
+			refuse("Leave conformance out, and test with jobs of your own.",
+				"the test claims jobs of one %s, and a key tells rows apart by nothing else: %s", strings.Join(narrowed, " and "), names)
+			return
+		case names != "":
 			refuse("Leave conformance out, and test with jobs of your own.",
 				"the test adds some hundred jobs, and the columns of a key have too few values to tell them apart: %s", names)
 			return
@@ -179,7 +185,7 @@ func (b *builder) newKeys() [][]*schema.Column {
 
 // tooFew names the columns of a key whose values in new rows are too few to tell the jobs of
 // the test apart; "" where they are enough, or others than the test fill them in.
-func (b *builder) tooFew(key []*schema.Column) string {
+func (b *builder) tooFew(key []*schema.Column) (all string, narrowed []string) {
 	ready := b.ready
 	if ready == nil {
 		ready = b
@@ -188,12 +194,16 @@ func (b *builder) tooFew(key []*schema.Column) string {
 	for _, c := range key {
 		f := ready.fields[c]
 		if f == nil || !f.New || f.Optional && f.Null {
-			return ""
+			return "", nil
 		}
-		if narrowed := slices.ContainsFunc(ready.spec.Params, func(p *queue.Param) bool { return p.Column == c }); !narrowed && !f.Sample.Few {
-			return ""
+		argument := slices.ContainsFunc(ready.spec.Params, func(p *queue.Param) bool { return p.Column == c })
+		switch {
+		case !argument && !f.Sample.Few:
+			return "", nil
+		case !f.Sample.Few:
+			narrowed = append(narrowed, fmt.Sprintf("%q", c.Name))
 		}
 		names = append(names, fmt.Sprintf("%q", c.Name))
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names, ", "), narrowed
 }

@@ -282,7 +282,17 @@ func keepOne(r *rule, first, second *word) string {
 	if first.op == assigns || second.op == tests {
 		first, second = second, first
 	}
-	values := func(w *word) string { return strings.Join(textsOf(w.values), "|") }
+	values := func(w *word) string {
+		var written []string
+		for _, l := range w.values {
+			written = append(written, l.written())
+		}
+		return strings.Join(written, "|")
+	}
+	isSQL := slices.ContainsFunc(first.values, func(l literal) bool { return l.quote == sql })
+	if first.op == tests && isSQL {
+		return fmt.Sprintf("Keep one of them, or say what is tested and what is written: %s~%s %s:=%s.", r.name, values(first), r.name, second.values[0].written())
+	}
 	if first.op == tests {
 		return fmt.Sprintf("Keep one of them. Of several values all are tested, and the first is written: %s=%s|%s.", r.name, values(second), values(first))
 	}

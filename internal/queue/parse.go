@@ -73,6 +73,17 @@ type literal struct {
 	pos   source.Pos
 }
 
+// written is the literal as annotations write it.
+func (l literal) written() string {
+	switch l.quote {
+	case sql:
+		return `"` + strings.ReplaceAll(l.text, `"`, `""`) + `"`
+	case quoted:
+		return "'" + strings.ReplaceAll(l.text, "'", "''") + "'"
+	}
+	return l.text
+}
+
 // at returns the position of length bytes at offset of the literal's text.
 func (l literal) at(offset, length int) source.Pos {
 	inner := l.pos

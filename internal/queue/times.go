@@ -323,6 +323,8 @@ func (b *binding) inferAs(r *role, c *Column) bool {
 	e := b.errorf(r.pos, "nothing says how column %q, which is %s, keeps time", c.Name, orWord(c.Type.Raw, "without type"))
 	if isNumber(c.Type) {
 		e.WithHint("Add %s", sayUnit)
+	} else if c.Type.Loose {
+		e.WithHint("Add the form as Go writes it, for example as=text:'%s', or as=epoch (epoch_ms, epoch_us, epoch_ns) for a number.", layoutISO)
 	} else {
 		e.WithHint("Add the form as Go writes it, for example as=text:'%s'.", layoutISO)
 	}
