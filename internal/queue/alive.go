@@ -7,7 +7,6 @@ package queue
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
 )
@@ -173,9 +172,10 @@ func (b *binding) readWorkerTable(l *Liveness) bool {
 		b.errorf(from.Table.Pos, "the schema does not have the table %q, so nothing tells how its column %q keeps time", from.Table.Value, from.Seen.Value).
 			WithHint("Add the file with its CREATE TABLE to schema, or say who is alive as a condition: alive: \"last_seen > {now} - interval '5 minutes'\".")
 	default:
-		if before, after, ok := strings.Cut(from.Table.Value, "."); ok {
-			l.Schema, l.Table = before, after
+		if l.Schema, l.Table = schema.SplitName(from.Table.Value, b.fold); b.miscased(from.Table, l.Table) {
+			return false
 		}
+		l.ID, _ = schema.StoredName(from.ID.Value, b.fold)
 		b.note("the schema does not have the table %s, so its columns are not checked", from.Table.Value)
 	}
 	if from.Alive.IsSet() {

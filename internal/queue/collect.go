@@ -95,7 +95,8 @@ func columnOf(t *schema.Table, name string, fold func(string) string) *schema.Co
 	if c := t.Column(name); c != nil {
 		return c
 	}
-	return t.Column(fold(name))
+	stored, _ := schema.StoredName(name, fold)
+	return t.Column(stored)
 }
 
 // NoColumn complains about a name that no column of the table has. otherwise says what

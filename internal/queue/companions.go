@@ -347,9 +347,8 @@ func (b *binding) other(verb string, table config.String) *Companion {
 	}
 	switch len(found) {
 	case 0:
-		c.Table = b.fold(table.Value)
-		if before, after, ok := strings.Cut(c.Table, "."); ok {
-			c.Schema, c.Table = before, after
+		if c.Schema, c.Table = schema.SplitName(table.Value, b.fold); b.miscased(table, c.Table) {
+			return nil
 		}
 		b.note("the DDL has no table %q, so its columns are not checked", c.QualifiedName())
 	case 1:
@@ -369,6 +368,20 @@ func (b *binding) other(verb string, table config.String) *Companion {
 		return nil
 	}
 	return c
+}
+
+// miscased complains about a name that the database would read as another than that of a
+// table of the DDL from which it differs by its case alone.
+func (b *binding) miscased(name config.String, stored string) bool {
+	for _, t := range b.catalog.Tables {
+		if t.Name == stored || !strings.EqualFold(t.Name, stored) || t.AnyCase {
+			continue
+		}
+		b.errorf(name.Pos, "the DDL has no table %q, and the database reads the name as %s", name.Value, stored).
+			WithHint("Did you mean %s? A table that the DDL does not have is named as in SQL, with quotes around capital letters.", t.QualifiedName())
+		return true
+	}
+	return false
 }
 
 // move adds the companion that takes rows to another table.
@@ -623,7 +636,8 @@ func (b *binding) values(step TransitionName, c *Companion, from []config.Value,
 // after a complaint.
 func (b *binding) columnBeside(c *Companion, f config.Value, written bool, seen []CompanionValue) *Column {
 	name := f.Column
-	column := &Column{Column: &schema.Column{Name: b.fold(name.Value), Pos: name.Pos, Type: schema.Type{Class: schema.Unknown}}}
+	stored, _ := schema.StoredName(name.Value, b.fold)
+	column := &Column{Column: &schema.Column{Name: stored, Pos: name.Pos, Type: schema.Type{Class: schema.Unknown}}}
 	if c.Known != nil {
 		known := b.columnNamed(c.Known, name.Value, name.Pos)
 		if known == nil {

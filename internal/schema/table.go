@@ -65,7 +65,43 @@ func (c *Catalog) Lookup(name string, fold func(string) string) []*Table {
 			}
 		}
 	}
+	if strings.ContainsAny(name, "\"`[") {
+		in, table := SplitName(name, fold)
+		return pick(func(t *Table) bool { return same(t, t.Name, table) && (in == "" || same(t, t.Schema, in)) })
+	}
 	return nil
+}
+
+// SplitName divides a name as the database reads it: a part in quotes stands for itself,
+// others are folded. in is the schema, "" where the name has none.
+func SplitName(name string, fold func(string) string) (in, table string) {
+	var parts []string
+	for rest := name; rest != ""; rest = strings.TrimPrefix(rest, ".") {
+		part, behind := StoredName(rest, fold)
+		parts, rest = append(parts, part), behind
+	}
+	if len(parts) < 2 {
+		return "", strings.Join(parts, "")
+	}
+	return parts[0], strings.Join(parts[1:], ".")
+}
+
+// StoredName returns the first part of a name as the database stores it, and what stands
+// behind it.
+func StoredName(name string, fold func(string) string) (part, behind string) {
+	if name == "" {
+		return "", ""
+	}
+	if i := strings.IndexByte("\"`[", name[0]); i >= 0 {
+		if inner, behind, ok := strings.Cut(name[1:], "\"`]"[i:i+1]); ok {
+			return inner, behind
+		}
+	}
+	i := strings.IndexByte(name, '.')
+	if i <= 0 {
+		i = len(name)
+	}
+	return fold(name[:i]), name[i:]
 }
 
 // Table is one CREATE TABLE with everything that later statements add to it.
