@@ -1047,12 +1047,13 @@ func (w *writer) settleMethod(f *code.File) {
 			if s := w.anySettle(); s != nil && s.Alone {
 				g.Add(attempt(code.Id("q"), "retry", code.Id("op"), w.writeAlone()...))
 			} else if locked {
-				counted, except := code.Len(code.Id("jobs")).Op("==").Lit(1).Op("&&").Id("op").Op("!=").Lit("extend"), "only a lease may be written as it was."
-				if w.Complete != nil && w.Complete.Unchanged {
-					counted, except = counted.Op("&&").Id("op").Op("!=").Lit("complete"), "a lease may be written as it was, and a claim that stays is."
+				counted, except := code.Len(code.Id("jobs")).Op("==").Lit(1), "."
+				for _, op := range w.unchanged() {
+					except = ", but where a step may write what is there already."
+					counted.Op("&&").Id("op").Op("!=").Lit(op)
 				}
 				g.If(counted).Block(
-					code.Comment("// The number of rows says it all; "+except),
+					code.Comment("// The number of rows says it all"+except),
 					code.Err().Op("=").Id("q").Dot("retry").Call(code.Id("ctx"), code.Id("op"), code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(
 						code.List(code.Id("n"), code.Err()).Op(":=").Id("exec").Call(code.Id("ctx"), code.Id("db"), code.Id("text"), code.Id("args").Op("...")),
 						code.If(code.Id("n").Op(">").Lit(0)).Block(code.Id("found").Op("=").Index().Id("Key").Values(code.Id("jobs").Index(code.Lit(0)).Dot("Key").Call())),
@@ -1097,6 +1098,26 @@ func (w *writer) writeAlone() []*code.Statement {
 		),
 		code.Return(code.Err()),
 	}
+}
+
+// unchanged lists, as errors call them, the operations that may write what is there already:
+// the number of rows that they changed does not tell those that they found.
+func (w *writer) unchanged() []string {
+	var ops []string
+	add := func(op string, settles ...*plan.Settle) {
+		if slices.ContainsFunc(settles, func(s *plan.Settle) bool { return s != nil && s.Unchanged && len(s.With) == 0 && len(s.Refreshes) == 0 }) {
+			ops = append(ops, op)
+		}
+	}
+	add("start", w.Start)
+	add("complete", w.Complete)
+	add("fail", w.Retry, w.Fail)
+	add("requeue", w.Requeue)
+	add("extend", w.Extend)
+	for _, o := range w.Outcomes {
+		add(o.Op, o.Settle)
+	}
+	return ops
 }
 
 // lockAndWrite emits the statements of a settled batch where the one that

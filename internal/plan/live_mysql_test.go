@@ -167,20 +167,26 @@ func prepares(db *sql.DB, text string) error {
 	return nil
 }
 
-// A statement over a list of keys reads the rows that the list names and no others: a
-// scan would wait for those that other workers hold. In a table of a few rows the server
-// must be told so.
-func TestListsAreNoScans(t *testing.T) {
-	const rows, named = 11, 7
-	c := tableCase{name: "mysql/indexes", engine: "mysql"}
+// casePlan is the plan for a table of a case.
+func casePlan(t *testing.T, engine, name, table string) (tableCase, made) {
+	t.Helper()
+	c := tableCase{name: engine + "/" + name, engine: engine}
 	for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
-		text, err := os.ReadFile(filepath.Join("testdata/mysql/indexes", what))
+		text, err := os.ReadFile(filepath.Join("testdata", engine, name, what))
 		if err != nil {
 			t.Fatal(err)
 		}
 		*into = string(text)
 	}
-	timers := c.variants(t, nil)["timers"]
+	return c, c.variants(t, nil)[table]
+}
+
+// A statement over a list of keys reads the rows that the list names and no others: a
+// scan would wait for those that other workers hold. In a table of a few rows the server
+// must be told so.
+func TestListsAreNoScans(t *testing.T) {
+	const rows, named = 11, 7
+	c, timers := casePlan(t, "mysql", "indexes", "timers")
 	for _, live := range []string{"mysql97", "mariadb1011"} {
 		t.Run(live, func(t *testing.T) {
 			db, run := ownMySQL(t, servers.DSN(t, live))

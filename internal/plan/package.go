@@ -476,7 +476,7 @@ type Settle struct {
 	// number of rows that it wrote whether it settled it, and Lock whether a job that it left as
 	// it was is still the caller's. With With, Lock reads ahead of everything.
 	Alone bool
-	// Unchanged: Statement writes what is there already, so that the number of rows that it
+	// Unchanged: Statement may write what is there already, so that the number of rows that it
 	// changed does not tell those that it found.
 	Unchanged bool
 	// With is what is written to other tables, between Lock and Statement in one

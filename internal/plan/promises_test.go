@@ -1000,6 +1000,19 @@ func TestHeadsTellWhatADBAAsks(t *testing.T) {
 	})
 }
 
+// Where a step may leave a row as it is, nothing goes by the number of rows that changed.
+func TestRowsThatMayStayAsTheyAre(t *testing.T) {
+	_, tasks := casePlan(t, "mysql", "unchanged", "background_tasks")
+	same := map[string]bool{}
+	for _, s := range tasks.Settles() {
+		same[s.Statement.Name] = s.Unchanged
+	}
+	want := map[string]bool{"complete": false, "retry": true, "requeue": false, "extend": true, "outcome_stays": true}
+	if !maps.Equal(same, want) {
+		t.Errorf("rows may stay as they are: %v, want %v", same, want)
+	}
+}
+
 // What gives jobs up is told among the transitions, wherever their claims are held.
 func TestGiveUpIsTold(t *testing.T) {
 	everyPlan(t, func(t *testing.T, m made) {

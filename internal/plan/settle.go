@@ -149,7 +149,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 		return nil // nothing to write: a held row is free when the transaction ends
 	}
 	s, v := b.newScope(), b.base(op)
-	st := &Settle{Unchanged: !t.Delete && !slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Value.Kind != queue.Old })}
+	st := &Settle{Unchanged: !t.Changes(b.leaving(t))}
 	held := b.compared()
 	st.Given = b.givens(t, name == queue.Finish)
 	if t.Takes(queue.ArgResult) || slices.ContainsFunc(t.With, func(c *queue.Companion) bool { return c.Takes(queue.ArgResult) }) {

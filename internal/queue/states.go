@@ -587,6 +587,25 @@ func mayBe(v Value, t Test) bool {
 	return have >= want
 }
 
+// Changes reports whether a step surely leaves a row that satisfies tests other than it was:
+// a server may count the rows that a statement changed, and not those that it found.
+func (t *Transition) Changes(tests []Test) bool {
+	return t.Delete || slices.ContainsFunc(t.Writes, func(w Write) bool {
+		switch w.Value.Kind {
+		case Token:
+			return true
+		case Add:
+			return w.Value.By != 0 && w.Column.NotNull
+		case Literal, Null:
+			written := Test{Column: w.Column, Op: In, Values: []Value{w.Value}}
+			return slices.ContainsFunc(tests, func(t Test) bool {
+				return !slices.ContainsFunc(append([]Test{t}, t.Or...), func(x Test) bool { return !excludes(written, x) && !excludes(x, written) })
+			})
+		}
+		return false
+	})
+}
+
 // same compares values without their positions.
 func same(x, y Value) bool {
 	if x.Shift != nil && y.Shift != nil {
