@@ -42,6 +42,7 @@ const (
 	LastInsertID  Capability = "last_insert_id"   // the driver tells the number that a new row was given
 	ReturningOld  Capability = "returning_old"    // RETURNING gives a column as it was
 	LocksSorted   Capability = "locks_sorted"     // a read that sorts and locks, locks all that it sorts
+	TargetOnce    Capability = "target_once"      // an UPDATE or DELETE reads its table in no sub-query that is not a derived table
 	OrderedUpdate Capability = "ordered_update"   // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
 
 	PlainPredicates Capability = "plain_predicates"    // the predicate of an index holds no OR
@@ -67,7 +68,7 @@ const (
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
-	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted,
+	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, TargetOnce,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert, RowLists,
 	FixedAmid,
 	PartitionsBlock, IncrementalSort,

@@ -94,6 +94,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		b.buildStats()
 		ready.buildPeek()
 	}
+	b.checkTarget(errs)
 	b.checkTries(errs)
 	b.freeGroups()
 	ready.buildEnqueue()
@@ -202,6 +203,69 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 		}
 	}
 	b.checkTimes(errs)
+}
+
+// checkTarget complains about expressions of the user's that read the queue's table in a
+// sub-query, where a statement that writes the table holds them and the server refuses that.
+func (b *builder) checkTarget(errs *source.ErrorList) {
+	if !b.can(dialect.TargetOnce) {
+		return
+	}
+	table := b.spec.Table.Name
+	i := slices.IndexFunc(b.pkg.Statements(), func(s *Statement) bool {
+		return (strings.HasPrefix(s.SQL, "UPDATE") || strings.HasPrefix(s.SQL, "DELETE")) && readsInside(s.SQL, table)
+	})
+	if i < 0 {
+		return
+	}
+	for _, e := range b.spec.Expressions {
+		if readsInside(e.SQL, table) {
+			errs.Errorf(e.Pos, "a sub-query reads %s, which sql/%s.sql writes: %s refuses that (error 1093)", table, b.pkg.Statements()[i].Name, b.d.Title).
+				WithHint("Read it in a table of its own: (select … from (select * from %s limit 1000000000) as e where …).", b.d.Ident(table))
+		}
+	}
+}
+
+// readsInside reports whether a text reads a table in a sub-query, and not in a derived table,
+// which is one that stands where a table does.
+func readsInside(text, table string) bool {
+	type query struct{ selects, from, derived bool }
+	open := []query{{}}
+	e := expression(pieces.FindAllString(text, -1))
+	for i, piece := range e {
+		q := &open[len(open)-1]
+		isTable := false // here one may be named
+		if i > 0 {
+			switch before := strings.ToLower(e[i-1]); before {
+			case "from", "join", "straight_join", "update":
+				isTable = true
+			case ",":
+				isTable = q.from
+			case "/": // behind the tag of a statement
+				isTable = len(open) == 1
+			}
+		}
+		switch strings.ToLower(piece) {
+		case "(":
+			open = append(open, query{derived: q.derived || isTable})
+		case ")":
+			if len(open) > 1 {
+				open = open[:len(open)-1]
+			}
+		case "select":
+			q.selects = true
+		case "from":
+			q.from = true
+		case "where", "group", "having", "order", "limit":
+			q.from = false
+		default:
+			name := piece[strings.LastIndexByte(piece, '.')+1:]
+			if isTable && q.selects && !q.derived && strings.EqualFold(strings.Trim(name, "\"`"), table) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // most finds how many jobs one statement can name.
