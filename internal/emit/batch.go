@@ -62,7 +62,7 @@ func (w *writer) unlessUndone(into string, call *code.Statement) []*code.Stateme
 		code.List(code.Id(into), code.Err()).Op("=").Add(call),
 		code.If(code.Err().Op("==").Nil().Op("&&").Add(empty(into))).Block(w.undoBatch()),
 	}
-	if w.Payload == nil {
+	if w.Payload == nil || w.payloadBehind() {
 		return append(list, code.Return(code.Err()))
 	}
 	return append(list, ifErr(), readInto(into, w.payloadCall(w.queue(), into)))

@@ -254,9 +254,17 @@ func (w *writer) claimTextMethod(f *code.File) {
 //		return err
 //	}
 //	return nil
+//
+// and what jobs have in other tables is read behind that, in the place of return nil:
+//
+//	jobs, err = withPayload(ctx, db, jobs)
+//	return err
 func (w *writer) claimedWith(jobs string) []*code.Statement {
 	lines := []*code.Statement{ifErrOr(empty(jobs))}
 	lines = append(lines, w.inTurn(w.queue(), w.Claim.With, source{many: code.Id(jobs), item: code.Id("Job"), lists: true})...)
+	if w.payloadBehind() {
+		return append(lines, readInto(jobs, w.payloadCall(w.queue(), jobs)))
+	}
 	return append(lines, code.Return(code.Nil()))
 }
 

@@ -30,8 +30,15 @@ func (w *writer) payloadFile() *code.File {
 //	jobs, err = withPayload(ctx, db, jobs)
 //	return err
 func (w *writer) jobsInto(rows string, call *code.Statement) []*code.Statement {
+	if w.payloadBehind() {
+		return []*code.Statement{readInto(rows, call)}
+	}
 	return w.jobsOf(w.queue(), rows, call)
 }
+
+// payloadBehind reports whether a claim reads what its jobs have in other tables last of all,
+// because it writes other tables for them.
+func (w *writer) payloadBehind() bool { return w.Payload != nil && len(w.Claim.With) > 0 }
 
 // jobsOf is jobsInto where queue is the expression for the queue.
 func (w *writer) jobsOf(queue *code.Statement, rows string, call *code.Statement) []*code.Statement {
