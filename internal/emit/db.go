@@ -364,6 +364,13 @@ func (w *writer) mostWorker() int {
 func (w *writer) workerOption() string {
 	most := w.workerArg().Max
 	text := "WithWorker names the worker that claims record. "
+	if w.Workers != "" {
+		text += "Every worker needs it: it is the id of its row in " + oneLine(w.Workers) + ", and what claims record without it is none. "
+		if w.workerKind() == "name" && most > 0 {
+			text += fmt.Sprintf("With one of more than %d characters, for which there is no room, every operation returns an error. ", most)
+		}
+		return strings.TrimSpace(text)
+	}
 	switch kind := w.workerKind(); {
 	case kind == "uuid":
 		return text + "It is a UUID; without it each queue has a random one."

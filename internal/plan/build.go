@@ -579,6 +579,14 @@ func (b *builder) readFields() {
 			p.Worker = p.Worker || slices.ContainsFunc(slices.Concat(c.Set, c.Where), func(v queue.CompanionValue) bool { return v.Value.Kind == queue.WorkerID })
 		}
 	}
+	live := b.spec.Liveness
+	if b.side != nil && live == nil {
+		live = b.side.spec.Liveness
+	}
+	if p.Worker && live != nil && !live.Listed {
+		p.Workers = (&schema.Table{Schema: live.Schema, Name: live.Table}).QualifiedName()
+		p.Notes = append(p.Notes, "column "+live.Column.Name+" holds an id of "+p.Workers+", so every worker needs WithWorker: what claims record without it is no id of that table")
+	}
 	if p.Worker {
 		p.FreeWorkers = b.spec.FreeWorker
 	}

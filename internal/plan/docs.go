@@ -627,6 +627,9 @@ func (b *builder) buildDoc() {
 	if b.writesLockless() {
 		p.Doc = append(p.Doc, "The table is of the engine "+b.spec.Table.Engine+", which has no transactions and locks no rows: what is written stays written, whatever becomes of the transaction of the caller's. The package works over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many jobs at once.")
 	}
+	if p.Workers != "" {
+		p.Doc = append(p.Doc, "Who claims is told by an id of the table "+plainText(p.Workers)+": every worker says its own with WithWorker.")
+	}
 	if b.cluster {
 		p.Doc = append(p.Doc, b.clusterRules())
 	}

@@ -64,6 +64,7 @@ type Package struct {
 	Lease            *Lease   // nil: claims do not expire
 	Worker           bool     // claims record who holds a row: option WithWorker
 	FreeWorkers      []string // that say that nobody has a row
+	Workers          string   // the table whose ids workers are, as people say it; "" where any will do
 	WorkLoop         bool     // emit work.go
 	Hold             bool     // operations exist on a transaction only
 	Conformance      bool     // emit conformance_test.go

@@ -16,6 +16,8 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
+-- Who claims is told by an id of the table processes: every worker says its own with WithWorker.
+--
 -- The table needs an index that it does not have yet: schema/indexes.sql creates held_ready and held_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
@@ -32,6 +34,7 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken as they came, by column "id"
+-- note: column holder holds an id of processes, so every worker needs WithWorker: what claims record without it is no id of that table
 
 -- sql/claim.sql
 -- claim: ready to running
