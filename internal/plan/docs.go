@@ -177,6 +177,8 @@ func (b *builder) locksAndCrash() {
 		p.Crash = leaves + " until Recover, which goes by the workers that are alive, " + makes
 	case b.spec.AtStart:
 		p.Crash = leaves + " until the program starts again; then Recover " + makes
+	case (b.spec.Transitions[queue.Recover] != nil || b.spec.ExpiredFails) && b.recoversBySQL():
+		p.Crash = leaves + " until recover_if holds for them; then Recover " + makes
 	case (b.spec.Transitions[queue.Recover] != nil || b.spec.ExpiredFails) && len(b.spec.Expired) > 0:
 		p.Crash = leaves + " until their claim expires; then Recover " + makes
 	default:
@@ -552,13 +554,20 @@ func (b *builder) atStartDoc() string {
 	return text
 }
 
+// recoversBySQL reports whether an expression of the user's alone tells that a claim has run out.
+func (b *builder) recoversBySQL() bool {
+	return b.spec.Liveness == nil && len(b.spec.Expired) == 1 && b.spec.Expired[0].Op == queue.Raw
+}
+
 // whoIsDead says which rows Recover is for.
 func (b *builder) whoIsDead() string {
 	l := b.spec.Liveness
-	if b.spec.AtStart {
+	switch {
+	case b.spec.AtStart:
 		return "all that somebody has, which count as left by the program when it ended"
-	}
-	if l == nil {
+	case b.recoversBySQL():
+		return "rows for which recover_if holds"
+	case l == nil:
 		return "rows whose claim has expired"
 	}
 	rows := "rows whose worker "
@@ -886,6 +895,9 @@ func (b *builder) diagram() string {
 		}
 		if b.side != nil && b.spec.Liveness != nil {
 			when = "its worker is gone"
+		}
+		if b.recoversBySQL() {
+			when = "recover_if holds"
 		}
 		gone := cmp.Or(string(b.spec.GivenUp), failed)
 		switch {

@@ -5,13 +5,13 @@
 -- 	running  --Complete--------> (deleted)
 -- 	running  --Fail------------> ready
 -- 	running  --Requeue---------> ready
--- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> ready, when recover_if holds
 --
 -- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until recover_if holds for them; then Recover makes them ready again.
 --
 -- Whether a job may be done twice beside the old program of legacy_claim cannot be told. After a claim: a claim writes owner = {worker}, ts = now(), and of owner IS NULL OR owner = $1 OR ts < $4 nothing tells whether such a row meets it. After it has taken a row: it writes owner = $1, ts = $2, and nothing tells whether such a row still has owner IS NULL. Add the condition owner IS NULL to the UPDATE of the old program, and let it leave a row alone where no row was changed. Write the value itself in legacy_claim where the old program always writes the same.
 --

@@ -5,13 +5,13 @@
 -- 	running  --Complete--------> (deleted)
 -- 	running  --Fail------------> ready
 -- 	running  --Requeue---------> ready
--- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> ready, when recover_if holds
 --
 -- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until recover_if holds for them; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates owned_watched_ready and owned_watched_expired.
 --

@@ -6,13 +6,13 @@
 -- 	running  --Fail------------> ready, while tries are left
 -- 	running  --Fail------------> (lost_probes)
 -- 	running  --Requeue---------> ready
--- 	running  --Recover---------> (lost_probes), when its claim expired
+-- 	running  --Recover---------> (lost_probes), when recover_if holds
 --
 -- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover lets them fail.
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until recover_if holds for them; then Recover lets them fail.
 --
 -- Besides the queue's own rows it writes lost_probes (Fail, Recover); losses (Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --

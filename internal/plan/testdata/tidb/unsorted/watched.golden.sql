@@ -5,14 +5,14 @@
 -- 	running  --Complete--------> done
 -- 	running  --Fail------------> ready
 -- 	running  --Requeue---------> ready
--- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> ready, when recover_if holds
 -- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
 --
 -- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until recover_if holds for them; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates watched_ready.
 --
