@@ -129,6 +129,9 @@ func (b *binding) resetsCount() string {
 			return string(name)
 		}
 	}
+	if sets(b.spec.Transitions[Release], false) {
+		return string(Release)
+	}
 	for _, o := range b.spec.Outcomes {
 		if o.To == Ready && sets(o.Transition, false) { // that a try does not count is as with Requeue
 			return "the outcome " + o.Name
