@@ -72,11 +72,33 @@ func (b *binding) buildTransitions() {
 	b.keep()
 }
 
-// judgeRecovered finds out where qgen:on has Recover write what is not ready, and warns.
+// judgeRecovered finds out where qgen:on has Recover write what is not ready, and warns; and
+// where it has a job that is given up be other than failed.
 func (b *binding) judgeRecovered() {
-	t := b.spec.Transitions[Recover]
-	if t == nil || b.isAway() {
+	b.spec.GivenUp, _ = b.leftIn(GiveUp, Failed)
+	var by *draft
+	if b.spec.Recovered, by = b.leftIn(Recover, Ready); by == nil {
 		return
+	}
+	text := fmt.Sprintf("warning: Recover makes a job %s and not ready, since qgen:on recover writes column %q", b.spec.Recovered, by.column.Name)
+	if b.spec.Recovered == Failed {
+		at := "at qgen:claimed"
+		if b.spec.AtStart {
+			at = "beside recover=start"
+		} else if by := either(b.claims.lease, b.claims.claimed, b.claims.heartbeat, b.claims.worker); by != nil {
+			at = fmt.Sprintf("at column %q", by.column.Name)
+		}
+		text += "; expired=fail " + at + " says that a job fails whose claim has run out, and qgen:on giveup what else is written then"
+	}
+	b.note("%s", text)
+}
+
+// leftIn returns the state in which a step leaves rows where qgen:on has it write what those
+// of the state meant do not have, and what writes that; "" and nil where it does not.
+func (b *binding) leftIn(name TransitionName, meant StateName) (StateName, *draft) {
+	t := b.spec.Transitions[name]
+	if t == nil || b.isAway() {
+		return "", nil
 	}
 	var left []Test // of the row
 	for _, w := range t.Writes {
@@ -94,28 +116,16 @@ func (b *binding) judgeRecovered() {
 			})
 		})
 	}
-	i := slices.IndexFunc(b.drafts[Recover], func(d *draft) bool { return d.by.verb == "on" && outside(Ready, d.column) })
+	i := slices.IndexFunc(b.drafts[name], func(d *draft) bool { return d.by.verb == "on" && outside(meant, d.column) })
 	if i < 0 {
-		return
+		return "", nil
 	}
-	b.spec.Recovered = Stray
-	for _, state := range []StateName{Failed, Done, Claimed, Running} {
-		if len(b.core[state]) > 0 && !outside(state, nil) {
-			b.spec.Recovered = state
-			break
+	for _, state := range []StateName{Ready, Failed, Done, Claimed, Running} {
+		if state != meant && len(b.core[state]) > 0 && !outside(state, nil) {
+			return state, b.drafts[name][i]
 		}
 	}
-	text := fmt.Sprintf("warning: Recover makes a job %s and not ready, since qgen:on recover writes column %q", b.spec.Recovered, b.drafts[Recover][i].column.Name)
-	if b.spec.Recovered == Failed {
-		at := "at qgen:claimed"
-		if b.spec.AtStart {
-			at = "beside recover=start"
-		} else if by := either(b.claims.lease, b.claims.claimed, b.claims.heartbeat, b.claims.worker); by != nil {
-			at = fmt.Sprintf("at column %q", by.column.Name)
-		}
-		text += "; expired=fail " + at + " says that a job fails whose claim has run out, and qgen:on giveup what else is written then"
-	}
-	b.note("%s", text)
+	return Stray, b.drafts[name][i]
 }
 
 // judgeTold finds out where SQL of qgen:on decides in which state a job is whose claim has run

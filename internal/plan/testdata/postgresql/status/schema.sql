@@ -21,3 +21,12 @@ CREATE TABLE ended (
     tries int NOT NULL DEFAULT 0, -- qgen:attempts up on=claim max=3
     at    timestamptz    -- qgen:finished also_failed
 );
+
+-- A job without tries left is left ready, for people to look at.
+-- qgen:queue kept
+CREATE TABLE kept (
+    id    bigserial PRIMARY KEY,
+    state int NOT NULL, -- qgen:status ready=1 running=2 done=3 failed=4; on giveup set 1
+    until timestamptz,  -- qgen:lease length=5m
+    tries int NOT NULL DEFAULT 0 -- qgen:attempts up on=claim max=3
+);
