@@ -295,6 +295,9 @@ func equality(t queue.Test) bool { return t.Op == queue.In && len(t.Values) == 1
 
 // expiredIndex is the index that finds claims of dead workers.
 func (b *builder) expiredIndex() (wanted, bool) {
+	if b.spec.AtStart {
+		return wanted{}, false // Recover runs once
+	}
 	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", lacking: "Recover reads the claims that are good as well", where: b.heldConstants(), held: true}
 	for _, t := range b.spec.Expired {
 		if t.Op == queue.Dead && !b.can(dialect.PartialIndex) {

@@ -655,6 +655,9 @@ func TestSweepsNameTheStateTheyLeave(t *testing.T) {
 				return
 			}
 			for _, s := range sweep.finds() {
+				if strings.HasPrefix(s.Name, purgeOverdue) && len(m.spec.Waiting) == 0 {
+					continue // every row is ready that nobody has locked
+				}
 				if !slices.ContainsFunc(leaves, func(tests []queue.Test) bool {
 					plain, joined := m.texts(t, "", tests), m.texts(t, m.d.Ident(m.spec.Table.Name)+".", tests)
 					for i, text := range plain {
@@ -671,7 +674,7 @@ func TestSweepsNameTheStateTheyLeave(t *testing.T) {
 		// Where a claim has run out is all that tells a row, that is the state.
 		says(m.Recover, append(of(nil, queue.Recover, queue.GiveUp), m.spec.Expired))
 		says(m.Redrive, of(nil, queue.Redrive))
-		says(m.Purge, of(ended))
+		says(m.Purge, append(of(ended), m.spec.Waiting))
 	})
 }
 

@@ -73,10 +73,14 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, completeSQL,
+		written, err := query(ctx, db, scanKey, completeSQL,
 			column(held, func(j Job) int64 { return j.ID }),
 			column(held, func(j Job) string { return j.Token }),
-		); err != nil {
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil

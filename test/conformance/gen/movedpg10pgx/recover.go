@@ -67,9 +67,13 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 		); err != nil {
 			return err
 		}
-		if _, err := exec(ctx, db, recoverSQL,
+		written, err := query(ctx, db, scanKey, recoverSQL,
 			column(held, func(j Job) int64 { return j.ID }),
-		); err != nil {
+		)
+		if err != nil {
+			return err
+		}
+		if err := whole(column(held, Job.Key), written); err != nil {
 			return err
 		}
 		n = len(held)
@@ -93,9 +97,13 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 			); err != nil {
 				return err
 			}
-			if _, err := exec(ctx, db, recoverFailedSQL,
+			written, err := query(ctx, db, scanKey, recoverFailedSQL,
 				column(held, func(j Job) int64 { return j.ID }),
-			); err != nil {
+			)
+			if err != nil {
+				return err
+			}
+			if err := whole(column(held, Job.Key), written); err != nil {
 				return err
 			}
 			more = len(held)

@@ -8,6 +8,15 @@ import (
 	"time"
 )
 
+// column is one value of every element.
+func column[S, T any](from []S, value func(S) T) []T {
+	values := make([]T, len(from))
+	for i, s := range from {
+		values[i] = value(s)
+	}
+	return values
+}
+
 // mostJobs is the most jobs that one statement names or takes; the locks of many rows are turned into one of the whole table.
 const mostJobs = 1000
 

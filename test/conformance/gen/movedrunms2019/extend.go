@@ -69,7 +69,10 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 			return err
 		}
 		fresh, err = query(ctx, db, scanExtended, extendSQL, batch)
-		return err
+		if err != nil {
+			return err
+		}
+		return whole(found, column(fresh, Job.Key))
 	})
 	if err != nil {
 		return err

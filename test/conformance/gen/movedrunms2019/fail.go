@@ -82,7 +82,11 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 			if _, err := exec(ctx, db, retryUpdateTakenSQL, batch); err != nil {
 				return nil, err
 			}
-			if _, err := exec(ctx, db, retrySQL, batch); err != nil {
+			written, err := query(ctx, db, scanKey, retrySQL, batch)
+			if err != nil {
+				return nil, err
+			}
+			if err := whole(found, written); err != nil {
 				return nil, err
 			}
 			return found, nil
@@ -108,7 +112,11 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		if _, err := exec(ctx, db, failDeletePartsSQL, batch); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, failSQL, batch); err != nil {
+		written, err := query(ctx, db, scanKey, failSQL, batch)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil

@@ -67,7 +67,11 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 		if _, err := exec(ctx, db, requeueDeleteTakenSQL, batch); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, requeueSQL, batch); err != nil {
+		written, err := query(ctx, db, scanKey, requeueSQL, batch)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil

@@ -62,7 +62,10 @@ func (q *Queue) Extend(ctx context.Context, jobs ...*Job) (err error) {
 			column(held, func(j *Job) int64 { return j.ID }),
 			column(held, func(j *Job) string { return j.Token }),
 		)
-		return err
+		if err != nil {
+			return err
+		}
+		return whole(found, column(fresh, Job.Key))
 	})
 	if err != nil {
 		return err

@@ -83,10 +83,14 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 			); err != nil {
 				return nil, err
 			}
-			if _, err := exec(ctx, db, retrySQL,
+			written, err := query(ctx, db, scanKey, retrySQL,
 				column(held, func(j Job) int64 { return j.ID }),
 				column(held, func(j Job) string { return j.Token }),
-			); err != nil {
+			)
+			if err != nil {
+				return nil, err
+			}
+			if err := whole(found, written); err != nil {
 				return nil, err
 			}
 			return found, nil
@@ -113,10 +117,14 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, failSQL,
+		written, err := query(ctx, db, scanKey, failSQL,
 			column(held, func(j Job) int64 { return j.ID }),
 			column(held, func(j Job) string { return j.Token }),
-		); err != nil {
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil

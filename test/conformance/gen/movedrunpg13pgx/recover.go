@@ -76,9 +76,13 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 		); err != nil {
 			return err
 		}
-		if _, err := exec(ctx, db, recoverSQL,
+		written, err := query(ctx, db, scanKey, recoverSQL,
 			column(held, func(j Job) int64 { return j.ID }),
-		); err != nil {
+		)
+		if err != nil {
+			return err
+		}
+		if err := whole(column(held, Job.Key), written); err != nil {
 			return err
 		}
 		n = len(held)
@@ -102,9 +106,13 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 			); err != nil {
 				return err
 			}
-			if _, err := exec(ctx, db, recoverFailedSQL,
+			written, err := query(ctx, db, scanKey, recoverFailedSQL,
 				column(held, func(j Job) int64 { return j.ID }),
-			); err != nil {
+			)
+			if err != nil {
+				return err
+			}
+			if err := whole(column(held, Job.Key), written); err != nil {
 				return err
 			}
 			more = len(held)

@@ -63,10 +63,14 @@ func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
 		); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, requeueSQL,
+		written, err := query(ctx, db, scanKey, requeueSQL,
 			column(held, func(j Job) int64 { return j.ID }),
 			column(held, func(j Job) string { return j.Token }),
-		); err != nil {
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil

@@ -4,6 +4,15 @@ package movedrunsqlite
 
 import "encoding/json"
 
+// column is one value of every element.
+func column[S, T any](from []S, value func(S) T) []T {
+	values := make([]T, len(from))
+	for i, s := range from {
+		values[i] = value(s)
+	}
+	return values
+}
+
 // jsonRows writes what values makes of every element as one JSON array.
 func jsonRows[S, T any](from []S, values func(S) T) (string, error) {
 	rows := make([]T, len(from))

@@ -72,7 +72,11 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		if _, err := exec(ctx, db, completeUpdateTakenSQL, batch); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, completeSQL, batch); err != nil {
+		written, err := query(ctx, db, scanKey, completeSQL, batch)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil

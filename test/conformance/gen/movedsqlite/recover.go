@@ -71,7 +71,11 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 		if _, err := exec(ctx, db, recoverUpdateTakenSQL, batch); err != nil {
 			return err
 		}
-		if _, err := exec(ctx, db, recoverSQL, batch); err != nil {
+		written, err := query(ctx, db, scanKey, recoverSQL, batch)
+		if err != nil {
+			return err
+		}
+		if err := whole(column(held, Job.Key), written); err != nil {
 			return err
 		}
 		n = len(held)
@@ -98,7 +102,11 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 			if _, err := exec(ctx, db, recoverFailedDeletePartsSQL, batch); err != nil {
 				return err
 			}
-			if _, err := exec(ctx, db, recoverFailedSQL, batch); err != nil {
+			written, err := query(ctx, db, scanKey, recoverFailedSQL, batch)
+			if err != nil {
+				return err
+			}
+			if err := whole(column(held, Job.Key), written); err != nil {
 				return err
 			}
 			more = len(held)

@@ -82,9 +82,9 @@ func (q *Queue) WithTx(tx *sql.Tx) *Queue {
 // Option changes how a queue works.
 type Option func(*Queue)
 
-// WithWorker names the worker that claims record. It has at most 64 characters, which is what
-// there is room for: with a longer one every operation returns an error. Without it claims
-// record host name and process id, less what is too long at the front.
+// WithWorker names the worker that claims record. Every worker needs it: it is the id of its row
+// in processes, and what claims record without it is none. With one of more than 64 characters,
+// for which there is no room, every operation returns an error.
 func WithWorker(worker string) Option {
 	return func(q *Queue) {
 		q.worker = worker
@@ -176,8 +176,8 @@ func (q *Queue) settle(ctx context.Context, op string, jobs []Job, lock string, 
 	var found []Key
 	ctx = q.hook.Before(ctx, op)
 	defer func() { q.hook.After(ctx, op, len(found), err) }()
-	if len(jobs) == 1 && op != "extend" {
-		// The number of rows says it all; only a lease may be written as it was.
+	if len(jobs) == 1 {
+		// The number of rows says it all.
 		err = q.retry(ctx, op, func(db DBTX) error {
 			n, err := exec(ctx, db, text, args...)
 			if n > 0 {

@@ -24,6 +24,8 @@
 // that dies leaves its jobs running until Recover, which goes by the workers that are alive,
 // makes them ready again.
 //
+// Who claims is told by an id of the table processes: every worker says its own with WithWorker.
+//
 // The table needs an index that it does not have yet: schema/indexes.sql creates
 // jobs_resultmy84_ready.
 //

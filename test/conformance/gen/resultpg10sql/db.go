@@ -80,8 +80,8 @@ func (q *Queue) WithTx(tx *sql.Tx) *Queue {
 // Option changes how a queue works.
 type Option func(*Queue)
 
-// WithWorker names the worker that claims record. Without it they record host name and process
-// id.
+// WithWorker names the worker that claims record. Every worker needs it: it is the id of its row
+// in processes, and what claims record without it is none.
 func WithWorker(worker string) Option {
 	return func(q *Queue) {
 		q.worker = worker

@@ -66,7 +66,11 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 		if _, err := exec(ctx, db, recoverMoveSQL, batch); err != nil {
 			return err
 		}
-		if _, err := exec(ctx, db, recoverSQL, batch); err != nil {
+		written, err := query(ctx, db, scanKey, recoverSQL, batch)
+		if err != nil {
+			return err
+		}
+		if err := whole(column(held, Job.Key), written); err != nil {
 			return err
 		}
 		n = len(held)
@@ -90,7 +94,11 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 			if _, err := exec(ctx, db, recoverFailedMoveSQL, batch); err != nil {
 				return err
 			}
-			if _, err := exec(ctx, db, recoverFailedSQL, batch); err != nil {
+			written, err := query(ctx, db, scanKey, recoverFailedSQL, batch)
+			if err != nil {
+				return err
+			}
+			if err := whole(column(held, Job.Key), written); err != nil {
 				return err
 			}
 			more = len(held)

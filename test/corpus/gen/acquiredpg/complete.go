@@ -51,10 +51,14 @@ func (q *Queue) Complete(ctx context.Context, jobs ...Job) error {
 		); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, completeSQL,
+		written, err := query(ctx, db, scanKey, completeSQL,
 			textArray(held, func(j Job) any { return j.ID }),
 			textArray(held, func(j Job) any { return j.Mark }),
-		); err != nil {
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil

@@ -71,10 +71,14 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 			); err != nil {
 				return nil, err
 			}
-			if _, err := exec(ctx, db, retrySQL,
+			written, err := query(ctx, db, scanKey, retrySQL,
 				textArray(held, func(j Job) any { return j.ID }),
 				textArray(held, func(j Job) any { return j.Mark }),
-			); err != nil {
+			)
+			if err != nil {
+				return nil, err
+			}
+			if err := whole(found, written); err != nil {
 				return nil, err
 			}
 			return found, nil
@@ -96,20 +100,23 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 		); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, failSQL,
+		written, err := query(ctx, db, scanKey, failSQL,
 			textArray(held, func(j Job) any { return j.ID }),
 			textArray(held, func(j Job) any { return j.Mark }),
-		); err != nil {
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil
 	})
 }
 
-// backoff is the wait after that many failures: 5 s, times 2 with each further one, at most 1 h,
-// give or take 10 %.
+// backoff is the wait after that many failures: 5 s, at most 1 h, give or take 10 %.
 func backoff(failures int) time.Duration {
-	wait := float64(5*time.Second) * math.Pow(2, float64(failures-1))
+	wait := float64(5*time.Second) * math.Pow(1, float64(failures-1))
 	wait = min(wait, float64(time.Hour))
 	wait *= 1 + 0.1*(2*rand.Float64()-1)
 	return time.Duration(wait)

@@ -55,10 +55,14 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 		); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, requeueSQL,
+		written, err := query(ctx, db, scanKey, requeueSQL,
 			textArray(held, func(j Job) any { return j.ID }),
 			textArray(held, func(j Job) any { return j.Mark }),
-		); err != nil {
+		)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil

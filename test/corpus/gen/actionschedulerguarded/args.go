@@ -8,6 +8,15 @@ import (
 	"time"
 )
 
+// column is one value of every element.
+func column[S, T any](from []S, value func(S) T) []T {
+	values := make([]T, len(from))
+	for i, s := range from {
+		values[i] = value(s)
+	}
+	return values
+}
+
 // arrayEscapes keeps a quote from ending an element of an array.
 var arrayEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 

@@ -164,6 +164,21 @@ func (q *Queue) settle(ctx context.Context, op string, jobs []Job, text string, 
 	return lost(op, jobs, found)
 }
 
+// whole returns an error unless every row was written that had been found and locked: what a
+// step writes to other tables may have changed one.
+func whole(found, written []Key) error {
+	has := make(map[Key]bool, len(written))
+	for _, key := range written {
+		has[key] = true
+	}
+	for _, key := range found {
+		if !has[key] {
+			return fmt.Errorf("row %v was locked and then not found: what is written to other tables changes it, so nothing is written", key)
+		}
+	}
+	return nil
+}
+
 // lost returns a *LostError over the jobs that are not among found, nil when there are none.
 func lost(op string, jobs []Job, found []Key) error {
 	held := make(map[Key]bool, len(found))

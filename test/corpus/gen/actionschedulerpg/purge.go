@@ -62,9 +62,13 @@ func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (
 		); err != nil {
 			return err
 		}
-		if _, err := exec(ctx, db, purgeDoneSQL,
+		written, err := query(ctx, db, scanKey, purgeDoneSQL,
 			column(held, func(j Job) int64 { return j.ActionID }),
-		); err != nil {
+		)
+		if err != nil {
+			return err
+		}
+		if err := whole(column(held, Job.Key), written); err != nil {
 			return err
 		}
 		n = len(held)
@@ -83,9 +87,13 @@ func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (
 			); err != nil {
 				return err
 			}
-			if _, err := exec(ctx, db, purgeFailedSQL,
+			written, err := query(ctx, db, scanKey, purgeFailedSQL,
 				column(held, func(j Job) int64 { return j.ActionID }),
-			); err != nil {
+			)
+			if err != nil {
+				return err
+			}
+			if err := whole(column(held, Job.Key), written); err != nil {
 				return err
 			}
 			more = len(held)

@@ -79,7 +79,8 @@ func (q *Queue) WithTx(tx *sql.Tx) *Queue {
 // Option changes how a queue works.
 type Option func(*Queue)
 
-// WithWorker names the worker that claims record. Without it they record the process id.
+// WithWorker names the worker that claims record. Every worker needs it: it is the id of its row
+// in job, and what claims record without it is none.
 func WithWorker(worker int32) Option {
 	return func(q *Queue) {
 		q.worker = worker
@@ -164,8 +165,8 @@ func (q *Queue) settle(ctx context.Context, op string, jobs []Job, lock string, 
 	var found []Key
 	ctx = q.hook.Before(ctx, op)
 	defer func() { q.hook.After(ctx, op, len(found), err) }()
-	if len(jobs) == 1 && op != "extend" {
-		// The number of rows says it all; only a lease may be written as it was.
+	if len(jobs) == 1 {
+		// The number of rows says it all.
 		err = q.retry(ctx, op, func(db DBTX) error {
 			n, err := exec(ctx, db, text, args...)
 			if n > 0 {

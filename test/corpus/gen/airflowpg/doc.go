@@ -27,8 +27,10 @@
 // that dies leaves its jobs claimed or running until Recover, which goes by the workers that are
 // alive, makes them ready again.
 //
+// Who claims is told by an id of the table job: every worker says its own with WithWorker.
+//
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// task_instance_tasks_ready and task_instance_tasks_expired.
+// task_instance_tasks_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -164,8 +164,8 @@ func (q *Queue) settle(ctx context.Context, op string, jobs []Job, lock string, 
 	var found []Key
 	ctx = q.hook.Before(ctx, op)
 	defer func() { q.hook.After(ctx, op, len(found), err) }()
-	if len(jobs) == 1 && op != "extend" && op != "complete" {
-		// The number of rows says it all; a lease may be written as it was, and a claim that stays is.
+	if len(jobs) == 1 && op != "complete" {
+		// The number of rows says it all, but where a step may write what is there already.
 		err = q.retry(ctx, op, func(db DBTX) error {
 			n, err := exec(ctx, db, text, args...)
 			if n > 0 {

@@ -21,8 +21,8 @@ var (
 	failSQL  = statement(failFile)
 )
 
-// Fail makes a job ready again, after a wait that grows with every failure and records the cause
-// in exception_msg_. When no tries are left, it fails for good.
+// Fail makes a job ready again, after about 5 seconds and records the cause in exception_msg_.
+// When no tries are left, it fails for good.
 //
 // It acts only on the claim that a job came from: when jobs were claimed by others since, or are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
@@ -55,10 +55,9 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	)
 }
 
-// backoff is the wait after that many failures: 5 s, times 2 with each further one, at most 1 h,
-// give or take 10 %.
+// backoff is the wait after that many failures: 5 s, at most 1 h, give or take 10 %.
 func backoff(failures int) time.Duration {
-	wait := float64(5*time.Second) * math.Pow(2, float64(failures-1))
+	wait := float64(5*time.Second) * math.Pow(1, float64(failures-1))
 	wait = min(wait, float64(time.Hour))
 	wait *= 1 + 0.1*(2*rand.Float64()-1)
 	return time.Duration(wait)

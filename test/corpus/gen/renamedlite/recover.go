@@ -57,7 +57,11 @@ func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {
 		if _, err := exec(ctx, db, recoverMoveSQL, batch); err != nil {
 			return err
 		}
-		if _, err := exec(ctx, db, recoverSQL, batch); err != nil {
+		written, err := query(ctx, db, scanKey, recoverSQL, batch)
+		if err != nil {
+			return err
+		}
+		if err := whole(column(held, Job.Key), written); err != nil {
 			return err
 		}
 		n = len(held)

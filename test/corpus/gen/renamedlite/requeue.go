@@ -59,7 +59,11 @@ func (q *Queue) Requeue(ctx context.Context, delay time.Duration, jobs ...Job) e
 		if _, err := exec(ctx, db, requeueMoveSQL, delay.Seconds(), batch); err != nil {
 			return nil, err
 		}
-		if _, err := exec(ctx, db, requeueSQL, batch); err != nil {
+		written, err := query(ctx, db, scanKey, requeueSQL, batch)
+		if err != nil {
+			return nil, err
+		}
+		if err := whole(found, written); err != nil {
 			return nil, err
 		}
 		return found, nil

@@ -163,8 +163,8 @@ func (q *Queue) settle(ctx context.Context, op string, jobs []Job, lock string, 
 	var found []Key
 	ctx = q.hook.Before(ctx, op)
 	defer func() { q.hook.After(ctx, op, len(found), err) }()
-	if len(jobs) == 1 && op != "extend" {
-		// The number of rows says it all; only a lease may be written as it was.
+	if len(jobs) == 1 {
+		// The number of rows says it all.
 		err = q.retry(ctx, op, func(db DBTX) error {
 			n, err := exec(ctx, db, text, args...)
 			if n > 0 {

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of notes_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit, 2: token Token, 3: worker Worker
 WITH /* notesq.Claim */ picked AS MATERIALIZED (
     SELECT id, address
@@ -216,7 +216,7 @@ FROM   notes LEFT JOIN notes_lease ON notes_lease.id = notes.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* notesq.Peek */
        id, address

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of letters_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string, 3: token Token, 4: worker Worker
 MERGE /* lettersq.Claim */ INTO letters_lease
@@ -267,7 +267,7 @@ FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string
 SELECT /* lettersq.Peek */ TOP (@p1)

@@ -27,7 +27,7 @@
 -- sql/claim.sql
 -- claim: ready to gone
 -- locks: the rows it deletes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string
 WITH /* popsq.Claim */ picked AS (
@@ -84,7 +84,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string
 SELECT /* popsq.Peek */ TOP (@p1)

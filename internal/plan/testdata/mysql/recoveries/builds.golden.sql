@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates builds_ready and builds_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates builds_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -223,7 +223,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* buildsq.Recover */ (
@@ -245,7 +245,7 @@ SET    state = 'new',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim, whose tries or recoveries are spent, to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* buildsq.Recover */ (
@@ -417,8 +417,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* buildsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'builds_ready' AS name UNION ALL
-           SELECT 'builds_expired'
+           SELECT 'builds_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -427,10 +426,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'builds'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE builds ADD INDEX builds_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE builds ADD INDEX builds_expired (until_at, state), ALGORITHM=INPLACE, LOCK=NONE;

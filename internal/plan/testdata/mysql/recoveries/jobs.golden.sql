@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -191,7 +191,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* jobsq.Recover */ (
@@ -211,7 +211,7 @@ SET    state = 'new',
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim, whose recoveries are spent, to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at, state)
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* jobsq.Recover */ jobs
@@ -327,8 +327,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* jobsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_ready' AS name UNION ALL
-           SELECT 'jobs_expired'
+           SELECT 'jobs_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -337,10 +336,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'jobs'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE jobs ADD INDEX jobs_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE jobs ADD INDEX jobs_expired (until_at, state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates BUILDS_READY and BUILDS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates BUILDS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -200,7 +200,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (UNTIL_AT, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* buildsq.Recover */ BUILDS
 SET    STATE = 'new',
@@ -224,7 +224,7 @@ AND    UNTIL_AT <= SYSTIMESTAMP;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim, whose tries or recoveries are spent, to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (UNTIL_AT, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* buildsq.Recover */ BUILDS
 SET    STATE = 'dead',
@@ -361,8 +361,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* buildsq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'BUILDS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'BUILDS_EXPIRED' FROM DUAL
+           SELECT 'BUILDS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -371,8 +370,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'BUILDS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX BUILDS_READY ON BUILDS (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX BUILDS_EXPIRED ON BUILDS (UNTIL_AT, STATE) ONLINE;

@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates UPLOADS_READY and UPLOADS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates UPLOADS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -194,7 +194,7 @@ END;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (SEEN, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* uploadsq.Recover */ UPLOADS
 SET    STATE = 'queued',
@@ -214,7 +214,7 @@ AND    SEEN <= SYSTIMESTAMP - NUMTODSINTERVAL(25, 'SECOND');
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim, whose recoveries are spent, to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (SEEN, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* uploadsq.Recover */ UPLOADS
 SET    STATE = 'failed',
@@ -348,8 +348,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* uploadsq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'UPLOADS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'UPLOADS_EXPIRED' FROM DUAL
+           SELECT 'UPLOADS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -358,8 +357,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'UPLOADS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX UPLOADS_READY ON UPLOADS (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX UPLOADS_EXPIRED ON UPLOADS (SEEN, STATE) ONLINE;

@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates MAILS_READY and MAILS_EXPIRED.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates MAILS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -197,7 +197,7 @@ END;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (BEAT, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: timeout, 2: limit, 3: timeout
 UPDATE /* mailsq.Recover */ MAILS
 SET    STATE = 'N',
@@ -216,7 +216,7 @@ AND    BEAT <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-0
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (BEAT, STATE)
+-- index: (STATE, ID), which finds the rows that somebody has by STATE
 -- arguments: 1: timeout, 2: limit, 3: timeout
 UPDATE /* mailsq.Recover */ MAILS
 SET    STATE = 'F'
@@ -352,8 +352,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* mailsq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'MAILS_READY' AS name FROM DUAL UNION ALL
-           SELECT 'MAILS_EXPIRED' FROM DUAL
+           SELECT 'MAILS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -362,8 +361,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'MAILS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX MAILS_READY ON MAILS (STATE, ID) ONLINE;
-
--- serves Recover: claims that ran out
-CREATE INDEX MAILS_EXPIRED ON MAILS (BEAT, STATE) ONLINE;

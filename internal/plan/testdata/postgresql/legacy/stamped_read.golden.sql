@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Mark, 2: low, 3: limit
 UPDATE /* stampedreadq.Claim */ stamped
@@ -62,7 +62,7 @@ RETURNING id, till, mark;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Mark, 2: low
 UPDATE /* stampedreadq.Claim */ stamped
@@ -82,7 +82,7 @@ RETURNING id, till, mark;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: token Mark, 2: low
 UPDATE /* stampedreadq.Claim */ stamped
@@ -193,7 +193,7 @@ FROM   stamped;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* stampedreadq.Peek */

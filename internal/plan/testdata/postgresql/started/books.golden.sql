@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates books_ready and books_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates books_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -124,7 +124,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running to ready, when the program starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (id) WHERE busy = true
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* booksq.Recover */ books
@@ -201,8 +201,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* booksq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('books_ready'),
-               ('books_expired')) AS want (name)
+FROM   (VALUES ('books_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -214,7 +213,3 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX CONCURRENTLY books_ready ON books (id NULLS FIRST)
 WHERE  busy = false;
-
--- serves Recover: rows that somebody has
-CREATE INDEX CONCURRENTLY books_expired ON books (id)
-WHERE  busy = true;

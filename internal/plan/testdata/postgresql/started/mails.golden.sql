@@ -19,7 +19,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until the program starts again; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready and mails_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -175,7 +175,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: claimed or running to ready, when the program starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (id) WHERE state IN ('C', 'A')
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
@@ -193,7 +193,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running with no tries left to failed, when the program starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (id) WHERE state IN ('C', 'A')
+-- index: none; it reads the table until it has found enough
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
@@ -322,8 +322,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* mailsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('mails_ready'),
-               ('mails_expired')) AS want (name)
+FROM   (VALUES ('mails_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -335,7 +334,3 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX CONCURRENTLY mails_ready ON mails (id NULLS FIRST)
 WHERE  state = 'N';
-
--- serves Recover: rows that somebody has
-CREATE INDEX CONCURRENTLY mails_expired ON mails (id)
-WHERE  state IN ('C', 'A');

@@ -13,7 +13,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates books_ready and books_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates books_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -96,7 +96,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running to ready, when the program starts
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE busy = 1
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 UPDATE /* booksq.Recover */ books
 SET    busy = 0
@@ -186,8 +186,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* booksq.Verify */ want (name) AS (
-    VALUES ('books_ready'),
-           ('books_expired')
+    VALUES ('books_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
@@ -196,7 +195,3 @@ WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('books'));
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX books_ready ON books (id)
 WHERE  busy = 0;
-
--- serves Recover: rows that somebody has
-CREATE INDEX books_expired ON books (id)
-WHERE  busy = 1;

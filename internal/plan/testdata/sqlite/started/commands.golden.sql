@@ -15,7 +15,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the program starts again; then Recover lets them fail.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates commands_ready and commands_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates commands_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -127,7 +127,7 @@ RETURNING id;
 -- sql/recover_failed.sql
 -- recover_failed: running to failed, when the program starts
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 1
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 UPDATE /* commandsq.Recover */ commands
 SET    state = 6,
@@ -247,8 +247,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* commandsq.Verify */ want (name) AS (
-    VALUES ('commands_ready'),
-           ('commands_expired')
+    VALUES ('commands_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
@@ -257,7 +256,3 @@ WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('commands'));
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX commands_ready ON commands (id)
 WHERE  state = 0;
-
--- serves Recover: rows that somebody has
-CREATE INDEX commands_expired ON commands (id)
-WHERE  state = 1;

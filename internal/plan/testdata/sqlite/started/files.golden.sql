@@ -23,7 +23,7 @@
 -- sql/claim.sql
 -- claim: ready to running, from files to files_open, from which claim_leave.sql then deletes them
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: token Token, 2: limit
 INSERT /* filesq.Claim */ INTO files_open
        (id, path, token)
@@ -36,7 +36,7 @@ RETURNING id, path, token;
 -- sql/claim_1.sql
 -- claim: ready to running, from files to files_open, from which claim_leave.sql then deletes them
 -- locks: the database for writing, while the statement runs
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: token Token
 INSERT /* filesq.Claim */ INTO files_open
        (id, path, token)
@@ -105,7 +105,8 @@ DELETE /* filesq.Fail */ FROM files_open
 WHERE  (id, token) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS token_held
-           FROM   json_each(?1));
+           FROM   json_each(?1))
+RETURNING id;
 
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
@@ -145,7 +146,8 @@ DELETE /* filesq.Requeue */ FROM files_open
 WHERE  (id, token) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS token_held
-           FROM   json_each(?1));
+           FROM   json_each(?1))
+RETURNING id;
 
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
@@ -174,7 +176,8 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 -- index: the key
 -- arguments: 1: batch_all ID
 DELETE /* filesq.Recover */ FROM files_open
-WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+RETURNING id;
 
 -- sql/reserve.sql
 -- reserve: takes the lock for writing at the beginning of a transaction that reads first
@@ -226,7 +229,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id)
+-- index: the primary key (id)
 -- arguments: 1: limit
 SELECT /* filesq.Peek */
        id, path

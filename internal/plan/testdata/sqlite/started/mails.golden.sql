@@ -19,7 +19,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs claimed or running until the program starts again; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready and mails_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -167,7 +167,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: claimed or running to ready, when the program starts
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state IN ('C', 'A')
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
 SET    state = 'N',
@@ -183,7 +183,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running with no tries left to failed, when the program starts
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state IN ('C', 'A')
+-- index: none; it reads the table until it has found enough
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ mails
 SET    state = 'F',
@@ -302,8 +302,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* mailsq.Verify */ want (name) AS (
-    VALUES ('mails_ready'),
-           ('mails_expired')
+    VALUES ('mails_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
@@ -312,7 +311,3 @@ WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('mails'));
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX mails_ready ON mails (id)
 WHERE  state = 'N';
-
--- serves Recover: rows that somebody has
-CREATE INDEX mails_expired ON mails (id)
-WHERE  state IN ('C', 'A');

@@ -10,3 +10,4 @@ SET    status = 'ready',
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN status = 'running'
             AND    tries < 3 THEN true END
+RETURNING id

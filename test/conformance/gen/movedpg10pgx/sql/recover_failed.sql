@@ -7,3 +7,4 @@ DELETE /* movedpg10pgx.Recover */ FROM jobs
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN status = 'running'
             AND    tries >= 3 THEN true END
+RETURNING id

@@ -13,3 +13,4 @@ FROM   unnest($2::bigint[], $3::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
             AND    status = 'running' THEN true END
+RETURNING id

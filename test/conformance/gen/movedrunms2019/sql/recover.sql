@@ -4,6 +4,7 @@
 -- index: the key
 -- isolation: read committed
 DELETE /* movedrunms2019.Recover */ jobs_running
+OUTPUT deleted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]'
        ) AS job

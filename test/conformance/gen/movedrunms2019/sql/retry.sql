@@ -5,6 +5,7 @@
 -- index: the key
 -- isolation: read committed
 DELETE /* movedrunms2019.Fail */ jobs_running
+OUTPUT deleted.id
 FROM   OPENJSON(@p1) WITH (
            id_held bigint '$[0]',
            token_held nvarchar(36) '$[1]'

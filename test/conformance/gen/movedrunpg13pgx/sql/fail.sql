@@ -8,3 +8,4 @@ DELETE /* movedrunpg13pgx.Fail */ FROM jobs_running
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
 AND    CASE WHEN token = token_held THEN true END
+RETURNING id

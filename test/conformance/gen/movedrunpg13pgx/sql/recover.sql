@@ -6,3 +6,4 @@
 DELETE /* movedrunpg13pgx.Recover */ FROM jobs_running
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN tries < 3 THEN true END
+RETURNING id

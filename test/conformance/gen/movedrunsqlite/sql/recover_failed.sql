@@ -5,3 +5,4 @@
 DELETE /* movedrunsqlite.Recover */ FROM jobs_running
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(tries >= 3)
+RETURNING id

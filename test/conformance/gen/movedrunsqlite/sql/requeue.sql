@@ -8,3 +8,4 @@ WHERE  (id, token) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS token_held
            FROM   json_each(?1))
+RETURNING id

@@ -9,3 +9,4 @@ WHERE  (id, token) IN (
                   json_extract(value, '$[1]') AS token_held
            FROM   json_each(?1))
 AND    +(status = 'running')
+RETURNING id

@@ -9,3 +9,4 @@ SET    status = 'ready',
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(status = 'running'
       AND    tries < 3)
+RETURNING id

@@ -6,3 +6,4 @@ DELETE /* movedsqlite.Recover */ FROM jobs
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(status = 'running'
       AND    tries >= 3)
+RETURNING id

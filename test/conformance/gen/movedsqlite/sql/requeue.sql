@@ -16,3 +16,4 @@ FROM   (
 WHERE  id = id_held
 AND    +(token = token_held
       AND    status = 'running')
+RETURNING id

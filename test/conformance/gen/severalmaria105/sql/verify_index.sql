@@ -4,7 +4,8 @@
 SELECT /* severalmaria105.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_severalmaria105_ready' AS name
+           SELECT 'jobs_severalmaria105_ready' AS name UNION ALL
+           SELECT 'jobs_severalmaria105_expired'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,7 +4,8 @@
 SELECT /* severalmy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_severalmy84_ready' AS name
+           SELECT 'jobs_severalmy84_ready' AS name UNION ALL
+           SELECT 'jobs_severalmy84_expired'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

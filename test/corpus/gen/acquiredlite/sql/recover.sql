@@ -5,3 +5,4 @@
 DELETE /* acquiredlite.Recover */ FROM files_acquired
 WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
 AND    +(tries < 2)
+RETURNING id

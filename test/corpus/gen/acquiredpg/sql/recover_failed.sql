@@ -6,3 +6,4 @@
 DELETE /* acquiredpg.Recover */ FROM files_acquired
 WHERE  id = ANY ($1::bigint[])
 AND    CASE WHEN tries >= 2 THEN true END
+RETURNING id

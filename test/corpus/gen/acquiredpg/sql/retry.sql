@@ -8,3 +8,4 @@ DELETE /* acquiredpg.Fail */ FROM files_acquired
 USING  unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
 WHERE  id = id_held
 AND    CASE WHEN mark = mark_held THEN true END
+RETURNING id

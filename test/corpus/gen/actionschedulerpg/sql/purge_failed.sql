@@ -6,3 +6,4 @@
 DELETE /* actionschedulerpg.Purge */ FROM actionscheduler_actions
 WHERE  action_id = ANY ($1::bigint[])
 AND    CASE WHEN status = 'failed' THEN true END
+RETURNING action_id

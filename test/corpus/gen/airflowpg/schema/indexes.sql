@@ -5,6 +5,5 @@
 CREATE INDEX CONCURRENTLY task_instance_tasks_ready ON task_instance (priority_weight DESC NULLS LAST, dag_id, task_id, run_id, map_index)
 WHERE  state = 'scheduled';
 
--- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY task_instance_tasks_expired ON task_instance (queued_by_job_id)
-WHERE  state IN ('queued', 'running', 'restarting');
+-- serves Recover: rows that somebody has, which are few
+-- The index ti_state of the schema serves as well.

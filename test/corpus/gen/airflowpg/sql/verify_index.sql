@@ -4,7 +4,7 @@
 SELECT /* airflowpg.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('task_instance_tasks_ready'),
-               ('task_instance_tasks_expired')) AS want (name)
+               ('ti_state')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

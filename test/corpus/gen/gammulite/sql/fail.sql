@@ -8,3 +8,4 @@ WHERE  ("ID", "SendingTimeOut") IN (
            SELECT json_extract(value, '$[0]') AS "ID_held",
                   json_extract(value, '$[1]') AS "SendingTimeOut_held"
            FROM   json_each(?1))
+RETURNING "ID"

@@ -5,6 +5,7 @@
 -- index: the key
 -- isolation: read committed
 DELETE /* gammums.Complete */ outbox
+OUTPUT deleted.ID
 FROM   OPENJSON(@p1) WITH (
            ID_held int '$[0]',
            SendingTimeOut_held varchar(23) '$[1]'

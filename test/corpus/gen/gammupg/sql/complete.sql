@@ -8,3 +8,4 @@ DELETE /* gammupg.Complete */ FROM outbox
 USING  unnest($1::integer[], $2::timestamp[]) AS job ("ID_held", "SendingTimeOut_held")
 WHERE  "ID" = "ID_held"
 AND    CASE WHEN "SendingTimeOut" = "SendingTimeOut_held" THEN true END
+RETURNING "ID"

@@ -8,3 +8,4 @@ WHERE  (customer, number) IN (
                   json_extract(value, '$[1]') AS number_held
            FROM   json_each(?1))
 AND    +(failures < 1)
+RETURNING customer, number

@@ -9,3 +9,4 @@ WHERE  (customer, number, version) IN (
                   json_extract(value, '$[1]') AS number_held,
                   json_extract(value, '$[2]') AS version_held
            FROM   json_each(?1))
+RETURNING customer, number
