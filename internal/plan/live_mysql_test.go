@@ -416,17 +416,17 @@ func TestIndexesServeBothEnds(t *testing.T) {
 					t.Errorf("claim %d reads %d rows", claim, n)
 				}
 			}
-			recover := plan.Recover.Steps[0].Statement
+			sweep := plan.Recover.Steps[0].Statement
 			tx, before := begin()
-			done, err := tx.Exec(recover.SQL, limit)
+			done, err := tx.Exec(sweep.SQL, limit)
 			if err != nil {
-				t.Fatalf("%v\n%s", err, recover.SQL)
+				t.Fatalf("%v\n%s", err, sweep.SQL)
 			}
 			if n, err := done.RowsAffected(); err != nil || n != limit {
 				t.Errorf("Recover takes %d rows, %v", n, err)
 			}
 			if n := read(tx) - before; n > spare {
-				t.Errorf("Recover reads %d rows\n%s", n, recover.SQL)
+				t.Errorf("Recover reads %d rows\n%s", n, sweep.SQL)
 			}
 		})
 	}
