@@ -90,7 +90,8 @@ func (s *scope) present(text string, offset int, to *schema.Column) string {
 		if call == partOfArgument {
 			s.misread = true
 		}
-		if to != nil && e.isValue(at) && s.clockKind(to) != "" {
+		unzoned := to != nil && to.Type.Class == schema.Timestamp && !to.Type.Zone // a time with zone would be read on the session's clock
+		if to != nil && (e.isValue(at) || unzoned) && s.clockKind(to) != "" {
 			return s.clock(to, nil)
 		}
 	}

@@ -1,0 +1,316 @@
+-- Package irqueue uses the table ir_queue as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Besides the queue's own rows it writes notes (Complete), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates ir_queue_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: on enqueue, column "enqueued_at" gets [(select {now} from (select 1) n)] as qgen:on says, not now as qgen:enqueued would
+-- note: on retry, column "scheduled_at" gets [{now} + random() * interval '1 hour'] as qgen:on says, not now + {delay} as qgen:due would
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE dequeued_at IS NULL AND finished_at IS NULL
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* irqueue.Claim */ ir_queue
+SET    dequeued_at = (now() AT TIME ZONE 'UTC')
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   ir_queue
+           WHERE  dequeued_at IS NULL
+           AND    finished_at IS NULL
+           AND    (scheduled_at <= (now() AT TIME ZONE 'UTC') OR scheduled_at IS NULL)
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, name, scheduled_at, enqueued_at, dequeued_at;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE dequeued_at IS NULL AND finished_at IS NULL
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* irqueue.Claim */ ir_queue
+SET    dequeued_at = (now() AT TIME ZONE 'UTC')
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   ir_queue
+           WHERE  dequeued_at IS NULL
+           AND    finished_at IS NULL
+           AND    (scheduled_at <= (now() AT TIME ZONE 'UTC') OR scheduled_at IS NULL)
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, name, scheduled_at, enqueued_at, dequeued_at;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE dequeued_at IS NULL AND finished_at IS NULL
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* irqueue.Claim */ ir_queue
+SET    dequeued_at = (now() AT TIME ZONE 'UTC')
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   ir_queue
+           WHERE  dequeued_at IS NULL
+           AND    finished_at IS NULL
+           AND    (scheduled_at <= (now() AT TIME ZONE 'UTC') OR scheduled_at IS NULL)
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, name, scheduled_at, enqueued_at, dequeued_at;
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: dequeued_at as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch DequeuedAt
+SELECT /* irqueue.Complete */
+       id
+FROM   ir_queue,
+       unnest($1::bigint[], $2::timestamp[]) AS job (id_held, dequeued_at_held)
+WHERE  id = id_held
+AND    CASE WHEN dequeued_at = dequeued_at_held
+            AND    dequeued_at IS NOT NULL
+            AND    finished_at IS NULL THEN true END
+FOR    UPDATE OF ir_queue;
+
+-- sql/complete_insert_notes.sql
+-- complete: inserts rows into notes for the rows that complete_lock.sql locked, before complete.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch DequeuedAt
+INSERT /* irqueue.Complete */ INTO notes
+       (told_at, seen_at)
+SELECT ((now() AT TIME ZONE 'UTC') + interval '1 hour'), (now() + interval '1 hour')
+FROM   ir_queue AS held,
+       unnest($1::bigint[], $2::timestamp[]) AS job (id_held, dequeued_at_held)
+WHERE  held.id = id_held
+AND    CASE WHEN held.dequeued_at = dequeued_at_held THEN true END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: dequeued_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch DequeuedAt
+UPDATE /* irqueue.Complete */ ir_queue
+SET    finished_at = (now() AT TIME ZONE 'UTC')
+FROM   unnest($1::bigint[], $2::timestamp[]) AS job (id_held, dequeued_at_held)
+WHERE  id = id_held
+AND    CASE WHEN dequeued_at = dequeued_at_held
+            AND    dequeued_at IS NOT NULL
+            AND    finished_at IS NULL THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: dequeued_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch DequeuedAt
+UPDATE /* irqueue.Fail */ ir_queue
+SET    scheduled_at = ((now() AT TIME ZONE 'UTC') + random() * interval '1 hour'),
+       dequeued_at = NULL,
+       finished_at = NULL
+FROM   unnest($1::bigint[], $2::timestamp[]) AS job (id_held, dequeued_at_held)
+WHERE  id = id_held
+AND    CASE WHEN dequeued_at = dequeued_at_held
+            AND    dequeued_at IS NOT NULL
+            AND    finished_at IS NULL THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: dequeued_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID, 3: batch DequeuedAt
+UPDATE /* irqueue.Requeue */ ir_queue
+SET    scheduled_at = CASE WHEN $1 > 0.0 THEN (now() AT TIME ZONE 'UTC') + make_interval(secs => $1) ELSE scheduled_at END,
+       dequeued_at = NULL,
+       finished_at = NULL
+FROM   unnest($2::bigint[], $3::timestamp[]) AS job (id_held, dequeued_at_held)
+WHERE  id = id_held
+AND    CASE WHEN dequeued_at = dequeued_at_held
+            AND    dequeued_at IS NOT NULL
+            AND    finished_at IS NULL THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* irqueue.Purge */ FROM ir_queue
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   ir_queue
+           WHERE  finished_at IS NOT NULL
+           AND    finished_at <= (now() AT TIME ZONE 'UTC') - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Name, 2: new ScheduledAt
+INSERT /* irqueue.Enqueue */ INTO ir_queue
+       (name, scheduled_at, enqueued_at)
+VALUES ($1, $2, ((select (now() AT TIME ZONE 'UTC') from (select 1) n)))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Name, 2: new_batch ScheduledAt
+INSERT /* irqueue.EnqueueMany */ INTO ir_queue
+       (name, scheduled_at, enqueued_at)
+SELECT name_new, scheduled_at_new, ((select (now() AT TIME ZONE 'UTC') from (select 1) n))
+FROM   unnest($1::text[], $2::timestamp[]) WITH ORDINALITY AS job (name_new, scheduled_at_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* irqueue.Stats */
+       count(*) FILTER (WHERE dequeued_at IS NULL AND finished_at IS NULL AND (scheduled_at <= (now() AT TIME ZONE 'UTC') OR scheduled_at IS NULL)) AS ready,
+       count(*) FILTER (WHERE dequeued_at IS NOT NULL AND finished_at IS NULL) AS running,
+       count(*) FILTER (WHERE finished_at IS NOT NULL) AS done,
+       count(*) FILTER (WHERE dequeued_at IS NULL AND finished_at IS NULL AND scheduled_at > (now() AT TIME ZONE 'UTC')) AS delayed,
+       extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(enqueued_at) FILTER (WHERE dequeued_at IS NULL AND finished_at IS NULL AND (scheduled_at <= (now() AT TIME ZONE 'UTC') OR scheduled_at IS NULL))) AS oldest_ready,
+       extract(epoch FROM (now() AT TIME ZONE 'UTC') - min(dequeued_at) FILTER (WHERE dequeued_at IS NOT NULL AND finished_at IS NULL)) AS oldest_running,
+       avg(extract(epoch FROM dequeued_at - enqueued_at)) FILTER (WHERE finished_at IS NOT NULL) AS mean_wait,
+       avg(extract(epoch FROM finished_at - dequeued_at)) FILTER (WHERE finished_at IS NOT NULL) AS mean_run
+FROM   ir_queue;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE dequeued_at IS NULL AND finished_at IS NULL
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* irqueue.Peek */
+       id, name, scheduled_at, enqueued_at
+FROM   ir_queue
+WHERE  dequeued_at IS NULL
+AND    finished_at IS NULL
+AND    (scheduled_at <= (now() AT TIME ZONE 'UTC') OR scheduled_at IS NULL)
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* irqueue.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* irqueue.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('name', 'text'),
+               ('scheduled_at', 'timestamp'),
+               ('enqueued_at', 'timestamp'),
+               ('dequeued_at', 'timestamp'),
+               ('finished_at', 'timestamp')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('ir_queue')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of notes
+-- locks: none
+SELECT /* irqueue.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('told_at', 'timestamp'),
+               ('seen_at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('notes')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* irqueue.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* irqueue.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('ir_queue_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('ir_queue')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY ir_queue_ready ON ir_queue (id NULLS FIRST)
+WHERE  dequeued_at IS NULL
+AND    finished_at IS NULL;
