@@ -197,10 +197,10 @@ func TestHeartbeatKeeps(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			if err := q.Work(ctx, func(ctx context.Context, j Job) error {
-				time.Sleep(2 * time.Second)
+				time.Sleep(3500 * time.Millisecond) // longer than the lease
 				n.Add(1)
 				return nil
-			}, WorkOptions{Lease: 900 * time.Millisecond, Concurrency: 2, PollInterval: 20 * time.Millisecond, RecoverInterval: 20 * time.Millisecond, OnError: func(err error) { t.Error(err) }}); err != nil {
+			}, WorkOptions{Lease: 2500 * time.Millisecond, Concurrency: 2, PollInterval: 20 * time.Millisecond, RecoverInterval: 20 * time.Millisecond, OnError: func(err error) { t.Error(err) }}); err != nil {
 				t.Error(err)
 			}
 		}()
