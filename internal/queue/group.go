@@ -269,7 +269,7 @@ func (b *binding) readMembers(g *Group, free map[*schema.Column][]Value) {
 // the group goes on. One that Recover has to reset counts until then.
 func (b *binding) countGroup(g *Group) {
 	k := &b.claims
-	g.Running = b.all(Running)
+	g.Running = append(b.all(Running), b.spec.Members...)
 	g.Waiting = b.all(Ready)
 	if k.visible && !k.told {
 		b.note("a row of a group that waits for its time counts as running: both are hidden by column %q", k.lease.column.Name)

@@ -35,3 +35,14 @@ CREATE TABLE cases (
 CREATE TABLE app.files (
     id int PRIMARY KEY
 );
+
+-- A row that is deleted softly is none of the queue's, and blocks nobody.
+-- qgen:queue lines
+-- qgen:where "deleted = 0"
+CREATE TABLE lines (
+    id      bigserial PRIMARY KEY,
+    target  text NOT NULL,                -- qgen:group limit=1
+    state   text NOT NULL DEFAULT 'open', -- qgen:status ready=open running=busy done=over
+    since   timestamptz NULL,             -- qgen:claimed timeout=5m
+    deleted int NOT NULL DEFAULT 0
+);
