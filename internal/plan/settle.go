@@ -620,7 +620,10 @@ func olderThan(c *schema.Column) queue.Test {
 func (b *builder) purgeAge(state queue.StateName) *schema.Column {
 	ends, candidates := queue.Finish, []*schema.Column{b.spec.Finished}
 	if state == queue.Failed {
-		ends, candidates = queue.Fail, nil
+		ends = queue.Fail
+		if c := b.spec.Finished; c == nil || !b.writes(queue.Fail, c) || b.spec.Transitions[queue.GiveUp] != nil && !b.writes(queue.GiveUp, c) {
+			candidates = nil // it does not tell when a job failed
+		}
 	}
 	if t := b.spec.Transitions[ends]; t != nil {
 		gaveUp := b.spec.Transitions[queue.GiveUp]

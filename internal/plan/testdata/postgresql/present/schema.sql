@@ -12,3 +12,10 @@ CREATE TABLE notes (
     told_at timestamp NOT NULL,
     seen_at timestamptz NOT NULL
 );
+-- A job that has failed is as old as its failure, whatever writes that time.
+CREATE TABLE actions (
+    id         bigserial PRIMARY KEY,
+    state      text NOT NULL DEFAULT 'ready', -- qgen:status ready=ready running=running done=done failed=failed
+    start_time timestamp,                     -- qgen:claimed
+    end_time   timestamp                      -- qgen:finished also_failed; on fail set "date_trunc('second', {now})"
+);
