@@ -95,6 +95,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		ready.buildPeek()
 	}
 	b.checkTarget(errs)
+	b.attempts()
 	b.checkTries(errs)
 	b.freeGroups()
 	ready.buildEnqueue()
@@ -117,7 +118,6 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		b.pkg.Tries = 10
 	}
 	b.checkWorkArguments(errs)
-	b.attempts()
 	b.most()
 	b.fuse()
 	b.checkConformance(q, errs)

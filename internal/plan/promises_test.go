@@ -858,13 +858,37 @@ func TestArgumentsOfClaimStayThere(t *testing.T) {
 }
 
 // conditions counts how often a condition stands in a statement, as one of those
-// that are joined by AND.
+// that are joined by AND. What is asked of the others of a group is not of the row itself.
 func conditions(sql, text string) int {
+	for at := readsGroup.FindStringIndex(sql); at != nil; at = readsGroup.FindStringIndex(sql) {
+		from := enclosing(sql, at[0])
+		sql = sql[:from] + sql[closing(sql, from):]
+	}
 	n := 0
 	for _, before := range []string{"WHERE  ", "AND    ", "CASE WHEN ", "+("} {
 		n += strings.Count(sql, before+text)
 	}
 	return n
+}
+
+// readsGroup finds where a sub-query reads the other rows of a group.
+var readsGroup = regexp.MustCompile(`FROM\s+\S+ (AS )?other\b`)
+
+// closing returns the place behind the parenthesis that closes the one at a place of a
+// statement.
+func closing(sql string, open int) int {
+	depth := 0
+	for i := open; i < len(sql); i++ {
+		switch sql[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(sql)
 }
 
 // enclosing returns the place of the parenthesis that is open at a place of a

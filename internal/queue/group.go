@@ -269,7 +269,7 @@ func (b *binding) readMembers(g *Group, free map[*schema.Column][]Value) {
 // the group goes on. One that Recover has to reset counts until then.
 func (b *binding) countGroup(g *Group) {
 	k := &b.claims
-	g.Running = append(b.all(Running), b.spec.Members...)
+	g.Running = append(b.all(Running), b.runningMembers()...)
 	g.Waiting = b.all(Ready)
 	if k.visible && !k.told {
 		b.note("a row of a group that waits for its time counts as running: both are hidden by column %q", k.lease.column.Name)
@@ -289,6 +289,23 @@ func (b *binding) countGroup(g *Group) {
 	if r := either(k.due, k.lease); b.dueAt >= 0 && r != nil && !r.column.NotNull && r.value("null") == "never" {
 		g.Waiting = append(g.Waiting, Test{Column: r.column, Op: NotNull})
 	}
+}
+
+// runningMembers tests which running rows that Recover leaves alone, since they are none of
+// the queue's any more, count in their group still: those whose claim has not run out.
+// Where time alone ends a claim, Recover is not asked, and all of them count.
+func (b *binding) runningMembers() []Test {
+	if b.spec.Transitions[Recover] == nil && b.spec.Transitions[GiveUp] == nil {
+		return nil
+	}
+	members := slices.Clone(b.spec.Members)
+	for _, t := range b.runOut() {
+		t.Op = Greater
+		for i := range members {
+			members[i].Or = append(slices.Clip(members[i].Or), t)
+		}
+	}
+	return members
 }
 
 // orderGroup sets the order of the rows of one group.

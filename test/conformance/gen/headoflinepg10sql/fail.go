@@ -47,9 +47,10 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	)
 }
 
-// backoff is the wait after that many failures: 10 s, at most 1 h.
+// backoff is the wait after that many failures: 10 s, times 2 with each further one, at most 1
+// h.
 func backoff(failures int) time.Duration {
-	wait := float64(10*time.Second) * math.Pow(1, float64(failures-1))
+	wait := float64(10*time.Second) * math.Pow(2, float64(failures-1))
 	wait = min(wait, float64(time.Hour))
 	return time.Duration(wait)
 }

@@ -114,9 +114,10 @@ func (q *Queue) Fail(ctx context.Context, job Job, cause error) error {
 	})
 }
 
-// backoff is the wait after that many failures: 5 s, at most 1 h, give or take 10 %.
+// backoff is the wait after that many failures: 5 s, times 2 with each further one, at most 1 h,
+// give or take 10 %.
 func backoff(failures int) time.Duration {
-	wait := float64(5*time.Second) * math.Pow(1, float64(failures-1))
+	wait := float64(5*time.Second) * math.Pow(2, float64(failures-1))
 	wait = min(wait, float64(time.Hour))
 	wait *= 1 + 0.1*(2*rand.Float64()-1)
 	return time.Duration(wait)

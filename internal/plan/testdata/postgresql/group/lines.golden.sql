@@ -52,7 +52,7 @@ WITH /* linesq.Claim */ candidate AS MATERIALIZED (
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'busy'
-               AND    (deleted = 0)
+               AND    ((deleted = 0) OR other.since > now() - interval '5 minutes')
                LIMIT  1) IS NULL
     AND    (SELECT 1
                FROM   lines AS other
@@ -83,7 +83,7 @@ AND    CASE WHEN (SELECT count(*)
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'busy'
-               AND    (deleted = 0)) = 0
+               AND    ((deleted = 0) OR other.since > now() - interval '5 minutes')) = 0
             AND    CASE current_setting('transaction_isolation') WHEN 'read committed' THEN true ELSE ('groups are counted in READ COMMITTED, not in ' || current_setting('transaction_isolation'))::boolean END THEN true END
 RETURNING id, target, since, deleted;
 
@@ -230,7 +230,7 @@ AND    (SELECT 1
                FROM   lines AS other
                WHERE  other.target = lines.target
                AND    other.state = 'busy'
-               AND    (deleted = 0)
+               AND    ((deleted = 0) OR other.since > now() - interval '5 minutes')
                LIMIT  1) IS NULL
 AND    (SELECT 1
                FROM   lines AS other
