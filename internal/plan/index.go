@@ -135,6 +135,9 @@ func (b *builder) claimIndex() wanted {
 		w.why = sortedClaim + ": " + b.d.Title + " has no index with columns in falling order"
 		sorted = true
 	}
+	if due := b.spec.Due; !sorted && due != nil && len(w.columns) > w.fixed && w.columns[w.fixed].column != due {
+		w.why += "; rows that wait for their time are read and passed over"
+	}
 	if !sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
@@ -332,6 +335,26 @@ func (b *builder) tokenIndex(why string) wanted {
 	return w
 }
 
+// unkeyed reports whether statements name rows by columns with which no index of the table
+// begins: a key that annotations say, and the DDL does not.
+func (b *builder) unkeyed() bool {
+	return b.rowToken == nil && b.rowID == nil && len(b.spec.Key) > 0 && !b.spec.Table.View &&
+		!slices.ContainsFunc(b.spec.Table.Indexes, func(ix *schema.Index) bool {
+			return !ix.Invisible && ix.Where == "" && len(ix.Columns) > 0 && slices.Contains(b.spec.Key, ix.Columns[0].Column)
+		})
+}
+
+// wantedKey is the index that finds rows by their key where the table has none.
+func (b *builder) wantedKey() wanted {
+	w := wanted{name: b.indexName("key"), why: "serves Complete and the like: finds the rows of jobs by their key",
+		lacking: "Complete and the like read the whole table"}
+	for _, c := range b.spec.Key {
+		w.columns = append(w.columns, indexKey{column: c})
+	}
+	w, _ = b.fit(w)
+	return w
+}
+
 // takenLeads reports whether the index of ready rows finds claimed rows, too:
 // its first column holds the state, and no predicate leaves them out. Then few
 // rows are read for a token, and another index would cost every claim more (a
@@ -378,6 +401,9 @@ func (b *builder) buildIndexes() {
 		list = append(list, w)
 	case b.pkg.Strategy == "token" && !b.takenLeads():
 		list = append(list, b.tokenIndex("serves Claim: reads back the rows that the token marks"))
+	}
+	if b.unkeyed() {
+		list = append(list, b.wantedKey())
 	}
 	var advised []*schema.Index // as those of b.pkg.Indexes would be, nil for one that exists
 	b.noteUnheld()
@@ -618,13 +644,22 @@ func (b *builder) findsHeld(ix *schema.Index) bool {
 	if len(ix.Columns) == 0 || ix.Columns[0].Column == nil || ix.Columns[0].Length > 0 || !covers(tests, b.conditions(ix)) {
 		return false
 	}
-	return slices.ContainsFunc(b.spec.Held, func(t queue.Test) bool {
-		return t.Column == ix.Columns[0].Column && b.onlyHeld(t)
+	named := func(t queue.Test) queue.Test { // a worker that is gone has a name
+		if t.Op == queue.Dead && takesNull(t) {
+			t.Op = queue.NotNull
+		}
+		return t
+	}
+	return slices.ContainsFunc(slices.Concat(b.spec.Held, b.spec.Expired), func(t queue.Test) bool {
+		return t.Column == ix.Columns[0].Column && b.onlyHeld(named(t))
 	})
 }
 
 // onlyHeld reports whether a test of constants is one that rows fail which nobody has.
 func (b *builder) onlyHeld(t queue.Test) bool {
+	if t.Op == queue.NotNull && len(t.Or) == 0 && b.leavesNull(t.Column) {
+		return true
+	}
 	if t.Op != queue.In || len(t.Or) > 0 || takesNull(t) || !constant(t) {
 		return false
 	}
@@ -643,6 +678,22 @@ func (b *builder) onlyHeld(t queue.Test) bool {
 		}
 	}
 	return true
+}
+
+// leavesNull reports whether each step by which somebody gives up a row leaves a null in a
+// column.
+func (b *builder) leavesNull(c *schema.Column) bool {
+	for _, name := range b.spec.Steps() {
+		switch name {
+		case queue.Enqueue, queue.Claim, queue.Start, queue.Renew, queue.Redrive, queue.Purge:
+			continue
+		}
+		t := b.spec.Transitions[name]
+		if t != nil && !t.Delete && !slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind == queue.Null }) {
+			return false
+		}
+	}
+	return c != nil
 }
 
 // covers reports whether each condition is among tests of a statement.

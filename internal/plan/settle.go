@@ -451,6 +451,9 @@ func (b *builder) fenceHead() string {
 // keyHead says in a head comment how the rows of a batch are found.
 func (b *builder) keyHead(v values) string {
 	text := "index: the key"
+	if b.unkeyed() {
+		text = "index: that of the key, which schema/indexes.sql makes; without it, none"
+	}
 	if b.d.KeyOnly != "" && len(v.Batch.Held)+len(v.Where) > 0 {
 		text += "; " + b.d.KeyOnly
 	}
@@ -811,8 +814,11 @@ func (b *builder) given(c *queue.Column) bool {
 			return true // the due time of the first try
 		case "attempts":
 			return b.spec.Count(c.Column).MustStart()
+		case "result", "error":
+			// What is the answer may have been the question.
+			return slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb == "payload" })
 		case "status", "lease", "claimed", "heartbeat", "finished", "enqueued",
-			"version", "worker", "token", "result", "error", "seq":
+			"version", "worker", "token", "seq":
 			return false
 		}
 	}

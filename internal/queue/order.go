@@ -3,7 +3,9 @@ package queue
 // This file finds the order in which rows are taken.
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
 	"github.com/qgen-dev/qgen/internal/source"
@@ -189,11 +191,15 @@ func (b *binding) tableTerms(r *role) []placedTerm {
 			add(OrderTerm{Random: true}, w)
 			open = true
 		case w.op == flag && w.values[0].quote == sql:
-			text, ok := b.expression(w.values[0], false)
-			if !ok {
-				return nil
+			t := OrderTerm{Column: columnOf(b.table, strings.TrimSpace(w.values[0].text), b.fold)}
+			if t.Column == nil {
+				text, ok := b.expression(w.values[0], false)
+				if !ok {
+					return nil
+				}
+				t.SQL = text
 			}
-			add(OrderTerm{SQL: text}, w)
+			add(t, w)
 			open = true
 		case w.op == flag && !isDirection(w):
 			c := b.referred(w.values[0])
@@ -261,7 +267,11 @@ func (b *binding) breakTies() {
 		add(false, s.Enqueued)
 		b.note(arrival, alike, s.Enqueued.Name)
 	case !said && len(s.Key) > 0:
-		b.note("no order is said: rows are taken in the order of the key, %s", names(s.Key))
+		waits := ""
+		if s.Due != nil && !slices.Contains(s.Key, s.Due) {
+			waits = fmt.Sprintf("; order 1 at column %q takes them by their time, and reads none that wait for theirs", s.Due.Name)
+		}
+		b.note("no order is said: rows are taken in the order of the key, %s%s", names(s.Key), waits)
 	}
 	if b.unique(have) {
 		return

@@ -350,6 +350,13 @@ func (b *binding) readParams() {
 				}
 			}
 		}
+		if !c.NotNull && !slices.ContainsFunc(p.Any, func(v Value) bool { return v.Kind == Null }) {
+			who := "by no claim"
+			if p.Optional {
+				who = "only by a claim for every topic"
+			}
+			b.note("a row whose column %q is null is taken %s; any=null lets it suit everyone", c.Name, who)
+		}
 		topics = append(topics, p)
 	}
 	b.spec.Params = append(topics, b.spec.Params...)

@@ -23,7 +23,7 @@
 --
 -- * move         the state of a job is the table in which its row is; a claim moves it to files_acquired, whose unique key lets one worker have it
 -- note: tries are counted in column "tries" when they begin (on=claim)
--- note: no order is said: rows are taken in the order of the key, id
+-- note: no order is said: rows are taken in the order of the key, id; order 1 at column "not_before" takes them by their time, and reads none that wait for theirs
 -- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 
 -- sql/claim.sql
@@ -416,7 +416,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: files_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: files_pkey serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX files_acquired_expired ON files_acquired (lease_till);

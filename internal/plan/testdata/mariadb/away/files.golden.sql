@@ -524,7 +524,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'files_acquired'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: PRIMARY serves already
 
 -- serves Recover: claims that ran out
 ALTER TABLE files_acquired ADD INDEX files_acquired_expired (lease_till), ALGORITHM=INPLACE, LOCK=NONE;

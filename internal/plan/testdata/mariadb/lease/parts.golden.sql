@@ -283,7 +283,7 @@ WHERE  ((region = ? AND seq = ?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until, failed_at)
+-- index: part_claims_token (token), which finds the rows that somebody has by token
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ (
@@ -323,7 +323,7 @@ SET    state = 'E';
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until, failed_at)
+-- index: part_claims_token (token), which finds the rows that somebody has by token
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* partsq.Recover */ part_claims

@@ -339,4 +339,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'transfers'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: the ready rows of each value in queue order, so that finished rows cost nothing: transfers_ready serves already
+-- serves Claim: the ready rows of each value in queue order, so that finished rows cost nothing; rows that wait for their time are read and passed over: transfers_ready serves already

@@ -387,7 +387,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX ticks_ready ON ticks (id)
 WHERE  state = 'N';
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say

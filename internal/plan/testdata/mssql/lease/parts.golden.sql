@@ -266,7 +266,7 @@ AND    (EXISTS (SELECT 1 FROM parts WHERE part_claims.region = parts.region AND 
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: part_claims_token (token), which finds the rows that somebody has by token
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Recover */ picked AS (
@@ -304,7 +304,7 @@ OUTPUT inserted.region, inserted.seq;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: part_claims_token (token), which finds the rows that somebody has by token
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Recover */ picked AS (

@@ -289,7 +289,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__seen serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: PK__seen serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX seen_expired ON seen (until);

@@ -288,4 +288,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'texts'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: PRIMARY serves already

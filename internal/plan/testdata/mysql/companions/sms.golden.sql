@@ -781,5 +781,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted; it also serves Recover: rows that somebody has, which are few
+-- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE outbox ADD INDEX outbox_sms_ready (state, priority DESC, inserted_at, id), ALGORITHM=INPLACE, LOCK=NONE;

@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hidden_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hidden_ready and hidden_key.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -50,7 +50,7 @@ FOR    UPDATE SKIP LOCKED;
 -- sql/claim.sql
 -- claim: ready to running, of the rows that claim_lock.sql locked
 -- locks: the rows it takes, until commit
--- index: the key
+-- index: that of the key, which schema/indexes.sql makes; without it, none
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* hiddenq.Claim */ hidden
@@ -71,7 +71,7 @@ WHERE  (id IN (?));
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: that of the key, which schema/indexes.sql makes; without it, none
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* hiddenq.Complete */
@@ -84,7 +84,7 @@ FOR    UPDATE;
 -- sql/complete.sql
 -- complete: running to done
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: that of the key, which schema/indexes.sql makes; without it, none
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* hiddenq.Complete */ hidden
@@ -95,7 +95,7 @@ AND    state = 'x';
 -- sql/retry_lock.sql
 -- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: that of the key, which schema/indexes.sql makes; without it, none
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* hiddenq.Fail */
@@ -108,7 +108,7 @@ FOR    UPDATE;
 -- sql/retry.sql
 -- retry: running to ready
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: that of the key, which schema/indexes.sql makes; without it, none
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* hiddenq.Fail */ hidden
@@ -119,7 +119,7 @@ AND    state = 'x';
 -- sql/requeue_lock.sql
 -- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
 -- locks: the rows it returns, until commit
--- index: the key
+-- index: that of the key, which schema/indexes.sql makes; without it, none
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* hiddenq.Requeue */
@@ -132,7 +132,7 @@ FOR    UPDATE;
 -- sql/requeue.sql
 -- requeue: running to ready, no try used
 -- locks: the rows it writes, until commit
--- index: the key
+-- index: that of the key, which schema/indexes.sql makes; without it, none
 -- isolation: read committed
 -- arguments: 1: list ID
 UPDATE /* hiddenq.Requeue */ hidden
@@ -248,7 +248,8 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* hiddenq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'hidden_ready' AS name
+           SELECT 'hidden_ready' AS name UNION ALL
+           SELECT 'hidden_key'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -261,3 +262,6 @@ WHERE  NOT EXISTS (
 ALTER TABLE hidden ADD INDEX hidden_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
+
+-- serves Complete and the like: finds the rows of jobs by their key
+ALTER TABLE hidden ADD INDEX hidden_key (id), ALGORITHM=INPLACE, LOCK=NONE;

@@ -375,7 +375,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'items'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: PRIMARY serves already
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are read and passed over: PRIMARY serves already
 
 -- serves Claim: reads back the rows that the token marks
 ALTER TABLE items ADD INDEX items_token (mark), ALGORITHM=INPLACE, LOCK=NONE;

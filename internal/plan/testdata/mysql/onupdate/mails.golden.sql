@@ -14,7 +14,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready and mails_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -193,7 +193,7 @@ AND    holder IS NOT NULL;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (seen)
+-- index: (holder, made, id), which finds the rows that somebody has by holder
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* mailsq.Recover */ (
@@ -293,8 +293,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* mailsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'mails_ready' AS name UNION ALL
-           SELECT 'mails_expired'
+           SELECT 'mails_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -303,10 +302,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'mails'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE mails ADD INDEX mails_ready (holder, made, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: claims that ran out
-ALTER TABLE mails ADD INDEX mails_expired (seen), ALGORITHM=INPLACE, LOCK=NONE;

@@ -293,4 +293,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'jobs'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: jobs_queue_index serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: jobs_queue_index serves already

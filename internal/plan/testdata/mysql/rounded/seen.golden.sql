@@ -339,7 +339,7 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'seen'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: PRIMARY serves already
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are read and passed over: PRIMARY serves already
 
 -- serves Recover: claims that ran out
 ALTER TABLE seen ADD INDEX seen_expired (`until`), ALGORITHM=INPLACE, LOCK=NONE;

@@ -286,5 +286,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'TOLD'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX TOLD_READY ON TOLD (STATE, ID) ONLINE;

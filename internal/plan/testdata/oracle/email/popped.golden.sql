@@ -182,5 +182,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'EMAIL_OUTBOX'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX EMAIL_OUTBOX_POPPED_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID) ONLINE;

@@ -31,6 +31,7 @@
 --   guarded      the rows that stand for groups are locked within a block: Oracle locks nothing in a sub-query
 --   pop          it writes no running state, so the running rows of a group cannot be counted
 -- note: nothing marks a failed row, so Fail always puts the job back
+-- note: a row whose column "OTHER" is null is taken by no claim; any=null lets it suit everyone
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: rows without a value in column "PICKED" stand first in the order, where Oracle puts nulls (nulls=last puts them last)
 

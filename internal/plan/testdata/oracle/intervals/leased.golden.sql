@@ -285,5 +285,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'LEASED'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX LEASED_READY ON LEASED (STATE, ID) ONLINE;

@@ -347,7 +347,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX CONCURRENTLY email_outbox_guarded_ready ON email_outbox (kind, priority DESC, created_at, msg_id)
 WHERE  state = 'N';
 

@@ -34,7 +34,7 @@
 --   advisory     the table has no running state that a claim could write
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
--- note: no order is said: rows are taken in the order of the key, path
+-- note: no order is said: rows are taken in the order of the key, path; order 1 at column "not_before" takes them by their time, and reads none that wait for theirs
 
 -- sql/claim.sql
 -- claim: ready to running, by a row of file_claims for each of ready rows
@@ -476,6 +476,6 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX CONCURRENTLY files_ready ON files (path NULLS FIRST)
 WHERE  state = 'N';

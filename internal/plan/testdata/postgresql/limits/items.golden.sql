@@ -324,7 +324,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX CONCURRENTLY items_ready ON items (id NULLS FIRST)
 WHERE  available IN (1, 0)
 AND    remaining > 0;

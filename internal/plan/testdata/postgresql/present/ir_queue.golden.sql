@@ -310,7 +310,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX CONCURRENTLY ir_queue_ready ON ir_queue (id NULLS FIRST)
 WHERE  dequeued_at IS NULL
 AND    finished_at IS NULL;

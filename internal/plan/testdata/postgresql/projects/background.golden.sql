@@ -33,6 +33,7 @@
 --   pop          a taken row is gone, so it must be asked for
 -- note: a row whose claim has run out is claimed again, since nothing but column "locked_at" says which rows run (expired=claim)
 -- note: a row whose claim has run out is claimed again without Recover, so a row at the limit of attempts is not (limit=claim)
+-- note: a row whose column "queue" is null is taken only by a claim for every topic; any=null lets it suit everyone
 
 -- sql/claim.sql
 -- claim: ready to running
@@ -335,7 +336,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX CONCURRENTLY background_task_ready ON background_task (priority DESC, run_at, id)
 WHERE  failed_at IS NULL
 AND    attempts < 25;

@@ -271,7 +271,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; those whose tries are spent are few, and are read and passed over: seen_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; those whose tries are spent are few, and are read and passed over: seen_pkey serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX CONCURRENTLY seen_expired ON seen (until);

@@ -260,7 +260,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX CONCURRENTLY tasks_sorted_ready ON tasks (priority, run_at, id)
 WHERE  available = true;
 

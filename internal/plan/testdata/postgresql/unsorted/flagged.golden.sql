@@ -232,4 +232,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: flagged_pkey serves already
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are read and passed over: flagged_pkey serves already

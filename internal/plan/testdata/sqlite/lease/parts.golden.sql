@@ -209,7 +209,7 @@ RETURNING region, seq, claimed_until;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the database for writing, while the statement runs
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: part_claims_token (token), which finds the rows that somebody has by token
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ part_claims
 SET    token = NULL,
@@ -241,7 +241,7 @@ WHERE  rowid IN (
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the database for writing, while the statement runs
--- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- index: part_claims_token (token), which finds the rows that somebody has by token
 -- arguments: 1: limit
 DELETE /* partsq.Recover */ FROM part_claims
 WHERE  rowid IN (

@@ -16,7 +16,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates Queue_litequeue_ready and Queue_litequeue_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates Queue_litequeue_ready and Queue_litequeue_expired and Queue_litequeue_key.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -72,7 +72,7 @@ RETURNING message, message_id, in_time, lock_time;
 -- complete: running to done
 -- fence: lock_time as the claim left it
 -- locks: the database for writing, while the statement runs
--- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- index: that of the key, which schema/indexes.sql makes; without it, none; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Complete */ main."Queue"
 SET    status = 2,
@@ -91,7 +91,7 @@ RETURNING message_id;
 -- fail: running to failed
 -- fence: lock_time as the claim left it
 -- locks: the database for writing, while the statement runs
--- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- index: that of the key, which schema/indexes.sql makes; without it, none; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Fail */ main."Queue"
 SET    status = 3
@@ -109,7 +109,7 @@ RETURNING message_id;
 -- requeue: running to ready, no try used
 -- fence: lock_time as the claim left it
 -- locks: the database for writing, while the statement runs
--- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- index: that of the key, which schema/indexes.sql makes; without it, none; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Requeue */ main."Queue"
 SET    status = 0,
@@ -128,7 +128,7 @@ RETURNING message_id;
 -- extend: running stays running, its lease begins anew
 -- fence: lock_time as the claim left it
 -- locks: the database for writing, while the statement runs
--- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- index: that of the key, which schema/indexes.sql makes; without it, none; the plus hides the rest from the planner, which would trust old statistics of running rows
 -- arguments: 1: batch_all MessageID LockTime
 UPDATE /* litequeue.Extend */ main."Queue"
 SET    lock_time = unixepoch()
@@ -289,7 +289,8 @@ OR     upper(have.type) <> upper(want.type);
 -- locks: none
 WITH /* litequeue.Verify */ want (name) AS (
     VALUES ('Queue_litequeue_ready'),
-           ('Queue_litequeue_expired')
+           ('Queue_litequeue_expired'),
+           ('Queue_litequeue_key')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
@@ -302,3 +303,6 @@ WHERE  status = 0;
 -- serves Recover: claims that ran out
 CREATE INDEX main."Queue_litequeue_expired" ON "Queue" (lock_time)
 WHERE  status = 1;
+
+-- serves Complete and the like: finds the rows of jobs by their key
+CREATE INDEX main."Queue_litequeue_key" ON "Queue" (message_id);

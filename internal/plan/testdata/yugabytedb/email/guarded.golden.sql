@@ -353,7 +353,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
 CREATE INDEX email_outbox_guarded_ready ON email_outbox (kind ASC, priority DESC, created_at ASC, msg_id ASC)
 WHERE  state = 'N';
 

@@ -1,0 +1,266 @@
+-- Package heldq uses the table held as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running and names the worker of its claim. A worker that comes late, after the job was recovered and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates held_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: low, 3: limit
+UPDATE /* heldq.Claim */ held
+SET    state = 'busy',
+       holder = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   held
+           WHERE  state = 'new'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  $3
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, holder;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: low
+UPDATE /* heldq.Claim */ held
+SET    state = 'busy',
+       holder = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   held
+           WHERE  state = 'new'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, holder;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: worker Holder, 2: low
+UPDATE /* heldq.Claim */ held
+SET    state = 'busy',
+       holder = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   held
+           WHERE  state = 'new'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, holder;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Holder
+UPDATE /* heldq.Complete */ held
+SET    state = 'over',
+       holder = NULL
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, holder_held)
+WHERE  id = id_held
+AND    CASE WHEN holder = holder_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Holder
+UPDATE /* heldq.Fail */ held
+SET    state = 'new',
+       holder = NULL
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, holder_held)
+WHERE  id = id_held
+AND    CASE WHEN holder = holder_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: holder as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Holder
+UPDATE /* heldq.Requeue */ held
+SET    state = 'new',
+       holder = NULL
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, holder_held)
+WHERE  id = id_held
+AND    CASE WHEN holder = holder_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: held_holder (holder), which finds the rows that somebody has by holder
+-- isolation: read committed
+-- arguments: 1: param alive []string, 2: limit
+UPDATE /* heldq.Recover */ held
+SET    state = 'new',
+       holder = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   held
+           WHERE  state = 'busy'
+           AND    (holder IS NOT NULL AND holder <> ALL ($1::uuid[]))
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* heldq.Purge */ FROM held
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   held
+           WHERE  state = 'over'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID
+INSERT /* heldq.Enqueue */ INTO held
+       (id)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID
+INSERT /* heldq.EnqueueMany */ INTO held
+       (id)
+SELECT id_new
+FROM   unnest($1::bigint[]) WITH ORDINALITY AS job (id_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* heldq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done
+FROM   held;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* heldq.Peek */
+       id
+FROM   held
+WHERE  state = 'new'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* heldq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* heldq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('holder', 'uuid')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('held')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* heldq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* heldq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('held_ready'),
+               ('held_holder')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('held')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY held_ready ON held (id NULLS FIRST)
+WHERE  state = 'new';
+
+-- serves Recover: rows that somebody has, which are few: held_holder serves already

@@ -1,0 +1,225 @@
+-- Package sortedq uses the table sorted as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates sorted_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (priority DESC, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* sortedq.Claim */ sorted
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   sorted
+           WHERE  state = 'new'
+           ORDER  BY priority DESC, id
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, priority;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (priority DESC, id) WHERE state = 'new'
+-- isolation: read committed
+UPDATE /* sortedq.Claim */ sorted
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   sorted
+           WHERE  state = 'new'
+           ORDER  BY priority DESC, id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, priority;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (priority DESC, id) WHERE state = 'new'
+-- isolation: read committed
+UPDATE /* sortedq.Claim */ sorted
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   sorted
+           WHERE  state = 'new'
+           ORDER  BY priority DESC, id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, priority;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* sortedq.Complete */ sorted
+SET    state = 'over'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* sortedq.Fail */ sorted
+SET    state = 'new'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* sortedq.Requeue */ sorted
+SET    state = 'new'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* sortedq.Purge */ FROM sorted
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   sorted
+           WHERE  state = 'over'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new Priority
+INSERT /* sortedq.Enqueue */ INTO sorted
+       (id, priority)
+VALUES ($1, coalesce($2::integer, 0))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID, 2: new_batch Priority
+INSERT /* sortedq.EnqueueMany */ INTO sorted
+       (id, priority)
+SELECT id_new, coalesce(priority_new, 0)
+FROM   unnest($1::bigint[], $2::integer[]) WITH ORDINALITY AS job (id_new, priority_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* sortedq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done
+FROM   sorted;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (priority DESC, id) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* sortedq.Peek */
+       id, priority
+FROM   sorted
+WHERE  state = 'new'
+ORDER  BY priority DESC, id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* sortedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* sortedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('priority', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('sorted')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* sortedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* sortedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('sorted_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('sorted')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY sorted_ready ON sorted (priority DESC, id)
+WHERE  state = 'new';
