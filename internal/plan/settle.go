@@ -82,7 +82,11 @@ func (b *builder) checkTries(errs *source.ErrorList) {
 		}
 		return
 	case p.Fail != nil:
-		p.Notes = append(p.Notes, "no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)")
+		back := "qgen:attempts has it tried again"
+		if p.Requeue != nil {
+			back = "Requeue puts a job back (qgen:attempts)"
+		}
+		p.Notes = append(p.Notes, "no column counts tries, so Fail is for good at the first error; "+back)
 	default:
 		p.Notes = slices.DeleteFunc(p.Notes, func(n string) bool { return n == queue.NeverFails })
 	}

@@ -67,10 +67,17 @@ func (b *binding) readFence() {
 	if a := s.Attempts; s.Cycle == nil && reset != "" && s.Fence.Level < FenceAttempt {
 		b.note("the count in column %q is set back by %s, so it is no fence; qgen:token or qgen:version is one", a.Column.Name, reset)
 	}
-	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.step(c[0]) >= time.Second {
+	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.step(c[0]) >= time.Second && b.writesNow(Claim, c[0]) {
 		unit := stepName(b.step(c[0]))
 		b.note("the fence compares column %q, which counts whole %ss: two claims within one %s look alike", c[0].Name, unit, unit)
 	}
+}
+
+// writesNow reports whether a step writes the present to a column, and not what SQL of the
+// user's says, which may be finer than the column is said to be.
+func (b *binding) writesNow(name TransitionName, c *schema.Column) bool {
+	t := b.spec.Transitions[name]
+	return t != nil && slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == c && w.Value.Kind == Now })
 }
 
 // SetBack returns the steps that give a counter of claims a lower value, so that a later claim may

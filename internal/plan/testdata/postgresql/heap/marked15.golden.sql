@@ -29,7 +29,7 @@
 --   guarded      the table has no running state that a claim could write
 --   pop          a taken row is gone, so it must be asked for
 -- note: rows are taken in any order: nothing orders them
--- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: no column counts tries, so Fail is for good at the first error; qgen:attempts has it tried again
 
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written

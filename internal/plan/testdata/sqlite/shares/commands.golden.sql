@@ -28,7 +28,7 @@
 --   advisory     strategy=partition is asked for
 --   guarded      strategy=partition is asked for
 --   pop          strategy=partition is asked for
--- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+-- note: no column counts tries, so Fail is for good at the first error; qgen:attempts has it tried again
 
 -- sql/claim.sql
 -- claim: the ready rows of one shard; nothing is written
