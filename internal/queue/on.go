@@ -22,6 +22,9 @@ func (b *binding) writeExplicit() {
 				b.errorf(step.pos, "rows of this queue are only added, so %s writes nothing", name).WithHint("Keep enqueue.")
 			case t == nil:
 				b.lacks(name, step.pos)
+			case name == Claim && b.spec.Strategy == "pop":
+				b.errorf(step.pos, "with strategy=pop a claim is the end of a job").
+					WithHint("Say done in its place: what a claim writes to a row that stays is said of that step.")
 			case name == Claim && !b.runs():
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")

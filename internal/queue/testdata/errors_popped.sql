@@ -11,3 +11,11 @@ CREATE TABLE silent (
   id    bigserial PRIMARY KEY,
   state int NOT NULL DEFAULT 0 -- qgen:status ready=0 done=1; on done set old
 );
+
+-- A claim is the end of a job, so what it writes is said of its end.
+-- qgen:queue later strategy=pop
+CREATE TABLE later (
+    id    int PRIMARY KEY,
+    state int NOT NULL, -- qgen:status ready=0 done=1
+    at    timestamptz   -- qgen:on claim set now
+);
