@@ -562,6 +562,49 @@ func (b *builder) usesHead(w wanted) string {
 	return "index: " + text
 }
 
+// foundBy says which index finds rows of a state that has ended: one of the table, or that which
+// is advised for Claim. age are the tests of how old they are.
+func (b *builder) foundBy(state, age []queue.Test) string {
+	w := wanted{where: b.indexables(state)}
+	if !b.can(dialect.PartialIndex) {
+		w.columns, w.where = leading(w.where), nil
+		w.told, w.fixed = len(w.columns), len(w.columns)
+	}
+	aged := w
+	for _, t := range age {
+		if t.Column != nil && !b.unindexed(t.Column) {
+			aged.columns = append(slices.Clip(aged.columns), indexKey{column: t.Column})
+		}
+	}
+	for _, t := range state {
+		is := func(k indexKey) bool { return k.column == t.Column && t.Op == queue.NotNull }
+		if len(w.where) == 0 && len(leading([]queue.Test{t})) == 0 && !slices.ContainsFunc(aged.columns, is) || b.limits(t) {
+			return noIndex // it would lead to other rows as well
+		}
+	}
+	claim := b.claimIndex()
+	var advised []*schema.Index
+	if b.rows == nil && len(claim.columns) > 0 && b.serving(claim) == nil {
+		advised = append(advised, b.made(claim))
+	}
+	for _, want := range []wanted{aged, w} {
+		if len(want.columns)+len(want.where) == 0 {
+			break
+		}
+		all := ""
+		if len(want.columns) < len(aged.columns) {
+			all = "; it reads those that are not old enough as well"
+		}
+		if have := b.serving(want); have != nil {
+			return b.existingText(have) + all
+		}
+		if have, _ := b.best(advised, want); have != nil {
+			return b.indexText(claim) + all
+		}
+	}
+	return noIndex
+}
+
 func (b *builder) indexDDL(w wanted) string {
 	v := b.base("")
 	v.Index = b.d.Ident(w.name)

@@ -557,7 +557,9 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 	all := b.spec.AtStart && (t.Name == queue.Recover || t.Name == queue.GiveUp) // that somebody has
 	switch w, ok := b.expiredIndex(); {
-	case len(more) == 0 && !all, t.Name == queue.Purge:
+	case t.Name == queue.Redrive, t.Name == queue.Purge:
+		return "index: " + b.foundBy(t.Tests, more)
+	case len(more) == 0 && !all:
 	case ok:
 		return b.usesHead(w)
 	case b.takenLeads():

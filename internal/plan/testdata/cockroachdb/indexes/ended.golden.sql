@@ -82,7 +82,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: ended_u (state, topic)
 -- arguments: 1: limit
 DELETE /* endedq.Purge */ FROM ended
 WHERE  state = 'd'

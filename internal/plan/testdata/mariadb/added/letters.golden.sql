@@ -215,7 +215,7 @@ SET    state = 'new',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Redrive */ (
@@ -233,7 +233,7 @@ SET    state = 'new',
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */
@@ -282,7 +282,7 @@ AND    state = 'sent';
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */

@@ -233,7 +233,7 @@ SET    state = 'new',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* runsq.Redrive */ (
@@ -250,7 +250,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* runsq.Purge */ runs
@@ -266,7 +266,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* runsq.Purge */ runs

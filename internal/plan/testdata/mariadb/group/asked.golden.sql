@@ -224,7 +224,7 @@ AND    state = 'busy';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* askedq.Redrive */ (
@@ -242,7 +242,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* askedq.Purge */ calls
@@ -259,7 +259,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* askedq.Purge */ calls

@@ -201,7 +201,7 @@ AND    state = 'busy';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* callsq.Redrive */ (
@@ -219,7 +219,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* callsq.Purge */ calls
@@ -236,7 +236,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id, part)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* callsq.Purge */ calls

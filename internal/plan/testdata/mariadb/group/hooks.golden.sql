@@ -296,7 +296,7 @@ SET    state = 'new',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* hooksq.Redrive */ (
@@ -313,7 +313,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ hooks
@@ -329,7 +329,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ hooks

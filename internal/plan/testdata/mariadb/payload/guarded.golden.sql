@@ -241,7 +241,7 @@ SET    status = 'ready',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Redrive */ (
@@ -259,7 +259,7 @@ SET    status = 'ready',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* guardedq.Purge */ jobs
@@ -275,7 +275,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* guardedq.Purge */ jobs

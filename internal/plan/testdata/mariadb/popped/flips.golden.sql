@@ -55,7 +55,7 @@ WHERE  (id = ?);
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (processed, id)
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ flips
@@ -72,7 +72,7 @@ FROM   (
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (processed, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ flips

@@ -275,7 +275,7 @@ SET    state = 'E',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* rendersq.Redrive */ (
@@ -294,7 +294,7 @@ SET    state = 'N',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ renders
@@ -310,7 +310,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ renders

@@ -326,7 +326,7 @@ SET    state = 3,
 -- sql/redrive_lock.sql
 -- redrive: locks rows, which redrive.sql then writes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Redrive */
@@ -363,7 +363,7 @@ AND    state = 3;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ jobs
@@ -379,7 +379,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ jobs

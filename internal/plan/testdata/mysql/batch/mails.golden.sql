@@ -173,7 +173,7 @@ AND    state = 'A';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the table, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ mails

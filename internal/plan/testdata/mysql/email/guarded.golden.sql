@@ -286,7 +286,7 @@ SET    state = 'E',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: email_ready (state, kind, priority, created_at, msg_id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Redrive */ (
@@ -305,7 +305,7 @@ SET    state = 'N',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* guardedq.Purge */ email_outbox
@@ -322,7 +322,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* guardedq.Purge */ email_outbox

@@ -288,7 +288,7 @@ SET    state = 'new',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* oldhooksq.Redrive */ (
@@ -305,7 +305,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* oldhooksq.Purge */ hooks
@@ -321,7 +321,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* oldhooksq.Purge */ hooks

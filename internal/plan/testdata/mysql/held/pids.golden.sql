@@ -159,7 +159,7 @@ AND    pid <> 0;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (done, pid, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* pidsq.Purge */ pids

@@ -141,7 +141,7 @@ AND    state = 'x';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: state_rank (state, grade, topic, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* amidq.Purge */ amid

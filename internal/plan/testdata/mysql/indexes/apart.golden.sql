@@ -144,7 +144,7 @@ AND    state = 'x';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the table, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: state_topic (state, topic)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* apartq.Purge */ apart

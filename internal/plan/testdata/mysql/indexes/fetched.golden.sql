@@ -197,7 +197,7 @@ WHERE  (id IN (?));
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: completed_prio (completed, prio)
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* fetchedq.Purge */ fetched

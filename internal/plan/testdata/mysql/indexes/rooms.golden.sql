@@ -142,7 +142,7 @@ AND    state = 'x';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: state_id (state, id, room)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* roomsq.Purge */ rooms

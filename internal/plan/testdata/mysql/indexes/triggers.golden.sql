@@ -266,7 +266,7 @@ SET    state = 'WAITING',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, fire_at, priority DESC, scheduler, name, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* triggersq.Purge */ triggers

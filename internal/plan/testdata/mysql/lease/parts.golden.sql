@@ -341,7 +341,7 @@ FROM   (
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* partsq.Redrive */ (
@@ -358,7 +358,7 @@ SET    state = 'N';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ parts
@@ -375,7 +375,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ parts

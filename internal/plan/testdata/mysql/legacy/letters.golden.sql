@@ -78,7 +78,7 @@ AND    sent IS NULL;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (sent, id)
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* lettersq.Purge */ letters

@@ -248,7 +248,7 @@ SET    status = 'F';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* sandboxq.Redrive */ (
@@ -266,7 +266,7 @@ SET    status = 'N',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* sandboxq.Purge */ sandbox
@@ -283,7 +283,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* sandboxq.Purge */ sandbox

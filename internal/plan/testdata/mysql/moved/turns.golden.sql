@@ -210,7 +210,7 @@ SET    state = 'N',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, queued, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* turnsq.Purge */ turns

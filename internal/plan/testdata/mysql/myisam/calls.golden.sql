@@ -141,7 +141,7 @@ AND    state = 'A';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the table, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (state, priority, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* callsq.Purge */ calls

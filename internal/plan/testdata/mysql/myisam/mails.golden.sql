@@ -142,7 +142,7 @@ AND    state = 'A';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the table, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* mailsq.Redrive */ (
@@ -158,7 +158,7 @@ SET    state = 'N';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the table, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ mails
@@ -174,7 +174,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the table, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ mails

@@ -189,7 +189,7 @@ AND    state = 1;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* smallq.Redrive */ (
@@ -206,7 +206,7 @@ SET    state = 0,
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* smallq.Purge */ small
@@ -222,7 +222,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* smallq.Purge */ small

@@ -293,7 +293,7 @@ SET    state = 'failed',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, added, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* jobsq.Redrive */ (
@@ -312,7 +312,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, added, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* jobsq.Purge */ jobs
@@ -329,7 +329,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, added, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* jobsq.Purge */ jobs

@@ -176,7 +176,7 @@ AND    st = 'busy';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (st, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* tasksq.Redrive */ (
@@ -193,7 +193,7 @@ SET    st = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (st, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* tasksq.Purge */ tasks
@@ -209,7 +209,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (st, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* tasksq.Purge */ tasks

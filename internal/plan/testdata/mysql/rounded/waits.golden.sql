@@ -211,7 +211,7 @@ SET    state = 'N',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* waitsq.Redrive */ (
@@ -228,7 +228,7 @@ SET    state = 'N',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* waitsq.Purge */ waits
@@ -245,7 +245,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* waitsq.Purge */ waits

@@ -206,7 +206,7 @@ AND    state = 2;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, held, site, number)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* oldparcelsq.Purge */ parcels

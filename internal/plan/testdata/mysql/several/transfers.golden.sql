@@ -163,7 +163,7 @@ AND    state = 'active';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: transfers_ready (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* transfersq.Redrive */ (
@@ -179,7 +179,7 @@ SET    state = 'new';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: transfers_ready (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* transfersq.Purge */ transfers
@@ -195,7 +195,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: transfers_ready (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* transfersq.Purge */ transfers

@@ -144,7 +144,7 @@ AND    state = x'52';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* backupsq.Redrive */ (
@@ -160,7 +160,7 @@ SET    state = x'43';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* backupsq.Purge */ backups
@@ -176,7 +176,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* backupsq.Purge */ backups

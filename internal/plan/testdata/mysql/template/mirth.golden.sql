@@ -113,7 +113,7 @@ AND    status = 'Q';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, server_id, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* mirthq.Redrive */ (
@@ -131,7 +131,7 @@ SET    status = 'Q',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, server_id, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* mirthq.Purge */ d_mm{{.Channel}}
@@ -148,7 +148,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, server_id, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* mirthq.Purge */ d_mm{{.Channel}}

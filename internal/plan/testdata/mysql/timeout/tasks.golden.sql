@@ -243,7 +243,7 @@ SET    fetched = NULL,
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (completed, id)
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* tasksq.Purge */ tasks

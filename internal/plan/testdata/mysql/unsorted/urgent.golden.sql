@@ -142,7 +142,7 @@ AND    state = 'A';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* urgentq.Purge */ urgent

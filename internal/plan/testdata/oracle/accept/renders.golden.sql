@@ -274,7 +274,7 @@ AND    UNTIL_AT <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, SITE, URGENCY DESC, ID)
 -- arguments: 1: limit
 UPDATE /* rendersq.Redrive */ RENDERS
 SET    STATE = 'N',
@@ -291,7 +291,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, SITE, URGENCY DESC, ID)
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ FROM RENDERS
 WHERE  ROWID IN (
@@ -304,7 +304,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, SITE, URGENCY DESC, ID)
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ FROM RENDERS
 WHERE  ROWID IN (

@@ -194,7 +194,7 @@ AND    LEASE_TILL <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* lettersq.Redrive */ LETTERS
 SET    STATE = 'new',
@@ -210,7 +210,7 @@ AND    STATE = 'error';
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: cursor
 DECLARE /* lettersq.Purge */
     CURSOR candidate IS
@@ -270,7 +270,7 @@ END;
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: cursor
 DECLARE /* lettersq.Purge */
     CURSOR candidate IS

@@ -131,7 +131,7 @@ END;
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, DEPOT, CODE)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* parcelsq.Purge */
     CURSOR candidate IS

@@ -313,7 +313,7 @@ AND    LEASE_TILL <= SYSTIMESTAMP;
 -- sql/redrive_lock.sql
 -- redrive: locks rows, which redrive.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* jobsq.Redrive */
     CURSOR candidate IS
@@ -369,7 +369,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM JOBS
 WHERE  ROWID IN (
@@ -382,7 +382,7 @@ AND    STATE = 2;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM JOBS
 WHERE  ROWID IN (

@@ -162,7 +162,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* toldq.Redrive */ TOLD
 SET    STATE = 'N',
@@ -177,7 +177,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* toldq.Purge */ FROM TOLD
 WHERE  ROWID IN (
@@ -190,7 +190,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* toldq.Purge */ FROM TOLD
 WHERE  ROWID IN (

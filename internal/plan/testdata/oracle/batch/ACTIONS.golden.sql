@@ -166,7 +166,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* actionsq.Redrive */ ACTIONS
 SET    STATE = 'N',
@@ -181,7 +181,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* actionsq.Purge */ FROM ACTIONS
 WHERE  ROWID IN (
@@ -194,7 +194,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* actionsq.Purge */ FROM ACTIONS
 WHERE  ROWID IN (

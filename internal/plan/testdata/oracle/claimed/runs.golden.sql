@@ -224,7 +224,7 @@ AND    BEAT <= SYSTIMESTAMP - NUMTODSINTERVAL(300, 'SECOND');
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* runsq.Redrive */ RUNS
 SET    STATE = 'new',
@@ -239,7 +239,7 @@ AND    STATE = 'failed';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* runsq.Purge */ FROM RUNS
 WHERE  ROWID IN (
@@ -252,7 +252,7 @@ AND    STATE = 'over';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* runsq.Purge */ FROM RUNS
 WHERE  ROWID IN (

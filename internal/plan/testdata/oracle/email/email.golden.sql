@@ -254,7 +254,7 @@ AND    LEASE_TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP);
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID)
 -- arguments: 1: limit
 UPDATE /* emailq.Redrive */ EMAIL_OUTBOX
 SET    STATE = 'N',
@@ -271,7 +271,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* emailq.Purge */ FROM EMAIL_OUTBOX
 WHERE  ROWID IN (
@@ -286,7 +286,7 @@ AND    CREATED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* emailq.Purge */ FROM EMAIL_OUTBOX
 WHERE  ROWID IN (

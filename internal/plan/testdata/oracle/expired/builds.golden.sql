@@ -189,7 +189,7 @@ AND    UNTIL <= SYS_EXTRACT_UTC(SYSTIMESTAMP);
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* buildsq.Redrive */ BUILDS
 SET    STATE = 'pending',
@@ -204,7 +204,7 @@ AND    STATE = 'failed';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* buildsq.Purge */ FROM BUILDS
 WHERE  ROWID IN (
@@ -217,7 +217,7 @@ AND    STATE = 'done';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* buildsq.Purge */ FROM BUILDS
 WHERE  ROWID IN (

@@ -247,7 +247,7 @@ AND    UNTIL_AT <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, KIND, WEIGHT DESC, ID)
 -- arguments: 1: limit
 UPDATE /* hooksq.Redrive */ HOOKS
 SET    STATE = 'new',
@@ -262,7 +262,7 @@ AND    STATE = 'dead';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, KIND, WEIGHT DESC, ID)
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ FROM HOOKS
 WHERE  ROWID IN (
@@ -275,7 +275,7 @@ AND    STATE = 'sent';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, KIND, WEIGHT DESC, ID)
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ FROM HOOKS
 WHERE  ROWID IN (

@@ -191,7 +191,7 @@ AND    TILL <= SYSTIMESTAMP;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* leasedq.Purge */ FROM LEASED
 WHERE  ROWID IN (

@@ -360,7 +360,7 @@ AND    CLAIMED_UNTIL <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, REGION, SEQ)
 -- arguments: 1: limit
 UPDATE /* partsq.Redrive */ PARTS
 SET    STATE = 'N'
@@ -374,7 +374,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, REGION, SEQ)
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ FROM PARTS
 WHERE  ROWID IN (
@@ -387,7 +387,7 @@ AND    STATE = 'C';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, REGION, SEQ)
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ FROM PARTS
 WHERE  ROWID IN (

@@ -241,7 +241,7 @@ AND    LOCKED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(300, 'SECOND');
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* delayedq.Redrive */ DELAYED
 SET    STATE = 'N',
@@ -257,7 +257,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* delayedq.Purge */ FROM DELAYED
 WHERE  ROWID IN (
@@ -272,7 +272,7 @@ AND    LOCKED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* delayedq.Purge */ FROM DELAYED
 WHERE  ROWID IN (

@@ -227,7 +227,7 @@ AND    STARTED <= SYSTIMESTAMP - NUMTODSINTERVAL(300, 'SECOND');
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 UPDATE /* sandboxq.Redrive */ SANDBOX
 SET    STATUS = 'N',
@@ -243,7 +243,7 @@ AND    STATUS = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* sandboxq.Purge */ FROM SANDBOX
 WHERE  ROWID IN (
@@ -258,7 +258,7 @@ AND    STARTED <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* sandboxq.Purge */ FROM SANDBOX
 WHERE  ROWID IN (

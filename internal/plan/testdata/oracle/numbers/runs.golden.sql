@@ -191,7 +191,7 @@ AND    HELD_TILL <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* runsq.Redrive */ RUNS
 SET    STATE = 'N',
@@ -206,7 +206,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* runsq.Purge */ FROM RUNS
 WHERE  ROWID IN (
@@ -221,7 +221,7 @@ AND    ENDED <= FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* runsq.Purge */ FROM RUNS
 WHERE  ROWID IN (

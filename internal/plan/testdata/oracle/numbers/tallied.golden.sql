@@ -144,7 +144,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, PRIO DESC, "SHARE", ID)
 -- arguments: 1: limit
 UPDATE /* talliedq.Redrive */ TALLIED
 SET    STATE = 'N',
@@ -159,7 +159,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, PRIO DESC, "SHARE", ID)
 -- arguments: 1: limit
 DELETE /* talliedq.Purge */ FROM TALLIED
 WHERE  ROWID IN (
@@ -172,7 +172,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, PRIO DESC, "SHARE", ID)
 -- arguments: 1: limit
 DELETE /* talliedq.Purge */ FROM TALLIED
 WHERE  ROWID IN (

@@ -231,7 +231,7 @@ AND    LEASE_TILL <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 UPDATE /* guardedq.Redrive */ JOBS
 SET    STATUS = 'ready',
@@ -247,7 +247,7 @@ AND    STATUS = 'failed';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 DELETE /* guardedq.Purge */ FROM JOBS
 WHERE  ROWID IN (
@@ -260,7 +260,7 @@ AND    STATUS = 'done';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 DELETE /* guardedq.Purge */ FROM JOBS
 WHERE  ROWID IN (

@@ -208,7 +208,7 @@ AND    LEASE_TILL <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 UPDATE /* jobsq.Redrive */ JOBS
 SET    STATUS = 'ready',
@@ -224,7 +224,7 @@ AND    STATUS = 'failed';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM JOBS
 WHERE  ROWID IN (
@@ -237,7 +237,7 @@ AND    STATUS = 'done';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM JOBS
 WHERE  ROWID IN (

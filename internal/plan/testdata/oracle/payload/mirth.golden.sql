@@ -117,7 +117,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, SERVER_ID, MESSAGE_ID, ID)
 -- arguments: 1: limit
 UPDATE /* mirthq.Redrive */ D_MM7
 SET    STATUS = 'Q',
@@ -132,7 +132,7 @@ AND    STATUS = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, SERVER_ID, MESSAGE_ID, ID)
 -- arguments: 1: limit
 DELETE /* mirthq.Purge */ FROM D_MM7
 WHERE  ROWID IN (
@@ -145,7 +145,7 @@ AND    STATUS = 'S';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, SERVER_ID, MESSAGE_ID, ID)
 -- arguments: 1: limit
 DELETE /* mirthq.Purge */ FROM D_MM7
 WHERE  ROWID IN (

@@ -68,7 +68,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (PROCESSED, ID)
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* flipsq.Purge */ FROM FLIPS
 WHERE  ROWID IN (
@@ -83,7 +83,7 @@ AND    PROCESSED <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:3, 'SECOND'
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (PROCESSED, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* flipsq.Purge */ FROM FLIPS
 WHERE  ROWID IN (

@@ -247,7 +247,7 @@ AND    UNTIL_AT <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* buildsq.Redrive */ BUILDS
 SET    STATE = 'new',
@@ -264,7 +264,7 @@ AND    STATE = 'dead';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* buildsq.Purge */ FROM BUILDS
 WHERE  ROWID IN (
@@ -277,7 +277,7 @@ AND    STATE = 'over';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* buildsq.Purge */ FROM BUILDS
 WHERE  ROWID IN (

@@ -206,7 +206,7 @@ AND    UNTIL_AT <= SYSTIMESTAMP;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM JOBS
 WHERE  ROWID IN (

@@ -233,7 +233,7 @@ AND    SEEN <= SYSTIMESTAMP - NUMTODSINTERVAL(25, 'SECOND');
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* uploadsq.Redrive */ UPLOADS
 SET    STATE = 'queued',
@@ -250,7 +250,7 @@ AND    STATE = 'failed';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* uploadsq.Purge */ FROM UPLOADS
 WHERE  ROWID IN (
@@ -263,7 +263,7 @@ AND    STATE = 'completed';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* uploadsq.Purge */ FROM UPLOADS
 WHERE  ROWID IN (

@@ -153,7 +153,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 UPDATE /* checksq.Redrive */ CHECKS
 SET    STATUS = 0,
@@ -168,7 +168,7 @@ AND    STATUS = 3;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 DELETE /* checksq.Purge */ FROM CHECKS
 WHERE  ROWID IN (
@@ -181,7 +181,7 @@ AND    STATUS = 2;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 DELETE /* checksq.Purge */ FROM CHECKS
 WHERE  ROWID IN (

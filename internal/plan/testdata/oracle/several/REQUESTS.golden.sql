@@ -157,7 +157,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: REQUESTS_STATUS (STATUS)
 -- arguments: 1: limit
 UPDATE /* requestsq.Redrive */ REQUESTS
 SET    STATUS = 'QUEUED',
@@ -172,7 +172,7 @@ AND    STATUS = 'ERROR';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: REQUESTS_STATUS (STATUS)
 -- arguments: 1: limit
 DELETE /* requestsq.Purge */ FROM REQUESTS
 WHERE  ROWID IN (
@@ -185,7 +185,7 @@ AND    STATUS = 'DONE';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: REQUESTS_STATUS (STATUS)
 -- arguments: 1: limit
 DELETE /* requestsq.Purge */ FROM REQUESTS
 WHERE  ROWID IN (

@@ -221,7 +221,7 @@ AND    TRIES >= 1;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* mailsq.Redrive */ MAILS
 SET    STATE = 'N',
@@ -237,7 +237,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM MAILS
 WHERE  ROWID IN (
@@ -250,7 +250,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM MAILS
 WHERE  ROWID IN (

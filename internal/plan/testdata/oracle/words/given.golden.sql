@@ -326,7 +326,7 @@ AND    TILL <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* givenq.Redrive */ GIVEN
 SET    STATE = 'N',
@@ -342,7 +342,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* givenq.Purge */ FROM GIVEN
 WHERE  ROWID IN (
@@ -355,7 +355,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* givenq.Purge */ FROM GIVEN
 WHERE  ROWID IN (

@@ -208,7 +208,7 @@ AND    (HOLDER IS NOT NULL AND NOT EXISTS (SELECT 1 FROM PROCESSES worker_row WH
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* heldq.Redrive */ HELD
 SET    STATE = 'N',
@@ -224,7 +224,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* heldq.Purge */ FROM HELD
 WHERE  ROWID IN (
@@ -237,7 +237,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* heldq.Purge */ FROM HELD
 WHERE  ROWID IN (

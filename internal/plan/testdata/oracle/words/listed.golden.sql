@@ -206,7 +206,7 @@ AND    (HOLDER IS NOT NULL AND HOLDER <> :v0);
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* listedq.Redrive */ HELD
 SET    STATE = 'N',
@@ -222,7 +222,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* listedq.Purge */ FROM HELD
 WHERE  ROWID IN (
@@ -235,7 +235,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* listedq.Purge */ FROM HELD
 WHERE  ROWID IN (

@@ -63,7 +63,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (id NULLS FIRST) WHERE processed IS NULL; it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ FROM flips

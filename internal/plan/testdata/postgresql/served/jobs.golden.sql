@@ -124,7 +124,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: jobs_status_id (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM jobs

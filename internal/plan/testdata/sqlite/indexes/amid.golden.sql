@@ -100,7 +100,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: amid_rank (state, grade, topic, id)
 -- arguments: 1: limit
 DELETE /* amidq.Purge */ FROM amid
 WHERE  id IN (

@@ -99,7 +99,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: keyed_topic (state, topic)
 -- arguments: 1: limit
 DELETE /* keyedq.Purge */ FROM keyed
 WHERE  id IN (

@@ -59,7 +59,7 @@ WHERE  id IN (
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (id) WHERE processed IS NULL; it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ FROM flips
 WHERE  id IN (

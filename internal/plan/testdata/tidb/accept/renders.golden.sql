@@ -266,7 +266,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* rendersq.Redrive */ renders
@@ -280,7 +280,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ FROM renders
@@ -290,7 +290,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ FROM renders

@@ -223,7 +223,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Redrive */ letters
@@ -236,7 +236,7 @@ LIMIT  ?;
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */
@@ -284,7 +284,7 @@ AND    state = 'sent';
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */

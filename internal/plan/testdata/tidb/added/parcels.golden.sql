@@ -158,7 +158,7 @@ AND    state = 'busy';
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, depot, code)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* parcelsq.Purge */

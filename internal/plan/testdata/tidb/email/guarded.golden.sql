@@ -275,7 +275,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: email_ready (state, kind, priority, created_at, msg_id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* guardedq.Redrive */ email_outbox
@@ -289,7 +289,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* guardedq.Purge */ FROM email_outbox
@@ -300,7 +300,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* guardedq.Purge */ FROM email_outbox

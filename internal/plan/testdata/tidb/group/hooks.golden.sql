@@ -284,7 +284,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* hooksq.Redrive */ hooks
@@ -296,7 +296,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ FROM hooks
@@ -306,7 +306,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ FROM hooks

@@ -298,7 +298,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, due_at, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* stepsq.Redrive */ steps
@@ -311,7 +311,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, due_at, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* stepsq.Purge */ FROM steps
@@ -322,7 +322,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, due_at, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* stepsq.Purge */ FROM steps

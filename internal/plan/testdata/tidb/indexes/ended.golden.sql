@@ -158,7 +158,7 @@ AND    state = 'x';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: state_topic (state, topic)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* endedq.Purge */ FROM ended

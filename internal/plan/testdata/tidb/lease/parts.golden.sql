@@ -342,7 +342,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* partsq.Redrive */ parts
@@ -353,7 +353,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ FROM parts
@@ -363,7 +363,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ FROM parts

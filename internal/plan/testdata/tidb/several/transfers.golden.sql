@@ -156,7 +156,7 @@ AND    state = 'active';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: transfers_ready (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* transfersq.Redrive */ transfers
@@ -167,7 +167,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: transfers_ready (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* transfersq.Purge */ FROM transfers
@@ -177,7 +177,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: transfers_ready (state, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* transfersq.Purge */ FROM transfers

@@ -155,7 +155,7 @@ AND    state = 'A';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* sumsq.Purge */ FROM sums
