@@ -25,7 +25,7 @@ var (
 	clocks      = []string{"utc", "local"}
 	paramTypes  = []string{"int", "name"}
 	sqlPackages = []string{"database/sql", "pgx/v5"}
-	outcomeEnds = []string{"ready", "done", "failed"}
+	outcomeEnds = []string{"ready", "done", "failed", "deleted"}
 	codecs      = []string{"json"}
 	timeUnits   = []string{"us", "ms", "s", "m", "h", "d"}
 	laterGen    = []string{"sqlc", "review", "indexes"}
@@ -297,7 +297,7 @@ func workersKeys(p *parser, w *Workers) []key {
 // outcomeKeys are the keys of an entry of outcomes.
 func outcomeKeys(p *parser, o *Outcome) []key {
 	return []key{
-		{name: "to", required: "Say in which state the job is then: to: ready, done or failed.", read: func(name string, v *yaml.Node) {
+		{name: "to", required: "Say what becomes of the job: to: ready, done, failed or deleted.", read: func(name string, v *yaml.Node) {
 			o.To = p.word(v, name, outcomeEnds)
 		}},
 		{name: "set", read: into(&o.Set, p.values)},

@@ -440,7 +440,11 @@ func noReturn() *code.Statement {
 //
 //	var ErrSettled = errors.New("emailq: the handler has settled the job")
 func (w *writer) errSettled(f *code.File) {
-	text := "ErrSettled is returned by a handler that has settled the job itself, for instance with WithTx(tx).Complete in the transaction of its own writes. Work then leaves the job alone."
+	how := "for instance with WithTx(tx).Complete in the transaction of its own writes"
+	if len(w.Outcomes) > 0 {
+		how = "for instance by " + w.Outcomes[0].Method + ", or with WithTx(tx).Complete in the transaction of its own writes"
+	}
+	text := "ErrSettled is returned by a handler that has settled the job itself, " + how + ". Work then leaves the job alone."
 	if w.keepsLease() && slices.ContainsFunc(w.Extend.Refreshes, w.isFence) {
 		text += " Renewing a claim changes its marks in the row, so this is for handlers that need less than a third of the lease."
 	}

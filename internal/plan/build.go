@@ -762,6 +762,9 @@ func (b *builder) buildExplain() {
 		}
 		if o := b.spec.Outcome(name); o != nil {
 			m.Transition, m.From, m.To = o.Name, b.heldState(), string(o.To)
+			if o.To == queue.Deleted {
+				m.To = ""
+			}
 		}
 		if b.side == nil {
 			if text, ok := b.explainStep(name); ok {

@@ -627,7 +627,11 @@ func (b *builder) buildDoc() {
 		p.Doc = append(p.Doc, "Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and "+ends+".")
 	}
 	if b.spec.Cycle != nil {
-		p.Doc = append(p.Doc, "A job never ends: Complete makes it ready again, due "+b.nextText()+". Who wants one to end deletes its row.")
+		text := "A job never ends: Complete makes it ready again, due " + b.nextText() + ". Who wants one to end deletes its row."
+		if i := slices.IndexFunc(p.Outcomes, func(o *Outcome) bool { return o.To == queue.Deleted }); i >= 0 {
+			text = "Complete makes a job ready again, due " + b.nextText() + ". " + p.Outcomes[i].Method + " alone ends one: it deletes its row."
+		}
+		p.Doc = append(p.Doc, text)
 	}
 	if rule := b.groupRule(); rule != "" {
 		p.Doc = append(p.Doc, rule)
@@ -882,7 +886,7 @@ func (b *builder) diagram() string {
 		add(running, "Requeue", "ready")
 	}
 	for _, o := range p.Outcomes {
-		end := map[queue.StateName]string{queue.Ready: "ready", queue.Done: done, queue.Failed: failed}[o.To]
+		end := map[queue.StateName]string{queue.Ready: "ready", queue.Done: done, queue.Failed: failed, queue.Deleted: "(deleted)"}[o.To]
 		add(running, o.Method, end)
 	}
 	if p.Extend != nil {

@@ -375,7 +375,10 @@ func (b *builder) nextTime(f *Field) *Param {
 // updatesReturn reports whether everything that settles jobs is an UPDATE that
 // returns their keys.
 func (b *builder) updatesReturn() bool {
-	return b.can(dialect.ReturningUpdate) && !b.spec.DoneDeletes && !b.spec.FailedDeletes
+	return b.can(dialect.ReturningUpdate) && !slices.ContainsFunc(b.spec.Steps(), func(name queue.TransitionName) bool {
+		t := b.spec.Transitions[name]
+		return t != nil && t.Delete && name != queue.Purge
+	})
 }
 
 // refreshed returns the fields of Job that are other in a claim that is renewed or begun:

@@ -304,7 +304,7 @@ func (b *binding) accompany(o *Outcome, apart bool) {
 		}
 		if given := c.Givens(); len(given) > 0 {
 			b.errorf(o.Pos, "outcome %q leads to %s, and table %s then takes the argument %q, which it has not", o.Name, o.To, c.QualifiedName(), given[0].Value.Name).
-				WithHint("Use %s for such jobs, or leave the argument out of what %s gets%s.", map[StateName]string{Done: "Complete", Failed: "Fail", Ready: "Requeue"}[o.To], c.QualifiedName(), o.apart(c))
+				WithHint("Use %s for such jobs, or leave the argument out of what %s gets%s.", map[StateName]string{Done: "Complete", Deleted: "Complete", Failed: "Fail", Ready: "Requeue"}[o.To], c.QualifiedName(), o.apart(c))
 			return
 		}
 		with = append(with, c)

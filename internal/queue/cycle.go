@@ -128,7 +128,7 @@ func (b *binding) checkCycle(w *word) {
 	for _, o := range b.config.Outcomes {
 		if o.To.Value == string(Done) {
 			b.errorf(o.To.Pos, "outcome %q leads to done, but with %s no job ends", o.Name.Value, w.pos.Text()).
-				WithHint("Write to: ready, and set what tells when the job is due; or to: failed.")
+				WithHint("Write to: ready, and set what tells when the job is due; or to: failed; or to: deleted, which ends the job.")
 		}
 	}
 }

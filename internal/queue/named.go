@@ -18,7 +18,7 @@ import (
 var reserved = strings.Fields("claim start complete completeandclaim fail requeue extend recover redrive purge enqueue enqueuemany stats peek verify work withtx hold commit close")
 
 // leading tells for a state which step leads there.
-var leading = map[StateName]TransitionName{Ready: Release, Done: Finish, Failed: Fail}
+var leading = map[StateName]TransitionName{Ready: Release, Done: Finish, Failed: Fail, Deleted: Finish}
 
 // named returns the name of the transition of an outcome.
 func (o *Outcome) named() TransitionName { return TransitionName("outcome " + o.Name) }
@@ -54,8 +54,13 @@ func (b *binding) readNamed() {
 			b.errorf(from.To.Pos, "outcome %q leads to failed, which no row of this queue is", o.Name).WithHint("%s", absent[Fail])
 			continue
 		}
+		if m := b.config.DoneMove; m != nil && o.To == Deleted {
+			b.errorf(from.To.Pos, "outcome %q would delete rows, but those of jobs that are done are moved", o.Name).
+				WithHint("Write to: done, and its rows are moved as well; or leave done: {move: …} out.")
+			continue
+		}
 		b.spec.Outcomes = append(b.spec.Outcomes, o)
-		b.spec.Transitions[o.named()] = &Transition{Name: o.named(), Tests: base.Tests, Delete: base.Delete}
+		b.spec.Transitions[o.named()] = &Transition{Name: o.named(), Tests: base.Tests, Delete: base.Delete || o.To == Deleted}
 		o.Transition = b.spec.Transitions[o.named()]
 		b.writeNamed(o, from, base)
 	}

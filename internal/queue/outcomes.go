@@ -50,7 +50,7 @@ func (b *binding) readDone() {
 		b.spec.DoneDeletes = true
 	case state != nil && value == "delete":
 		b.errorf(said.pos, "finished rows are deleted, but the status says %s", state.pos.Text()).
-			WithHint("Leave done=delete or the status value out. At %s stands the status.", state.pos)
+			WithHint("Leave done=delete or the status value out. At %s stands the status. Where some rows stay and others go, leave done=delete out and name an outcome that deletes: outcomes: {discard: {to: deleted}}.", state.pos)
 	case value == "delete":
 		b.spec.DoneDeletes = true
 	case state != nil:

@@ -199,6 +199,7 @@ const (
 	Stray       StateName = "of no state"   // it is in none of the states
 	MaybeReady  StateName = "ready or not"  // SQL of the user tells
 	MaybeFailed StateName = "failed or not" // the same
+	Deleted     StateName = "deleted"       // its job is done, and it is in the table no more
 )
 
 // StateNames lists the states in the order of a job's life.
@@ -214,7 +215,7 @@ type State struct {
 type Outcome struct {
 	Name string // as the user writes it
 	Pos  source.Pos
-	To   StateName // ready, done or failed
+	To   StateName // ready, done, failed, or Deleted
 	// Transition is in Spec.Transitions as well, under its own name.
 	Transition *Transition
 }

@@ -1,0 +1,176 @@
+-- Package heldq uses the table held as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> held
+-- 	held     --Complete--------> done
+-- 	held     --Discard---------> (deleted)
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy hold: nothing is written while a job runs: the row lock is the claim.
+--
+-- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
+--
+-- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+--
+-- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates held_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  claims in a side table end by Complete, Fail and Requeue, and by no outcomes of the user's
+-- * hold         nothing is written while a job runs: the row lock is the claim
+--   partition    no shard column
+--   returning    the table has no running state that a claim could write
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        the table has no running state that a claim could write
+--   lock_update  the table has no running state that a claim could write
+--   advisory     the table has no running state that a claim could write
+--   guarded      the table has no running state that a claim could write
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready rows, held by their locks; nothing is written
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: held ID, 2: limit
+SELECT /* heldq.Claim */
+       id, body
+FROM   held
+WHERE  state = 'N'
+AND    id <> ALL ($1::bigint[])
+ORDER  BY id NULLS FIRST
+LIMIT  $2
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* heldq.Complete */ held
+SET    state = 'D'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'N' THEN true END
+RETURNING id;
+
+-- sql/outcome_discard.sql
+-- outcome_discard: running to deleted
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* heldq.Discard */ FROM held
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'N' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* heldq.Purge */ FROM held
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   held
+           WHERE  state = 'D'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Body
+INSERT /* heldq.Enqueue */ INTO held
+       (body)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Body
+INSERT /* heldq.EnqueueMany */ INTO held
+       (body)
+SELECT body_new
+FROM   unnest($1::text[]) WITH ORDINALITY AS job (body_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* heldq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'D') AS done
+FROM   held;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* heldq.Peek */
+       id, body
+FROM   held
+WHERE  state = 'N'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* heldq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* heldq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('body', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('held')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* heldq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* heldq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('held_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('held')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY held_ready ON held (id NULLS FIRST)
+WHERE  state = 'N';

@@ -1,0 +1,249 @@
+-- Package roundsq uses the table rounds as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> ready, due again
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Discard---------> (deleted)
+-- 	failed   --Redrive---------> ready
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- Complete makes a job ready again, due 15 minutes later. Discard alone ends one: it deletes its row.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates rounds_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* roundsq.Claim */ rounds
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   rounds
+           WHERE  state = 'N'
+           AND    due <= now()
+           ORDER  BY id NULLS FIRST
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, due;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+UPDATE /* roundsq.Claim */ rounds
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   rounds
+           WHERE  state = 'N'
+           AND    due <= now()
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, due;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+UPDATE /* roundsq.Claim */ rounds
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   rounds
+           WHERE  state = 'N'
+           AND    due <= now()
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, due;
+
+-- sql/complete.sql
+-- complete: running to ready, due when its next time comes
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* roundsq.Complete */ rounds
+SET    state = 'N',
+       due = now() + interval '15 minutes'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* roundsq.Fail */ rounds
+SET    state = 'E'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID
+UPDATE /* roundsq.Requeue */ rounds
+SET    state = 'N',
+       due = CASE WHEN $1 > 0.0 THEN now() + make_interval(secs => $1) ELSE due END
+WHERE  id = ANY ($2::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/outcome_discard.sql
+-- outcome_discard: running to deleted
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* roundsq.Discard */ FROM rounds
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* roundsq.Redrive */ rounds
+SET    state = 'N'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   rounds
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Due
+INSERT /* roundsq.Enqueue */ INTO rounds
+       (due)
+VALUES (coalesce($1::timestamptz, now()))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Due
+INSERT /* roundsq.EnqueueMany */ INTO rounds
+       (due)
+SELECT coalesce(due_new, now())
+FROM   unnest($1::timestamptz[]) WITH ORDINALITY AS job (due_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* roundsq.Stats */
+       count(*) FILTER (WHERE state = 'N' AND due <= now()) AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'N' AND due > now()) AS delayed,
+       extract(epoch FROM now() - min(due) FILTER (WHERE state = 'N' AND due <= now())) AS oldest_ready
+FROM   rounds;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* roundsq.Peek */
+       id, due
+FROM   rounds
+WHERE  state = 'N'
+AND    due <= now()
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* roundsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* roundsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('due', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('rounds')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* roundsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* roundsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('rounds_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('rounds')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY rounds_ready ON rounds (id NULLS FIRST)
+WHERE  state = 'N';
