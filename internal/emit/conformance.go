@@ -133,12 +133,22 @@ func (w *writer) conformanceTest(f *code.File, proofs []proof) {
 		}))
 }
 
+// purgesDone returns what removes the rows of jobs that are done, nil where nothing does.
+func (w *writer) purgesDone() *plan.Purge {
+	for _, p := range w.Purges {
+		if slices.Contains(p.Of, queue.Done) {
+			return p
+		}
+	}
+	return nil
+}
+
 // leftovers says what the test leaves in the table.
 func (w *writer) leftovers() string {
 	switch {
 	case w.Complete == nil:
 		return ""
-	case w.Purge != nil:
+	case w.purgesDone() != nil:
 		return " At the end it purges the table."
 	}
 	return " It leaves its rows behind, finished."
@@ -419,8 +429,8 @@ func (w *writer) conformanceSuite(f *code.File) {
 			g.If(w.anyRow()).Block(
 				onT("Skip", code.Lit("the table "+strings.ReplaceAll(w.tableName(), "%", "%%")+" is not empty: the test touches no rows but its own")),
 			)
-			if w.Purge != nil && w.Complete != nil {
-				w.purgeAfter(g)
+			if p := w.purgesDone(); p != nil && w.Complete != nil {
+				w.purgeAfter(g, p)
 			}
 			g.Return(code.Id("c"))
 		}))
@@ -477,15 +487,15 @@ func (w *writer) anyRow() *code.Statement {
 //			t.Error(err)
 //		}
 //	})
-func (w *writer) purgeAfter(g *code.Group) {
+func (w *writer) purgeAfter(g *code.Group, p *plan.Purge) {
 	args := []*code.Statement{background()}
-	if w.Purge.OlderThan {
+	if p.OlderThan {
 		args = append(args, code.Lit(0))
 	}
-	args = append(args, minutes(w.Purge.Statements()...)...)
+	args = append(args, minutes(p.Statements()...)...)
 	args = append(args, code.Lit(10000))
 	g.Id("t").Dot("Cleanup").Call(code.Func().Params().Block(
-		code.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(suite("q", "Purge")).Call(args...), code.Err().Op("!=").Nil()).Block(
+		code.If(code.List(code.Id("_"), code.Err()).Op(":=").Add(suite("q", p.Method)).Call(args...), code.Err().Op("!=").Nil()).Block(
 			onT("Error", code.Err()),
 		),
 	))

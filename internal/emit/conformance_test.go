@@ -215,7 +215,7 @@ func TestConformance(t *testing.T) {
 // TestConformanceSkips shows when the emitted test does not run.
 func TestConformanceSkips(t *testing.T) {
 	p := withConformance(emailSQLite())
-	p.Purge = nil
+	p.Purges = nil
 	driver := "package emaillite\n\nimport _ \"modernc.org/sqlite\"\n"
 	dsn := sqliteFile(t, "email_sqlite.sql")
 	db, err := sql.Open("sqlite", dsn)

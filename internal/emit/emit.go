@@ -46,7 +46,7 @@ package emit
 // An exported method that talks to the database starts with observe (phrases.go),
 // and its operation is named as in errors: "claim", "start", "complete", "fail",
 // "requeue", "extend", "recover", "redrive", "purge", "peek", "enqueue",
-// "complete and claim", "stats", "verify", "work". The plan keeps the names used
+// "purge done", "purge failed", "complete and claim", "stats", "verify", "work". The plan keeps the names used
 // here from fields and parameters (plan/names.go).
 
 import (
@@ -101,7 +101,7 @@ func (e *Emitter) Files(p *plan.Package) ([]File, error) {
 		{"extend.go", p.Extend != nil, w.extendFile},
 		{"recover.go", p.Recover != nil, w.recoverFile},
 		{"redrive.go", p.Redrive != nil, w.redriveFile},
-		{"purge.go", p.Purge != nil, w.purgeFile},
+		{"purge.go", len(p.Purges) > 0, w.purgeFile},
 		{"peek.go", p.Peek != nil, w.peekFile},
 		{"enqueue.go", p.Enqueue != nil, w.enqueueFile},
 		{"stats.go", p.Stats != nil, w.statsFile},

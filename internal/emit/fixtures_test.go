@@ -170,8 +170,9 @@ func email(p *plan.Package, e emailFields, claimArgs []plan.Arg, fence []plan.Ar
 	p.Recover = sweep("Recover puts at most limit jobs whose claim expired back to ready, or marks them failed when attempts are used up, and returns their number.",
 		stmt("recover", sql("recover"), nil, arg(plan.ArgLimit)), stmt("recover_failed", sql("recover_failed"), nil, arg(plan.ArgLimit)))
 	p.Redrive = sweep("Redrive makes at most limit failed jobs ready again.", stmt("redrive", sql("redrive"), key, arg(plan.ArgLimit)))
-	p.Purge = sweep("Purge deletes at most limit finished jobs that were added before olderThan ago.", stmt("purge", sql("purge"), nil, arg(plan.ArgOlder), arg(plan.ArgLimit)))
-	p.Purge.OlderThan = true
+	purge := sweep("Purge deletes at most limit finished jobs that were added before olderThan ago.", stmt("purge", sql("purge"), nil, arg(plan.ArgOlder), arg(plan.ArgLimit)))
+	purge.OlderThan = true
+	p.Purges = []*plan.Purge{{Sweep: purge, Method: "Purge", Op: "purge", Of: []queue.StateName{queue.Done}}}
 	p.Peek = &plan.Peek{Doc: doc("Peek reads the jobs that Claim would take, without taking them."), Statement: stmt("peek", sql("peek"), p.Fields, plan.Arg{Kind: plan.ArgParam, Param: kind}, arg(plan.ArgLimit))}
 	p.Enqueue = &plan.Enqueue{
 		Doc:     doc("Enqueue adds a job and returns its key."),

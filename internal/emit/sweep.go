@@ -13,9 +13,30 @@ import (
 
 func (w *writer) recoverFile() *code.File { return w.sweepFile("Recover", "recover", w.Recover, true) }
 func (w *writer) redriveFile() *code.File { return w.sweepFile("Redrive", "redrive", w.Redrive, true) }
-func (w *writer) purgeFile() *code.File   { return w.sweepFile("Purge", "purge", w.Purge, false) }
 
-// sweepFile emits
+// purgeFile emits the operations that remove rows.
+func (w *writer) purgeFile() *code.File {
+	f := w.newFile()
+	var statements []*plan.Statement
+	for _, p := range w.Purges {
+		statements = append(statements, p.Statements()...)
+	}
+	embed(f, statements...)
+	for _, p := range w.Purges {
+		w.sweepOperation(f, p.Method, p.Op, p.Sweep, false)
+	}
+	return f
+}
+
+// sweepFile emits one operation.
+func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.File {
+	f := w.newFile()
+	embed(f, s.Statements()...)
+	w.sweepOperation(f, name, op, s, ready)
+	return f
+}
+
+// sweepOperation emits
 //
 //	func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (n int, err error) {
 //		if limit <= 0 {
@@ -32,9 +53,7 @@ func (w *writer) purgeFile() *code.File   { return w.sweepFile("Purge", "purge",
 //
 // and for several statements one attempt after the other, each with what is
 // left of limit. ready says that the rows are ready afterwards.
-func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.File {
-	f := w.newFile()
-	embed(f, s.Statements()...)
+func (w *writer) sweepOperation(f *code.File, name, op string, s *plan.Sweep, ready bool) {
 	params := []*code.Statement{ctxParam()}
 	if s.OlderThan {
 		params = append(params, code.Id("olderThan").Qual("time", "Duration"))
@@ -69,7 +88,6 @@ func (w *writer) sweepFile(name, op string, s *plan.Sweep, ready bool) *code.Fil
 			}
 			g.Return(code.Id("n"), code.Err())
 		}))
-	return f
 }
 
 // sweepOnce emits the attempt at one statement, which puts the number of rows

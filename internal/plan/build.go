@@ -90,6 +90,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		b.pkg.Claim = ready.pkg.Claim
 		b.buildSettles()
 		b.buildSweeps()
+		b.checkPurges(errs)
 		b.checkCompanions(errs)
 		b.buildStats()
 		ready.buildPeek()
@@ -709,7 +710,7 @@ func (b *builder) carriesOut(name queue.TransitionName) bool {
 	case queue.Redrive:
 		return p.Redrive != nil
 	case queue.Purge:
-		return p.Purge != nil
+		return len(p.Purges) > 0
 	}
 	if o := b.spec.Outcome(name); o != nil {
 		return slices.ContainsFunc(p.Outcomes, func(have *Outcome) bool { return have.Method == exported(o.Name) })
@@ -765,6 +766,9 @@ func (b *builder) buildExplain() {
 			if o.To == queue.Deleted {
 				m.To = ""
 			}
+		}
+		if name == queue.Purge {
+			m.From = b.purgedText()
 		}
 		if b.side == nil {
 			if text, ok := b.explainStep(name); ok {

@@ -353,8 +353,8 @@ func (b *builder) written() []writtenTable {
 
 // operations are the methods that carry out transitions.
 var operations = map[queue.TransitionName]string{
-	queue.Enqueue: "Enqueue", queue.Purge: "Purge",
-	queue.Claim: "Claim", queue.Start: "Start", queue.Finish: "Complete", queue.Retry: "Fail", queue.Fail: "Fail", queue.Release: "Requeue",
+	queue.Enqueue: "Enqueue",
+	queue.Claim:   "Claim", queue.Start: "Start", queue.Finish: "Complete", queue.Retry: "Fail", queue.Fail: "Fail", queue.Release: "Requeue",
 	queue.Renew: "Extend", queue.Recover: "Recover", queue.GiveUp: "Recover", queue.Redrive: "Redrive",
 }
 
@@ -381,12 +381,17 @@ func (b *builder) besideTables() string {
 			if by[table] == nil {
 				tables = append(tables, table)
 			}
-			op := operations[name]
+			ops := []string{operations[name]}
 			if o := b.spec.Outcome(name); o != nil {
-				op = exported(o.Name)
+				ops[0] = exported(o.Name)
 			}
-			if !slices.Contains(by[table], op) {
-				by[table] = append(by[table], op)
+			if name == queue.Purge {
+				ops = b.purges()
+			}
+			for _, op := range ops {
+				if !slices.Contains(by[table], op) {
+					by[table] = append(by[table], op)
+				}
 			}
 		}
 	}
@@ -401,8 +406,8 @@ func (b *builder) besideTables() string {
 	if claimed {
 		text += " A job whose claim was lost writes nothing there."
 	}
-	if b.pkg.Purge != nil && !b.hasCompanions(queue.Purge) {
-		text += " Purge removes nothing from other tables."
+	if purges := b.purges(); len(purges) > 0 && !b.hasCompanions(queue.Purge) {
+		text += " " + several(purges, "removes", "remove") + " nothing from other tables."
 	}
 	return text
 }

@@ -477,23 +477,57 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		}
 	case "Redrive":
 		s.Doc = []string{"Redrive makes up to limit failed jobs ready again, as if they had never been tried, and returns how many." + b.also(queue.Redrive)}
-	case "Purge":
-		rows := "finished rows"
-		if s.OlderThan {
-			rows += " that are older than olderThan, by the database's clock,"
-		}
-		if slices.ContainsFunc(s.Steps, func(step SweepStep) bool { return step.Statement.Name == purgeOverdue }) {
-			rows += " and ready ones whose time was over that long ago"
-		}
-		s.Doc = []string{"Purge deletes up to limit " + rows + " and returns how many." + b.also(queue.Purge) + " Call it in batches of some thousand until it returns less than limit."}
 	}
+	steps := map[string][]queue.TransitionName{"Recover": {queue.Recover, queue.GiveUp}, "Redrive": {queue.Redrive}}[op]
+	b.sweepEnds(s, steps...)
+}
+
+// docPurge says which rows an operation removes.
+func (b *builder) docPurge(p *Purge) {
+	rows, stay := "finished rows", ""
+	if len(p.Of) == 1 && b.spec.PurgePos.IsValid() {
+		rows = string(p.Of[0]) + " rows"
+		if len(b.spec.Purges) == 1 {
+			stay = map[queue.StateName]string{queue.Done: " Failed ones stay.", queue.Failed: " Done ones stay."}[p.Of[0]]
+		}
+	}
+	if p.OlderThan {
+		rows += " that are older than olderThan, by the database's clock,"
+	}
+	if slices.ContainsFunc(p.Steps, func(step SweepStep) bool { return step.Statement.Name == purgeOverdue }) {
+		rows += " and ready ones whose time was over that long ago"
+	}
+	p.Doc = []string{p.Method + " deletes up to limit " + rows + " and returns how many." + stay + b.also(queue.Purge) + " Call it in batches of some thousand until it returns less than limit."}
+	b.sweepEnds(p.Sweep, queue.Purge)
+}
+
+// purgedText says which rows are removed when their jobs have ended.
+func (b *builder) purgedText() string {
+	if of := b.pkg.Purges[0].Of; len(b.pkg.Purges) == 1 && len(of) == 1 && b.spec.PurgePos.IsValid() {
+		return string(of[0])
+	}
+	return "finished"
+}
+
+// purges returns the names of the operations that remove rows.
+func (b *builder) purges() []string {
+	var names []string
+	for _, p := range b.pkg.Purges {
+		names = append(names, p.Method)
+	}
+	return names
+}
+
+// sweepEnds says what an operation locks that takes these steps of rows that nobody holds, and
+// what a crash or an error leaves of it.
+func (b *builder) sweepEnds(s *Sweep, steps ...queue.TransitionName) {
 	if AsksTimeout(s.Statements()...) {
 		s.Doc = append(s.Doc, timeoutDoc)
 	}
 	crash := whole
 	if len(s.Steps) > 1 {
 		crash = "A crash leaves each of its statements done as a whole or not at all."
-		if b.hasCompanions(queue.Recover) || b.hasCompanions(queue.GiveUp) || op == "Purge" && b.hasCompanions(queue.Purge) {
+		if slices.ContainsFunc(steps, b.hasCompanions) {
 			crash = "A crash leaves each of its two parts done as a whole or not at all."
 		}
 	}
@@ -504,19 +538,10 @@ func (b *builder) docSweep(s *Sweep, op string) {
 	case !b.can(dialect.SkipLocked):
 		locks = "It locks the rows it changes until it commits and waits for rows that others hold."
 	}
-	end := ""
-	switch op {
-	case "Recover":
-		end = b.rollBack(queue.Recover, queue.GiveUp)
-	case "Redrive":
-		end = b.rollBack(queue.Redrive)
-	case "Purge":
-		end = b.rollBack(queue.Purge)
-	}
 	if b.writesLockless() {
 		locks, crash = alone, "A crash can leave a part of the rows changed."
 	}
-	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+end)
+	s.Doc = append(s.Doc, b.locksOfWrite(locks)+" "+crash+b.rollBack(steps...))
 }
 
 // without says of which jobs whose claims have run out none is tried again.
@@ -919,8 +944,12 @@ func (b *builder) diagram() string {
 	if p.Redrive != nil {
 		add(failed, "Redrive", "ready")
 	}
-	if p.Purge != nil {
-		add("finished", "Purge", "(deleted)")
+	for _, purge := range p.Purges {
+		from := b.purgedText()
+		if len(p.Purges) > 1 {
+			from = string(purge.Of[0])
+		}
+		add(from, purge.Method, "(deleted)")
 	}
 	return strings.Join(lines, "\n")
 }

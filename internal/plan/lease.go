@@ -706,10 +706,7 @@ func (b *builder) leaseSweeps() {
 		failed.addSweep(p.Redrive, r, nil, "redrive", "Redrive", "failed to ready")
 		b.docSweep(p.Redrive, "Redrive")
 	}
-	if b.spec.Transitions[queue.Purge] != nil && !b.held.Keep {
-		b.buildPurge()
-	}
-	b.purgeFailed()
+	b.buildPurges()
 }
 
 // spent is the test of a row whose claim has run out with no tries left; nil where
@@ -732,27 +729,25 @@ func (b *builder) heldBy(tests []queue.Test) *queue.Test {
 	return &queue.Test{Op: queue.Raw, SQL: b.finds(true, b.sideTable(), where)}
 }
 
-// purgeFailed lets Purge remove rows that the side table calls failed, and their
+// keepsFailures reports whether the side table tells which jobs have failed.
+func (b *builder) keepsFailures() bool {
+	return b.side.spec.States[queue.Failed] != nil && b.held.Columns.Failed != nil
+}
+
+// purgeFailed has an operation remove rows that the side table calls failed, and their
 // claims with them.
-func (b *builder) purgeFailed() {
-	p, failed := b.pkg, b.held.Columns.Failed
-	state := b.side.spec.States[queue.Failed]
-	if state == nil || failed == nil {
+func (b *builder) purgeFailed(to *Purge) {
+	if !b.keepsFailures() {
 		return
 	}
-	if p.Purge == nil {
-		p.Purge = &Sweep{}
-	}
-	p.Purge.OlderThan = true
-	tests := append(slices.Clip(state.Tests), olderThan(failed))
-	p.Purge.Steps = append(p.Purge.Steps, SweepStep{Statement: b.sweepIf(&queue.Transition{Delete: true}, nil, "purge_failed", "Purge", "failed to gone", func(s *scope) []string {
+	to.OlderThan = true
+	tests := append(slices.Clip(b.side.spec.States[queue.Failed].Tests), olderThan(b.held.Columns.Failed))
+	to.Steps = append(to.Steps, SweepStep{Statement: b.sweepIf(&queue.Transition{Delete: true}, nil, "purge_failed", to.Method, "failed to gone", func(s *scope) []string {
 		where := b.sameKey(b.side.qualified())
 		s.over(b.side, b.side.qualified(), func() { where = append(where, s.tests(tests)...) })
 		return []string{b.finds(true, b.sideTable(), where)}
 	})})
-	p.Purge.Sequel = b.side.sweep(&queue.Transition{Tests: append(tests, b.side.stands(false)), Delete: true}, nil, "purge_left", "Purge", "the claims of the rows that purge_failed.sql deleted, to gone")
-	p.Purge.Doc = nil
-	b.docSweep(p.Purge, "Purge")
+	to.Sequel = b.side.sweep(&queue.Transition{Tests: append(tests, b.side.stands(false)), Delete: true}, nil, "purge_left", to.Method, "the claims of the rows that purge_failed.sql deleted, to gone")
 }
 
 // figure is a number of rows in Stats: what it is called, what it counts, and the

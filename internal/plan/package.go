@@ -55,7 +55,7 @@ type Package struct {
 	Enqueue          *Enqueue
 	Stats            *Stats
 	Redrive          *Sweep
-	Purge            *Sweep
+	Purges           []*Purge // what removes rows; one, or two for rows that are done and rows that failed
 	Peek             *Peek
 	Verify           *Verify
 	CompleteAndClaim bool
@@ -507,6 +507,14 @@ type Outcome struct {
 	Method string // of Go
 	Op     string // what errors call it
 	To     queue.StateName
+}
+
+// Purge is an operation that removes rows.
+type Purge struct {
+	*Sweep
+	Method string // of Go
+	Op     string // what errors call it
+	Of     []queue.StateName
 }
 
 // Sweep is an operation over rows that nobody holds, at most limit of them.

@@ -288,10 +288,7 @@ func TestCompanionsCompareTheFence(t *testing.T) {
 				}
 			}
 		}
-		for _, sweep := range []*Sweep{m.Recover, m.Redrive, m.Purge} {
-			if sweep == nil {
-				continue
-			}
+		for _, sweep := range m.Sweeps() {
 			for _, step := range sweep.Steps {
 				if step.Lock == nil {
 					continue
@@ -482,8 +479,8 @@ func TestLockingPickNamesTheStateOnce(t *testing.T) {
 			}
 			pick(s, tests)
 		}
-		if m.Purge != nil {
-			for _, s := range m.Purge.finds() {
+		for _, p := range m.Purges {
+			for _, s := range p.finds() {
 				pick(s, m.purged(s))
 			}
 		}
@@ -648,7 +645,6 @@ func TestSweepsNameTheStateTheyLeave(t *testing.T) {
 			}
 			return all
 		}
-		ended := []queue.StateName{queue.Done, queue.Failed}
 		says := func(sweep *Sweep, leaves [][]queue.Test) {
 			t.Helper()
 			if sweep == nil {
@@ -674,7 +670,9 @@ func TestSweepsNameTheStateTheyLeave(t *testing.T) {
 		// Where a claim has run out is all that tells a row, that is the state.
 		says(m.Recover, append(of(nil, queue.Recover, queue.GiveUp), m.spec.Expired))
 		says(m.Redrive, of(nil, queue.Redrive))
-		says(m.Purge, append(of(ended), m.spec.Waiting))
+		for _, p := range m.Purges {
+			says(p.Sweep, append(of(p.Of), m.spec.Waiting))
+		}
 	})
 }
 

@@ -512,9 +512,7 @@ func (b *builder) buildSweeps() {
 		b.addSweep(p.Redrive, t, nil, "redrive", "Redrive", "failed to ready")
 		b.docSweep(p.Redrive, "Redrive")
 	}
-	if b.spec.Transitions[queue.Purge] != nil && (p.Strategy != "pop" || b.spec.Expires != nil || b.popped() != nil) {
-		b.buildPurge()
-	}
+	b.buildPurges()
 }
 
 // addSweep adds the step of a transition to a sweep.
@@ -575,11 +573,43 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 // purgeOverdue deletes jobs that nobody took in time.
 const purgeOverdue = "purge_overdue"
 
-// buildPurge plans Purge: finished rows that are old enough, and ready ones whose time is over.
-func (b *builder) buildPurge() {
+// buildPurges plans what removes rows.
+func (b *builder) buildPurges() {
+	for _, states := range b.spec.Purges {
+		to := &Purge{Sweep: &Sweep{}, Method: "Purge", Op: "purge", Of: states}
+		if len(b.spec.Purges) > 1 {
+			to.Method += exported(string(states[0]))
+			to.Op += " " + string(states[0])
+		}
+		if b.removesRows() {
+			b.purgeRows(to)
+		}
+		if b.side != nil && slices.Contains(states, queue.Failed) {
+			b.purgeFailed(to)
+		}
+		if len(to.Steps) > 0 {
+			b.docPurge(to)
+			b.pkg.Purges = append(b.pkg.Purges, to)
+		}
+	}
+}
+
+// removesRows reports whether rows stay whose state or time tells that their jobs have ended.
+func (b *builder) removesRows() bool {
+	switch {
+	case b.spec.Transitions[queue.Purge] == nil:
+		return false
+	case b.side != nil:
+		return !b.held.Keep
+	}
+	return b.pkg.Strategy != "pop" || b.spec.Expires != nil || b.popped() != nil
+}
+
+// purgeRows has an operation remove finished rows that are old enough, and with those that are
+// done ready ones whose time is over.
+func (b *builder) purgeRows(to *Purge) {
 	p := b.pkg
-	p.Purge = &Sweep{}
-	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
+	for _, name := range to.Of {
 		if !b.tells(name) || p.Strategy == "pop" && (b.popped() == nil || name == queue.Failed) || b.awaited(name) {
 			continue
 		}
@@ -587,20 +617,40 @@ func (b *builder) buildPurge() {
 		var old []queue.Test // once: the clock may be set back before what was found so is deleted
 		if age := b.purgeAge(name); age != nil {
 			old = append(old, olderThan(age))
-			p.Purge.OlderThan = true
+			to.OlderThan = true
 		}
-		b.addSweep(p.Purge, t, old, "purge_"+string(name), "Purge", string(name)+" to gone")
+		b.addSweep(to.Sweep, t, old, "purge_"+string(name), to.Method, string(name)+" to gone")
 	}
-	if c := b.spec.Expires; c != nil && !b.awaited(queue.Ready) {
+	if c := b.spec.Expires; c != nil && slices.Contains(to.Of, queue.Done) && !b.awaited(queue.Ready) {
 		t := &queue.Transition{Name: queue.Purge, Tests: b.spec.Waiting, Delete: true, With: b.spec.Transitions[queue.Purge].With}
-		p.Purge.OlderThan = true
-		b.addSweep(p.Purge, t, []queue.Test{olderThan(c)}, purgeOverdue, "Purge", "ready and past its time to gone")
+		to.OlderThan = true
+		b.addSweep(to.Sweep, t, []queue.Test{olderThan(c)}, purgeOverdue, to.Method, "ready and past its time to gone")
 	}
-	if len(p.Purge.Steps) == 0 {
-		p.Purge = nil
+}
+
+// checkPurges complains where rows are to be removed by their state, and those of one state
+// alone stay.
+func (b *builder) checkPurges(errs *source.ErrorList) {
+	pos := b.spec.PurgePos
+	if !pos.IsValid() {
 		return
 	}
-	b.docSweep(p.Purge, "Purge")
+	failed := b.tells(queue.Failed) && b.spec.Cycle == nil || b.side != nil && b.keepsFailures()
+	done := b.tells(queue.Done) || b.spec.Expires != nil
+	if b.pkg.Strategy == "pop" {
+		failed, done = false, b.popped() != nil || b.spec.Expires != nil
+	}
+	const leave = "Leave it out"
+	switch what := pos.Text(); {
+	case b.spec.Cycle != nil && b.tells(queue.Failed):
+		errs.Errorf(pos, "%s tells rows that are done from rows that failed, but the jobs of a cycle stay when they have failed", what).WithHint(leave + ": Redrive makes them ready again.")
+	case !done && !failed:
+		errs.Errorf(pos, "%s tells which rows Purge removes, and no row of this queue stays when its job has ended", what).WithHint(leave + ".")
+	case !failed:
+		errs.Errorf(pos, "%s tells rows that are done from rows that failed, but none of this queue stays that failed", what).WithHint(leave + ": Purge removes rows that are done.")
+	case !done:
+		errs.Errorf(pos, "%s tells rows that are done from rows that failed, but none of this queue stays that is done", what).WithHint(leave + ": Purge removes rows that failed.")
+	}
 }
 
 // awaited reports whether rows in a state may be jobs of another queue over the table yet,

@@ -40,10 +40,8 @@ func (p *Package) Statements() []*Statement {
 		add(s.With...)
 		add(s.Statement, s.Read, s.Rows)
 	}
-	for _, s := range []*Sweep{p.Recover, p.Redrive, p.Purge} {
-		if s != nil {
-			add(s.Statements()...)
-		}
+	for _, s := range p.Sweeps() {
+		add(s.Statements()...)
 	}
 	add(p.Reserve)
 	if p.Enqueue != nil {
@@ -71,6 +69,15 @@ func (s *Sweep) Statements() []*Statement {
 		list = append(append(append(list, step.Lock), step.With...), step.Statement)
 	}
 	return slices.DeleteFunc(append(list, s.Sequel), func(s *Statement) bool { return s == nil })
+}
+
+// Sweeps lists the operations over rows that nobody holds.
+func (p *Package) Sweeps() []*Sweep {
+	list := []*Sweep{p.Recover, p.Redrive}
+	for _, purge := range p.Purges {
+		list = append(list, purge.Sweep)
+	}
+	return slices.DeleteFunc(list, func(s *Sweep) bool { return s == nil })
 }
 
 // Settles lists the operations over claimed jobs.

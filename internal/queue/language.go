@@ -90,6 +90,7 @@ var verbs = []*verb{
 		{name: "table", takes: oneValue},
 		{name: "emit", takes: oneValue, only: []string{"procedure"}},
 		{name: "recover", takes: oneValue, only: []string{"start"}}, lapseWords[0],
+		{name: "purge", takes: oneValue, only: []string{"done", "failed", "apart"}},
 	}},
 	{name: "where", on: onTable, takes: anSQL},
 	{name: "id", on: onColumn, takes: aNumber},

@@ -123,7 +123,7 @@ func (b *binding) checkLog() {
 			b.errorf(r.pos, "strategy=offset only reads rows, but %s is qgen:%s", what, v.name).WithHint("%s", hint)
 		}
 	}
-	for _, name := range []string{"done", "failed"} {
+	for _, name := range []string{"done", "failed", "purge"} {
 		if w := b.queue.word(name); w != nil {
 			b.errorf(w.pos, "strategy=offset only reads rows, so %s says nothing", w.pos.Text()).
 				WithHint("Leave it out. %s", removesPassed)

@@ -122,8 +122,13 @@ type Spec struct {
 	Due          *schema.Column // not before
 	FirstDue     *schema.Column // where a new job whose caller names no time gets the present; nil where the table sees to that
 	Expires      *schema.Column // not ready from then on; Purge removes the row
-	Waiting      []Test         // where Expires is said: what tells rows that nobody has and that have not ended
-	Status       *Status        // the named states of one column; nil when the state is spread or absent
+	// Purges are the operations that remove rows, each with the states of those that it
+	// removes: one, or two where done rows and failed ones are removed apart. PurgePos is where
+	// that was said; invalid where one removes all.
+	Purges   [][]StateName
+	PurgePos source.Pos
+	Waiting  []Test  // where Expires is said: what tells rows that nobody has and that have not ended
+	Status   *Status // the named states of one column; nil when the state is spread or absent
 
 	// Names are the parts of the names of tables that are known at run time only: Table and
 	// those of PayloadFrom are then called by templates, "D_MM{{.Channel}}".

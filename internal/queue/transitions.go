@@ -301,6 +301,9 @@ func (b *binding) purged() ([]Test, bool) {
 		b.note("Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again")
 		failed = false
 	}
+	b.spec.Purges = b.purges()
+	removed := slices.Concat(b.spec.Purges...)
+	done, failed = done && slices.Contains(removed, Done), failed && slices.Contains(removed, Failed)
 	switch {
 	case done && failed:
 		x, y := b.all(Done), b.all(Failed)
@@ -317,6 +320,23 @@ func (b *binding) purged() ([]Test, bool) {
 		return append(slices.Clone(b.spec.Waiting), past), true
 	}
 	return nil, false
+}
+
+// purges tells of which states Purge removes rows, and which of them it does not remove
+// together with others.
+func (b *binding) purges() [][]StateName {
+	w := b.queue.word("purge")
+	switch {
+	case w == nil && b.spec.Cycle != nil:
+		return [][]StateName{{Done}}
+	case w == nil:
+		return [][]StateName{{Done, Failed}}
+	}
+	b.spec.PurgePos = w.pos
+	if w.values[0].text == "apart" {
+		return [][]StateName{{Done}, {Failed}}
+	}
+	return [][]StateName{{StateName(w.values[0].text)}}
 }
 
 // write adds a write that a role wants.

@@ -1,4 +1,4 @@
--- qgen:queue states strategy=offset done=delete
+-- qgen:queue states strategy=offset done=delete purge=done
 CREATE TABLE states (id bigserial PRIMARY KEY,
   s    text NOT NULL, -- qgen:status ready=N done=D
   kind text NOT NULL  -- qgen:topic

@@ -1,0 +1,313 @@
+-- Package ordersq uses the table orders as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	done     --PurgeDone-------> (deleted)
+-- 	failed   --PurgeFailed-----> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Besides the queue's own rows it writes parts (PurgeDone, PurgeFailed), each in the transaction of the operation.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates orders_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* ordersq.Claim */ orders
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   orders
+           WHERE  state = 'N'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, made;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* ordersq.Claim */ orders
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   orders
+           WHERE  state = 'N'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, made;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* ordersq.Claim */ orders
+SET    state = 'A'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   orders
+           WHERE  state = 'N'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, made;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* ordersq.Complete */ orders
+SET    state = 'D'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* ordersq.Fail */ orders
+SET    state = 'E'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* ordersq.Requeue */ orders
+SET    state = 'N'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'A' THEN true END
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: orders_made (state, made)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* ordersq.Redrive */ orders
+SET    state = 'N'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   orders
+           WHERE  state = 'E'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done_lock.sql
+-- purge_done: locks rows, which purge_done.sql then writes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: orders_made (state, made)
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+SELECT /* ordersq.PurgeDone */
+       id
+FROM   orders
+WHERE  state = 'D'
+AND    made <= now() - make_interval(secs => $1)
+LIMIT  $2
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/purge_done_delete_parts.sql
+-- purge_done: deletes rows from parts for the rows that purge_done_lock.sql locked, before purge_done.sql
+-- locks: the rows it writes, until commit
+-- index: the key; of parts one that begins with order
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* ordersq.PurgeDone */ FROM parts
+USING  orders AS held
+WHERE  held.id = ANY ($1::bigint[])
+AND    parts."order" = held.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone, of the rows that purge_done_lock.sql locked
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* ordersq.PurgeDone */ FROM orders
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'D' THEN true END
+RETURNING id;
+
+-- sql/purge_failed_lock.sql
+-- purge_failed: locks rows, which purge_failed.sql then writes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: orders_made (state, made)
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+SELECT /* ordersq.PurgeFailed */
+       id
+FROM   orders
+WHERE  state = 'E'
+AND    made <= now() - make_interval(secs => $1)
+LIMIT  $2
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/purge_failed_delete_parts.sql
+-- purge_failed: deletes rows from parts for the rows that purge_failed_lock.sql locked, before purge_failed.sql
+-- locks: the rows it writes, until commit
+-- index: the key; of parts one that begins with order
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* ordersq.PurgeFailed */ FROM parts
+USING  orders AS held
+WHERE  held.id = ANY ($1::bigint[])
+AND    parts."order" = held.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone, of the rows that purge_failed_lock.sql locked
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* ordersq.PurgeFailed */ FROM orders
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'E' THEN true END
+RETURNING id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* ordersq.Enqueue */ INTO orders
+       (made)
+VALUES (now())
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* ordersq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       extract(epoch FROM now() - min(made) FILTER (WHERE state = 'N')) AS oldest_ready
+FROM   orders;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* ordersq.Peek */
+       id, made
+FROM   orders
+WHERE  state = 'N'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* ordersq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* ordersq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('made', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('orders')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of parts
+-- locks: none
+SELECT /* ordersq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('order', 'bigint')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('parts')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* ordersq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* ordersq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('orders_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('orders')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY orders_ready ON orders (id NULLS FIRST)
+WHERE  state = 'N';

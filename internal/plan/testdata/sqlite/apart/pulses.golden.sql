@@ -1,0 +1,228 @@
+-- Package pulsesq uses the table pulses as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> ready, due again
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- A job never ends: Complete makes it ready again, due 15 minutes later. Who wants one to end deletes its row.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates pulses_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+UPDATE /* pulsesq.Claim */ pulses
+SET    state = 'A'
+WHERE  id IN (
+           SELECT id
+           FROM   pulses
+           WHERE  state = 'N'
+           AND    due <= unixepoch()
+           AND    (beyond > unixepoch() OR beyond IS NULL)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, due, beyond;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+UPDATE /* pulsesq.Claim */ pulses
+SET    state = 'A'
+WHERE  id = (
+           SELECT id
+           FROM   pulses
+           WHERE  state = 'N'
+           AND    due <= unixepoch()
+           AND    (beyond > unixepoch() OR beyond IS NULL)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, due, beyond;
+
+-- sql/complete.sql
+-- complete: running to ready, due when its next time comes
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* pulsesq.Complete */ pulses
+SET    state = 'N',
+       due = unixepoch() + 900
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'A')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* pulsesq.Fail */ pulses
+SET    state = 'E'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'A')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch_all ID
+UPDATE /* pulsesq.Requeue */ pulses
+SET    state = 'N',
+       due = CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE due END
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
+AND    +(state = 'A')
+RETURNING id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* pulsesq.Redrive */ pulses
+SET    state = 'N'
+WHERE  id IN (
+           SELECT id
+           FROM   pulses
+           WHERE  state = 'E'
+           LIMIT  ?1);
+
+-- sql/purge_overdue.sql
+-- purge_overdue: ready and past its time to gone
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'; it reads those that are not old enough as well
+-- arguments: 1: older, 2: limit
+DELETE /* pulsesq.Purge */ FROM pulses
+WHERE  id IN (
+           SELECT id
+           FROM   pulses
+           WHERE  state = 'N'
+           AND    beyond <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Due, 2: new Beyond
+INSERT /* pulsesq.Enqueue */ INTO pulses
+       (due, beyond)
+VALUES (coalesce(?1, unixepoch()), ?2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Due Beyond
+INSERT /* pulsesq.EnqueueMany */ INTO pulses
+       (due, beyond)
+SELECT coalesce(due_new, unixepoch()), beyond_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS due_new,
+                  json_extract(value, '$[1]') AS beyond_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* pulsesq.Stats */
+       count(*) FILTER (WHERE state = 'N' AND due <= unixepoch() AND (beyond > unixepoch() OR beyond IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'N' AND due > unixepoch()) AS delayed,
+       (unixepoch() - min(due) FILTER (WHERE state = 'N' AND due <= unixepoch() AND (beyond > unixepoch() OR beyond IS NULL))) AS oldest_ready
+FROM   pulses;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+SELECT /* pulsesq.Peek */
+       id, due, beyond
+FROM   pulses
+WHERE  state = 'N'
+AND    due <= unixepoch()
+AND    (beyond > unixepoch() OR beyond IS NULL)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* pulsesq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* pulsesq.Verify */ want (name, type) AS (
+    VALUES ('id', 'integer'),
+           ('state', 'text'),
+           ('due', 'integer'),
+           ('beyond', 'integer')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('pulses') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* pulsesq.Verify */ want (name) AS (
+    VALUES ('pulses_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('pulses'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX pulses_ready ON pulses (id)
+WHERE  state = 'N';
