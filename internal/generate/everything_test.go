@@ -3,7 +3,6 @@ package generate
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,7 +19,7 @@ import (
 
 // Whatever the annotation language can say becomes a package that compiles:
 // every table of the tests of queue and plan, through every driver of its
-// server, with the worker loop and the conformance test, all in one go vet.
+// server, with the worker loop and the conformance test.
 func TestEverythingCompiles(t *testing.T) {
 	root := inModule(t, "_everything")
 	var folders []string
@@ -55,10 +54,7 @@ func TestEverythingCompiles(t *testing.T) {
 	if len(folders) < 60 {
 		t.Errorf("only %d packages: the cases of other packages are not found", len(folders))
 	}
-	vet := exec.Command("go", append([]string{"vet"}, folders...)...)
-	if text, err := vet.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, text)
-	}
+	typeCheck(t, folders)
 	t.Logf("%d packages", len(folders))
 }
 
