@@ -24,7 +24,7 @@ var words = []string{
 // queueWords are what may stand behind qgen:queue jobs.
 var queueWords = []string{
 	"", "strategy=returning", "strategy=token", "strategy=guarded", "strategy=advisory", "strategy=hold", "strategy=pop",
-	"strategy=partition", "done=delete", "failed=delete", "fence=token",
+	"strategy=partition", "done=delete", "failed=delete", "fence=token", "purge=done", "purge=apart",
 }
 
 // The columns beside the one with the word.
