@@ -414,6 +414,9 @@ func (b *builder) lockless() (bool, string, string) {
 // partition, and its physical identity is another.
 func (b *builder) movesRow(names ...queue.TransitionName) string {
 	for _, name := range names {
+		if name == queue.Enqueue {
+			continue // a row that is added moves nowhere
+		}
 		for _, column := range b.spec.Table.PartitionBy {
 			if c := b.spec.Table.Column(column); c != nil && b.writes(name, c) {
 				return c.Name
