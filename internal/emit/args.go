@@ -514,6 +514,8 @@ func (w *writer) paramValue(p *plan.Param, json func(name string, rows *code.Sta
 	case p.JSON:
 		return json(listName(p), code.Id("jsonRows").Call(name, code.Func().Params(param).Any().Add(
 			inline(code.Return(w.jsonValue(&element, code.Id("v"), false))))))
+	case w.isPgx() && w.plain(&element) && p.Filled:
+		return code.Null().Append(code.Index().Add(w.goType(element.GoType)).Values(), name.Op("..."))
 	case w.isPgx() && w.plain(&element):
 		return name
 	case w.isPgx():

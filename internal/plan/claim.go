@@ -241,6 +241,9 @@ func (b *builder) claimParams() []*Param {
 		if p.Kind == queue.Argument {
 			gp.Name = b.narrowingName(p.Name)
 			gp.Doc = "the value of {arg:" + p.Name + "}"
+			if strings.HasPrefix(p.GoType, "[]") && p.GoType != "[]byte" {
+				gp.Doc += ", of which nil may be a null, with which nothing compares, and no empty list"
+			}
 			if isTime(p) {
 				gp.Field = b.timeField(p)
 			}
@@ -256,8 +259,11 @@ func (b *builder) claimParams() []*Param {
 			gp.Doc = "the " + plainText(f.Column) + " that rows must have"
 		case queue.List:
 			gp.Doc = "the list of which rows must have a " + plainText(f.Column)
+			if !p.Optional && len(p.Any) == 0 {
+				gp.Doc += ", so that an empty one lets nothing be claimed"
+			}
 		case queue.Except:
-			gp.Except = true
+			gp.Except, gp.Filled = true, !p.Optional
 			gp.Doc = "the list of which rows must not have a " + plainText(f.Column)
 		case queue.Minimum:
 			gp.Name, gp.Doc = "min"+f.Name, "the least "+plainText(f.Column)+" that rows may have"

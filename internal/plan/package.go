@@ -330,6 +330,7 @@ type Param struct {
 	Member string // the field of Done that holds it, of one that belongs to a job
 	Next   bool   // of Complete: when the job is due again
 	Except bool   // of Claim: rows must have none of the values
+	Filled bool   // a list that is nil is sent as an empty one, not as a null
 	Write  bool   // of Claim: it narrows nothing and is written to the rows
 	List   bool   // GoType is a slice: travels as an array (or JSON, as the dialect's batches do)
 	JSON   bool   // of List: travels as a JSON array
