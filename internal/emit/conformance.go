@@ -441,7 +441,7 @@ func (w *writer) conformanceSuite(f *code.File) {
 	decl(f, []string{"newConformance returns a queue over the table that the DDL has."},
 		code.Func().Id("newConformance").Params(testParam(), code.Id("db").Id("DBTX")).Op("*").Id("Queue").Block(
 			helper(),
-			code.List(code.Id("q"), code.Err()).Op(":=").Id("New").Call(code.Id("db"), code.Id("Tables").ValuesFunc(func(g *code.Group) {
+			code.List(code.Id("q"), code.Err()).Op(":=").Id("New").Call(append([]*code.Statement{code.Id("db"), code.Id("Tables").ValuesFunc(func(g *code.Group) {
 				for _, p := range w.Tables.Parts {
 					sample := code.Lit(p.Sample)
 					if p.Number {
@@ -449,7 +449,7 @@ func (w *writer) conformanceSuite(f *code.File) {
 					}
 					g.Id(p.Name).Op(":").Add(sample)
 				}
-			})),
+			})}, w.conformanceWorker()...)...),
 			fatal(),
 			code.Return(code.Id("q")),
 		))
@@ -458,9 +458,33 @@ func (w *writer) conformanceSuite(f *code.File) {
 // newQueue is New(db), of the table that the DDL has.
 func (w *writer) newQueue(db *code.Statement) *code.Statement {
 	if w.Tables == nil {
-		return code.Id("New").Call(db)
+		return code.Id("New").Call(append([]*code.Statement{db}, w.conformanceWorker()...)...)
 	}
 	return code.Id("newConformance").Call(code.Id("t"), db)
+}
+
+// conformanceWorker is the option that names the worker of the test, where one has to be named or
+// its default may be too long.
+func (w *writer) conformanceWorker() []*code.Statement {
+	most := w.mostWorker()
+	if !w.needsName() && most == 0 {
+		return nil
+	}
+	name := code.Lit("conformance")
+	switch w.workerKind() {
+	case "uuid":
+		name = code.Lit("00000000-0000-4000-8000-000000000001")
+	case "number":
+		name = code.Lit(1)
+		if w.workerArg().Field.GoType == "string" {
+			name = code.Lit("1")
+		}
+	default:
+		if most > 0 {
+			name = code.Lit("conformance"[:min(most, len("conformance"))])
+		}
+	}
+	return []*code.Statement{code.Id("WithWorker").Call(name)}
 }
 
 // anyRow is the test whether the figures s know of any row.

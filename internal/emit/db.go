@@ -190,7 +190,10 @@ func (w *writer) newFunc(f *code.File) {
 			}
 			g.Id("q").Op(":=").Op("&").Id("Queue").ValuesFunc(func(g *code.Group) {
 				g.Id("db").Op(":").Id("db")
-				if w.Worker {
+				switch {
+				case w.needsName():
+					g.Id("wrong").Op(":").Id("errUnnamed")
+				case w.Worker && w.mostWorker() == 0:
 					g.Id("worker").Op(":").Id("defaultWorker").Call()
 				}
 				if w.Offset != nil {
@@ -210,6 +213,9 @@ func (w *writer) newFunc(f *code.File) {
 				}
 				g.Id("hook").Op(":").Id("noHook").Values()
 			})
+			if w.mostWorker() > 0 && !w.needsName() {
+				g.Id("WithWorker").Call(code.Id("defaultWorker").Call()).Call(code.Id("q")).Comment("which looks whether there is room for it")
+			}
 			g.If(code.List(code.Id("begin"), code.Id("ok")).Op(":=").Id("db").Assert(code.Id("beginner")), code.Id("ok")).BlockFunc(func(g *code.Group) {
 				g.Id("q").Dot("begin").Op("=").Id("begin")
 				if w.hasLow() {
@@ -268,6 +274,10 @@ func (w *writer) options(f *code.File) {
 				append([]*code.Statement{code.Id("q").Dot(param).Op("=").Id(param)}, then...)...,
 			)))
 	}
+	if w.needsName() {
+		decl(f, []string{"errUnnamed is the error of a queue whose worker has no name."},
+			code.Var().Id("errUnnamed").Op("=").Qual("errors", "New").Call(code.Lit("the worker has no name: Recover gives back by it what the worker has left, so WithWorker has to say one that is the same when it starts again")))
+	}
 	if w.Worker {
 		decl(f, []string{w.workerOption()},
 			option("WithWorker", "worker", w.workerType(), w.wrongWorker()...))
@@ -279,12 +289,16 @@ func (w *writer) options(f *code.File) {
 	decl(f, []string{"WithHook has hook watch every operation."}, option("WithHook", "hook", code.Id("Hook")))
 }
 
+// needsName reports whether the worker has to be named: Recover goes by what it was called
+// before, which no name that is made up anew would be.
+func (w *writer) needsName() bool { return w.Worker && w.Recover != nil && w.Recover.Own }
+
 // wrongWorker emits, where names of workers are limited, or there are some that say that
 // nobody has a row,
 //
 //	q.wrong = nil
 //	if n := utf8.RuneCountInString(worker); n > 40 {
-//		q.wrong = fmt.Errorf("the worker %q has %d characters, and there is room for 40", worker, n)
+//		q.wrong = fmt.Errorf("the worker %q has %d characters, and there is room for 40: WithWorker names another", worker, n)
 //	}
 //	if worker == "" {
 //		q.wrong = errors.New(`the worker is "", which a row holds that nobody has`)
@@ -295,9 +309,12 @@ func (w *writer) wrongWorker() []*code.Statement {
 	}
 	wrong := code.Id("q").Dot("wrong")
 	list := []*code.Statement{wrong.Clone().Op("=").Nil()}
+	if w.needsName() && w.workerKind() != "number" {
+		list = append(list, code.If(code.Id("worker").Op("==").Lit("")).Block(wrong.Clone().Op("=").Id("errUnnamed")))
+	}
 	if most := w.mostWorker(); most > 0 {
 		list = append(list, code.If(code.Id("n").Op(":=").Qual("unicode/utf8", "RuneCountInString").Call(code.Id("worker")), code.Id("n").Op(">").Lit(most)).Block(
-			wrong.Clone().Op("=").Qual("fmt", "Errorf").Call(code.Lit(fmt.Sprintf("the worker %%q has %%d characters, and there is room for %d", most)), code.Id("worker"), code.Id("n")),
+			wrong.Clone().Op("=").Qual("fmt", "Errorf").Call(code.Lit(fmt.Sprintf("the worker %%q has %%d characters, and there is room for %d: WithWorker names another", most)), code.Id("worker"), code.Id("n")),
 		))
 	}
 	for _, free := range w.FreeWorkers {
@@ -313,7 +330,9 @@ func (w *writer) wrongWorker() []*code.Statement {
 }
 
 // judgesWorker reports whether there are workers that a queue refuses.
-func (w *writer) judgesWorker() bool { return w.mostWorker() > 0 || w.Worker && len(w.FreeWorkers) > 0 }
+func (w *writer) judgesWorker() bool {
+	return w.mostWorker() > 0 || w.needsName() || w.Worker && len(w.FreeWorkers) > 0
+}
 
 // workerArg is the argument that carries the worker, with the least Max of all that do.
 func (w *writer) workerArg() plan.Arg {
@@ -367,9 +386,20 @@ func (w *writer) workerOption() string {
 	if w.Workers != "" {
 		text += "Every worker needs it: it is the id of its row in " + oneLine(w.Workers) + ", and what claims record without it is none. "
 		if w.workerKind() == "name" && most > 0 {
-			text += fmt.Sprintf("With one of more than %d characters, for which there is no room, every operation returns an error. ", most)
+			text += fmt.Sprintf("With one of more than %d characters, for which there is no room, every operation but Enqueue returns an error. ", most)
 		}
 		return strings.TrimSpace(text)
+	}
+	if w.needsName() {
+		what := "name"
+		if kind := w.workerKind(); kind != "name" {
+			what = kind
+		}
+		text += "Every worker needs it, a " + what + " that no other has and that is the same when the worker starts again: Recover gives back what is marked with it. "
+		if w.workerKind() == "name" && most > 0 {
+			text += fmt.Sprintf("It has at most %d characters, which is what there is room for. ", most)
+		}
+		return text + "Without it, and with one that cannot be, every operation but Enqueue returns an error."
 	}
 	switch kind := w.workerKind(); {
 	case kind == "uuid":
@@ -381,7 +411,7 @@ func (w *writer) workerOption() string {
 	case kind == "number":
 		return text + "Without it they record the process id."
 	case most > 0:
-		return text + fmt.Sprintf("It has at most %d characters, which is what there is room for: with a longer one every operation returns an error. Without it claims record host name and process id, less what is too long at the front.", most)
+		return text + fmt.Sprintf("It has at most %d characters, which is what there is room for: with a longer one every operation but Enqueue returns an error. Without it claims record host name and process id, which may be too long as well.", most)
 	}
 	return text + "Without it they record host name and process id."
 }
@@ -393,8 +423,7 @@ func (w *writer) workerOption() string {
 //		if err != nil {
 //			host = "unknown"
 //		}
-//		name := host + ":" + strconv.Itoa(os.Getpid())
-//		return name[max(0, len(name)-40):]
+//		return host + ":" + strconv.Itoa(os.Getpid())
 //	}
 func (w *writer) defaultWorkerFunc(f *code.File) {
 	most := w.workerArg().Max
@@ -423,21 +452,11 @@ func (w *writer) defaultWorkerFunc(f *code.File) {
 		function(doc, code.Return(w.workerType().Call(pid)))
 		return
 	}
-	doc := "defaultWorker is host name and process id."
-	if most > 0 {
-		doc = fmt.Sprintf("defaultWorker is host name and process id, in at most %d characters.", most)
-	}
-	decl(f, []string{doc},
+	decl(f, []string{"defaultWorker is host name and process id."},
 		code.Func().Id("defaultWorker").Params().String().BlockFunc(func(g *code.Group) {
 			g.List(code.Id("host"), code.Err()).Op(":=").Qual("os", "Hostname").Call()
 			g.If(code.Err().Op("!=").Nil()).Block(code.Id("host").Op("=").Lit("unknown"))
-			id := code.Qual("strconv", "Itoa").Call(pid)
-			if most == 0 {
-				g.Return(code.Id("host").Op("+").Lit(":").Op("+").Add(id))
-				return
-			}
-			g.Id("name").Op(":=").Id("host").Op("+").Lit(":").Op("+").Add(id)
-			g.Return(code.Id("name").Index(code.Id("max").Call(code.Lit(0), code.Len(code.Id("name")).Op("-").Lit(most)).Op(":")))
+			g.Return(code.Id("host").Op("+").Lit(":").Op("+").Qual("strconv", "Itoa").Call(pid))
 		}))
 }
 
@@ -654,7 +673,7 @@ func (w *writer) retryMethod(f *code.File) {
 		code.Func().Add(queueReceiver()).Id("retry").Params(ctxParam(), code.Id("op").String(), tryFunc()).Error().BlockFunc(func(g *code.Group) {
 			wrapped := code.Return(w.errorf("%s: %w", code.Id("op"), code.Err()))
 			if w.judgesWorker() {
-				g.If(code.Id("q").Dot("wrong").Op("!=").Nil()).Block(code.Return(w.errorf("%s: %w", code.Id("op"), code.Id("q").Dot("wrong"))))
+				g.If(code.Id("q").Dot("wrong").Op("!=").Nil().Op("&&").Id("op").Op("!=").Lit("enqueue")).Block(code.Return(w.errorf("%s: %w", code.Id("op"), code.Id("q").Dot("wrong"))))
 			}
 			if w.required() != nil {
 				g.If(code.Id("q").Dot("begin").Op("==").Nil()).Block(

@@ -89,7 +89,11 @@ func (w *writer) streamWork(f *code.File) {
 		outcome += unreadDoc
 	}
 	if w.sweepsFirst() {
-		outcome += " Before its first claim Work calls Recover, which takes jobs from whoever has them: then no other process may have workers, nor this one but in calls of Work on the same Queue. While one of these goes on, another that begins does not call Recover."
+		takes := "which takes jobs from whoever has them: then no other process may have workers"
+		if w.Recover.Own {
+			takes = "which takes the jobs that carry the name of this worker: then no other process may have one of that name"
+		}
+		outcome += " Before its first claim Work calls Recover, " + takes + ", nor this one but in calls of Work on the same Queue. While one of these goes on, another that begins does not call Recover."
 	}
 	ends := "When ctx ends, Work claims no more, lets running handlers go on for opts.Grace, ends the context of those that are left, and settles what has finished."
 	if w.Requeue != nil {

@@ -175,6 +175,8 @@ func (b *builder) locksAndCrash() {
 		p.Crash = leaves + " until their lease ends; then Claim takes them again."
 	case b.spec.Liveness != nil && b.spec.Lease == nil:
 		p.Crash = leaves + " until Recover, which goes by the workers that are alive, " + makes
+	case b.spec.RecoversOwn():
+		p.Crash = leaves + " until a worker of its name starts; then Recover " + makes
 	case b.spec.AtStart:
 		p.Crash = leaves + " until the program starts again; then Recover " + makes
 	case (b.spec.Transitions[queue.Recover] != nil || b.spec.ExpiredFails) && b.recoversBySQL():
@@ -573,6 +575,9 @@ func (b *builder) onlyGivesUp() bool {
 // atStartDoc says when Recover may be called that takes rows from whoever has them.
 func (b *builder) atStartDoc() string {
 	text := "It may be called only while no worker of any process runs, for it takes their jobs away as well: when the program starts, before its first Claim, until it returns less than limit."
+	if b.spec.RecoversOwn() {
+		text = "The name is that of WithWorker. It may be called while workers of other names run, and never while another has this name, for it takes the jobs of that as well: when the worker starts, before its first Claim, until it returns less than limit. For a worker that will not come back, a Queue of its name may call it."
+	}
 	if b.pkg.WorkLoop {
 		text += " Work does that."
 	}
@@ -588,6 +593,8 @@ func (b *builder) recoversBySQL() bool {
 func (b *builder) whoIsDead() string {
 	l := b.spec.Liveness
 	switch {
+	case b.spec.RecoversOwn():
+		return "those that carry its worker's name, which count as left by that when it ended"
 	case b.spec.AtStart:
 		return "all that somebody has, which count as left by the program when it ended"
 	case b.recoversBySQL():
@@ -919,7 +926,10 @@ func (b *builder) diagram() string {
 	}
 	if p.Recover != nil {
 		when := "its claim expired"
-		if b.spec.AtStart {
+		switch {
+		case b.spec.RecoversOwn():
+			when = "its worker starts again"
+		case b.spec.AtStart:
 			when = "the program starts"
 		}
 		if b.side != nil && b.spec.Liveness != nil {

@@ -329,6 +329,12 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	return w, len(w.columns) > 0
 }
 
+// ownIndex is an index that finds the rows of one worker, and whether the table has one.
+func (b *builder) ownIndex() (wanted, bool) {
+	w := wanted{where: b.heldConstants(), columns: []indexKey{{column: b.spec.Expired[0].Column}}}
+	return w, b.serving(w) != nil
+}
+
 // tokenIndex is the index that finds rows by the token that a claim left in them.
 func (b *builder) tokenIndex(why string) wanted {
 	w, _ := b.fit(wanted{name: b.indexName("token"), why: why, lacking: slowClaim, where: b.constants(b.stateTests(b.takenState())), columns: []indexKey{{column: b.spec.Token}}})

@@ -447,6 +447,8 @@ func (b *builder) seesOld() string {
 	text := "are " + strings.Join(sees, " or ")
 	runs := slices.Contains(sees, string(queue.Running)) || slices.Contains(sees, string(queue.Claimed))
 	switch {
+	case runs && b.spec.RecoversOwn():
+		return text + ": Recover takes those that carry the name of the worker that starts, whether the old program still works on them or not"
 	case runs && b.spec.AtStart:
 		return text + ": Recover, when the program starts, takes them, whether the old program still works on them or not"
 	case runs && len(b.spec.Expired) > 0:

@@ -529,9 +529,10 @@ type Sweep struct {
 	Given     []*Param // arguments of the user's
 	Alive     *Param   // the workers that are alive; nil: the table tells
 	// AtStart: it takes rows from whoever has them, so it is for the time before any job is
-	// claimed.
-	AtStart bool
-	Ready   bool // Recover makes a job ready whose first try is lost
+	// claimed. Own: it takes them from the worker that calls it, and so needs the name that it
+	// had before.
+	AtStart, Own bool
+	Ready        bool // Recover makes a job ready whose first try is lost
 }
 
 // SweepStep is a statement over rows that nobody holds. With Lock it goes by the keys that

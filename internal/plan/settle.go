@@ -479,9 +479,12 @@ func (b *builder) buildSweeps() {
 	t, g := b.spec.Transitions[queue.Recover], b.spec.Transitions[queue.GiveUp]
 	if (t != nil || g != nil) && p.Strategy != "pop" && !p.Hold && b.hasRunning() {
 		a := b.spec.Attempts
-		p.Recover = &Sweep{AtStart: b.spec.AtStart, Ready: t != nil && b.spec.Recovered == "" && (g == nil || a.Limited() && a.Max > 1 && a.MaxOf == nil && !b.spec.Recoveries.Limited())}
+		p.Recover = &Sweep{AtStart: b.spec.AtStart, Own: b.spec.RecoversOwn(), Ready: t != nil && b.spec.Recovered == "" && (g == nil || a.Limited() && a.Max > 1 && a.MaxOf == nil && !b.spec.Recoveries.Limited())}
 		from, spent, when := b.heldState()+" with an expired claim", " and no tries left", ""
-		if b.spec.AtStart {
+		switch {
+		case b.spec.RecoversOwn():
+			from, spent, when = b.heldState()+" by this worker", " with no tries left", ", when it starts"
+		case b.spec.AtStart:
 			from, spent, when = b.heldState(), " with no tries left", ", when the program starts"
 		}
 		if t != nil {
@@ -557,7 +560,11 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 // sweepHead says in a head comment how a sweep finds its rows.
 func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 	all := b.spec.AtStart && (t.Name == queue.Recover || t.Name == queue.GiveUp) // that somebody has
-	switch w, ok := b.expiredIndex(); {
+	w, ok := b.expiredIndex()
+	if b.spec.RecoversOwn() && all {
+		w, ok = b.ownIndex() // which is asked for nowhere: Recover runs once
+	}
+	switch {
 	case t.Name == queue.Redrive, t.Name == queue.Purge:
 		return "index: " + b.foundBy(t.Tests, more)
 	case len(more) == 0 && !all:
@@ -975,7 +982,7 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 			add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
 		}
 	}
-	if l := b.spec.Liveness; len(b.spec.Expired) > 0 && b.hasRunning() && (l == nil || !l.Listed) {
+	if l := b.spec.Liveness; len(b.spec.Expired) > 0 && !b.spec.AtStart && b.hasRunning() && (l == nil || !l.Listed) {
 		// The state itself may look at the clock; what its holder leaves does not.
 		if held := s.tests(b.spec.Transitions[queue.Finish].Tests); len(held) > 0 || b.ready != nil {
 			add("Expired", "int64", "rows whose claim ran out", filter("count", "", slices.Concat(held, s.tests(b.spec.Members), s.tests(b.spec.Expired))))

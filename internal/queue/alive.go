@@ -1,8 +1,8 @@
 package queue
 
 // This file reads how dead workers are told: by the table that the workers keep of
-// themselves, by a list that the caller of Recover gives, or by the start of the program
-// whose workers are all that there are.
+// themselves, by a list that the caller of Recover gives, by the name that a worker takes up
+// again, or by the start of the program whose workers are all that there are.
 
 import (
 	"slices"
@@ -63,8 +63,8 @@ func (b *binding) readAlive() {
 	b.spec.Liveness = l
 }
 
-// readAtStart reads recover=start. Where something else tells already when a worker is gone,
-// it complains, and that counts.
+// readAtStart reads recover=start and recover=own. Where something else tells already when a
+// worker is gone, it complains, and that counts.
 func (b *binding) readAtStart() {
 	if b.spec.Log != nil || b.movesAway() {
 		return // who reads the table in which jobs run sees to it
@@ -72,48 +72,83 @@ func (b *binding) readAtStart() {
 	w, k := b.queue.word("recover"), &b.claims
 	if w == nil {
 		if w := b.queue.word("expired"); w != nil {
-			b.errorf(w.pos, "%s on qgen:queue goes with recover=start", w.pos.Text()).
+			b.errorf(w.pos, "%s on qgen:queue goes with recover=start or recover=own", w.pos.Text()).
 				WithHint("Say it at the column that tells when a claim has run out, such as qgen:lease length=5m %s.", w.pos.Text())
 		}
 		return
 	}
+	said, own := w.pos.Text(), w.values[0].text == "own"
 	const (
-		keep  = "Keep one of them: recover=start where one process has all the workers, and else what tells of each of them that it is gone."
-		twice = "recover=start and %s both say which jobs have lost their worker"
+		keep  = "Keep one of them: %s where %s, and else what tells of each of them that it is gone."
+		twice = "%s and %s both say which jobs have lost their worker"
 	)
+	where := "one process has all the workers"
+	if own {
+		where = "each worker has a name of its own that lasts"
+	}
 	alive := k.worker.annotationOf().word("alive")
 	timed := either(k.lease, k.heartbeat, k.claimed)
 	held := slices.IndexFunc([]*role{k.claimed, k.worker}, func(r *role) bool { return r.annotationOf().has("expired") })
 	switch s := b.spec.Side; {
 	case s != nil && s.Table != nil:
-		b.errorf(w.pos, "the claims of this queue are rows of %q, and recover=start is about rows of %q", s.Table.QualifiedName(), b.table.QualifiedName()).
+		b.errorf(w.pos, "the claims of this queue are rows of %q, and %s is about rows of %q", s.Table.QualifiedName(), said, b.table.QualifiedName()).
 			WithHint("Leave it out, and say when a claim there has run out: lease: {column: …, length: 5m}, or claimed: {column: …, timeout: 30m}.")
 	case s != nil:
 		b.errorf(w.pos, "the claims of this queue are rows of a side table, and each has a lease there").
 			WithHint("Leave it out: Claim takes over what has run out. How long that takes is said by side_table: {lease: 5m}.")
 	case k.lease != nil, k.heartbeat != nil, k.timeout != nil, k.claimed.annotationOf().has("timeout"):
-		b.errorf(w.pos, twice, "column "+strconv.Quote(timed.column.Name)).WithHint(keep)
+		b.errorf(w.pos, twice, said, "column "+strconv.Quote(timed.column.Name)).WithHint(keep, said, where)
 	case b.config.Recover.IsSet():
-		b.errorf(w.pos, twice, "recover_if at "+b.config.Recover.Pos.String()).WithHint(keep)
+		b.errorf(w.pos, twice, said, "recover_if at "+b.config.Recover.Pos.String()).WithHint(keep, said, where)
 	case b.config.Workers != nil:
-		b.errorf(w.pos, twice, "workers at "+b.config.Workers.Pos.String()).WithHint(keep)
+		b.errorf(w.pos, twice, said, "workers at "+b.config.Workers.Pos.String()).WithHint(keep, said, where)
 	case alive != nil:
-		b.errorf(w.pos, twice, alive.pos.Text()+" at column "+strconv.Quote(k.worker.column.Name)).WithHint(keep)
+		b.errorf(w.pos, twice, said, alive.pos.Text()+" at column "+strconv.Quote(k.worker.column.Name)).WithHint(keep, said, where)
 	case k.worker.annotationOf().has("mine"):
-		b.errorf(w.pos, "recover=start and mine=ready at column %q both bring back the jobs of a worker that starts anew", k.worker.column.Name).
-			WithHint("Keep one of them: mine=ready where each worker has a name of its own that lasts, recover=start where one process has all the workers.")
+		e := b.errorf(w.pos, "%s and mine=ready at column %q both bring back the jobs of a worker that starts anew", said, k.worker.column.Name)
+		if own {
+			e.WithHint("Keep one of them: with mine=ready the worker's next Claim takes them again, and their tries count on.")
+		} else {
+			e.WithHint("Keep one of them: mine=ready where each worker has a name of its own that lasts, recover=start where one process has all the workers.")
+		}
+	case own && k.workers != nil:
+		b.errorf(w.pos, "column %q lists all the workers that had a row, and %s goes by the one that has it", k.workers.column.Name, said).
+			WithHint("Leave append out: the column then names the last worker.")
+	case own && k.worker == nil && b.spec.Worker == nil:
+		b.errorf(w.pos, "%s takes back the rows that carry a worker's own name, and no column says who holds a row", said).
+			WithHint("Mark it with qgen:worker. Where one process has all the workers, recover=start needs no such column.")
 	case held >= 0:
 		r := []*role{k.claimed, k.worker}[held]
-		said := r.word("expired")
-		b.errorf(said.pos, "the claim in column %q never runs out: with recover=start it ends with the program", r.column.Name).
-			WithHint("Leave it out here. What becomes of such jobs is said on qgen:queue, recover=start expired=recover or expired=fail.")
+		end := "the program"
+		if own {
+			end = "its worker"
+		}
+		expired := r.word("expired")
+		b.errorf(expired.pos, "the claim in column %q never runs out: with %s it ends with %s", r.column.Name, said, end).
+			WithHint("Leave it out here. What becomes of such jobs is said on qgen:queue, %s expired=recover or expired=fail.", said)
 		b.spec.AtStart = true
 	default:
 		b.spec.AtStart = true
 	}
+	switch {
+	case !own || !b.spec.AtStart:
+	case k.worker != nil:
+		k.own = k.worker.column
+	default:
+		k.own = b.spec.Worker
+	}
 }
 
-// judgeAtStart complains where no row is left running that recover=start could be about.
+// abandoned returns the tests of a row whose worker is gone, as far as its own columns tell; nil
+// when none does.
+func (b *binding) abandoned() []Test {
+	if own := b.claims.own; own != nil {
+		return []Test{{Column: own, Op: In, Values: []Value{{Kind: WorkerID}}}}
+	}
+	return b.runOut()
+}
+
+// judgeAtStart complains where no row is left running that recover= could be about.
 func (b *binding) judgeAtStart() {
 	if !b.spec.AtStart {
 		return

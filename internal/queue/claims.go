@@ -35,6 +35,9 @@ type claims struct {
 	expired *word
 	// byClaim: a row whose claim has run out is ready.
 	byClaim bool
+	// own names the worker whose rows Recover takes back when it starts anew, and no others;
+	// nil where something else tells them.
+	own *schema.Column
 	// mark is the role that alone tells a running row; nil when told, or when
 	// nothing does.
 	mark *role

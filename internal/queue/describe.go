@@ -93,9 +93,12 @@ func (s *Spec) String() string {
 		}
 	}
 	if s.Expired != nil {
-		fmt.Fprintf(&w, "  %-9s%s\n", "expired", conjunction(s.Expired))
-	}
-	if s.AtStart {
+		when := ""
+		if s.RecoversOwn() {
+			when = ", when that starts"
+		}
+		fmt.Fprintf(&w, "  %-9s%s%s\n", "expired", conjunction(s.Expired), when)
+	} else if s.AtStart {
 		fmt.Fprintf(&w, "  %-9s%s\n", "expired", "whatever somebody has when the program starts")
 	}
 	w.WriteString("\ntransitions\n")

@@ -89,7 +89,7 @@ var verbs = []*verb{
 		{name: "cycle", takes: mayValue}, lengthWords[0],
 		{name: "table", takes: oneValue},
 		{name: "emit", takes: oneValue, only: []string{"procedure"}},
-		{name: "recover", takes: oneValue, only: []string{"start"}}, lapseWords[0],
+		{name: "recover", takes: oneValue, only: []string{"start", "own"}}, lapseWords[0],
 		{name: "purge", takes: oneValue, only: []string{"done", "failed", "apart"}},
 	}},
 	{name: "where", on: onTable, takes: anSQL},

@@ -81,7 +81,7 @@ var absent = map[TransitionName]string{
 	Start:   "A claimed job runs at once. Where it is begun by a step of its own, say which rows are claimed and not begun: claimed=… beside running=… on qgen:status.",
 	Fail:    "Nothing marks a failed row: say failed=… on qgen:status, or failed=delete on qgen:queue.",
 	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
-	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease, qgen:claimed timeout=… or qgen:heartbeat beside running=… on qgen:status, or with expired=recover; or recover=start on qgen:queue, or recover_if or workers in qgen.yaml.",
+	Recover: "A claim is recovered where it can run out and is not simply claimed again: it needs qgen:lease, qgen:claimed timeout=… or qgen:heartbeat beside running=… on qgen:status, or with expired=recover; or recover=start or recover=own on qgen:queue, or recover_if or workers in qgen.yaml.",
 	GiveUp:  "A row is given up where its claim can run out, failed rows are known, and its attempts or recoveries are limited or expired=fail lets it fail at once.",
 	Redrive: "Nothing tells a failed row: say failed=… on qgen:status.",
 	Purge:   "Purge removes rows of jobs that have ended and whose rows stay: say done=… or failed=… on qgen:status.",

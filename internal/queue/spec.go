@@ -42,8 +42,9 @@ type Spec struct {
 	// Expired tells a running row whose worker is gone; nil when nothing in the
 	// table can tell.
 	Expired []Test
-	// AtStart: whatever somebody has when the program starts is of a worker that is gone, and
-	// nothing is later on. Expired is nil then.
+	// AtStart: jobs lose their worker when it starts anew, and at no other time: those that
+	// Expired tells, which are its own, or where that is nil whatever somebody has when the
+	// program starts.
 	AtStart bool
 	// ExpiredFails: a job whose claim has run out fails, whatever tries it has left.
 	ExpiredFails bool
@@ -244,6 +245,10 @@ const (
 	Purge   TransitionName = "purge"   // done or failed rows go away
 )
 
+// RecoversOwn reports whether Recover takes jobs from the worker that calls it, and from no
+// other.
+func (s *Spec) RecoversOwn() bool { return s.AtStart && s.Expired != nil }
+
 // Steps lists the transitions that a queue may have: those of a job's life, in its
 // order, and those of its outcomes.
 func (s *Spec) Steps() []TransitionName {
@@ -277,8 +282,8 @@ var TransitionNames = []TransitionName{Enqueue, Claim, Start, Finish, Retry, Rel
 type Transition struct {
 	Name TransitionName
 	// Tests of the state it leaves. Recover and giveup are for rows that satisfy
-	// Spec.Expired as well, or with Spec.AtStart for all of them; where there are both they also test the limit of
-	// attempts or of recoveries, so that exactly one of them fits a row.
+	// Spec.Expired as well, where there is any; where both steps are there they also test the
+	// limit of attempts or of recoveries, so that exactly one of them fits a row.
 	Tests  []Test
 	Writes []Write // in table order, each column once
 	Delete bool    // the row goes away instead of being written

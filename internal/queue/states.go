@@ -18,7 +18,7 @@ func (b *binding) buildStates() {
 	k := &b.claims
 	if b.isAway() {
 		b.spec.States[Running], b.spec.States[Ready] = &State{Name: Running}, &State{Name: Ready}
-		b.spec.Expired = b.runOut()
+		b.spec.Expired = b.abandoned()
 		b.readRecoverIf()
 		b.judgeAtStart()
 		b.readAlive()
@@ -44,7 +44,7 @@ func (b *binding) buildStates() {
 		}
 	}
 	if b.runs() || k.visible {
-		b.spec.Expired = b.runOut()
+		b.spec.Expired = b.abandoned()
 		if k.visible && !k.told && !b.givesUp() {
 			b.spec.Expired = nil // is ready
 		}

@@ -84,7 +84,7 @@ func (b *binding) judgeRecovered() {
 	if b.spec.Recovered == Failed {
 		at := "at qgen:claimed"
 		if b.spec.AtStart {
-			at = "beside recover=start"
+			at = "beside " + b.queue.word("recover").pos.Text()
 		} else if by := either(b.claims.lease, b.claims.claimed, b.claims.heartbeat, b.claims.worker); by != nil {
 			at = fmt.Sprintf("at column %q", by.column.Name)
 		}

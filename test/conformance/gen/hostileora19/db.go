@@ -61,7 +61,8 @@ type Queue struct {
 // and nothing is committed, see WithTx. Do not give it a *sql.Conn on which BEGIN was sent by
 // hand.
 func New(db DBTX, options ...Option) *Queue {
-	q := &Queue{db: db, worker: defaultWorker(), hook: noHook{}}
+	q := &Queue{db: db, hook: noHook{}}
+	WithWorker(defaultWorker())(q) // which looks whether there is room for it
 	if begin, ok := db.(beginner); ok {
 		q.begin = begin
 	}
@@ -84,14 +85,14 @@ func (q *Queue) WithTx(tx *sql.Tx) *Queue {
 type Option func(*Queue)
 
 // WithWorker names the worker that claims record. It has at most 64 characters, which is what
-// there is room for: with a longer one every operation returns an error. Without it claims
-// record host name and process id, less what is too long at the front.
+// there is room for: with a longer one every operation but Enqueue returns an error. Without it
+// claims record host name and process id, which may be too long as well.
 func WithWorker(worker string) Option {
 	return func(q *Queue) {
 		q.worker = worker
 		q.wrong = nil
 		if n := utf8.RuneCountInString(worker); n > 64 {
-			q.wrong = fmt.Errorf("the worker %q has %d characters, and there is room for 64", worker, n)
+			q.wrong = fmt.Errorf("the worker %q has %d characters, and there is room for 64: WithWorker names another", worker, n)
 		}
 	}
 }
@@ -137,7 +138,7 @@ type row interface {
 // retry runs fn, and again while its error surely left nothing behind, five times at most. In
 // the caller's transaction it runs it once.
 func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) error {
-	if q.wrong != nil {
+	if q.wrong != nil && op != "enqueue" {
 		return fmt.Errorf("hostileora19: %s: %w", op, q.wrong)
 	}
 	err := fn(q.db)
@@ -350,12 +351,11 @@ func insert(ctx context.Context, db DBTX, text string, args ...any) (number int6
 	return number, err
 }
 
-// defaultWorker is host name and process id, in at most 64 characters.
+// defaultWorker is host name and process id.
 func defaultWorker() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	name := host + ":" + strconv.Itoa(os.Getpid())
-	return name[max(0, len(name)-64):]
+	return host + ":" + strconv.Itoa(os.Getpid())
 }

@@ -74,7 +74,7 @@ func openConformance(t *testing.T) *conformance {
 		t.Skip("CAMUNDAMY_TEST_DSN is not set")
 	}
 	db := connectConformance(t)
-	c := &conformance{db: db, q: New(db)}
+	c := &conformance{db: db, q: New(db, WithWorker("conformance"))}
 	s, err := c.q.Stats(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -132,7 +132,7 @@ type row interface {
 // retry runs fn, and again while its error surely left nothing behind, five times at most. In
 // the caller's transaction it runs it once.
 func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) error {
-	if q.wrong != nil {
+	if q.wrong != nil && op != "enqueue" {
 		return fmt.Errorf("wolverinemy: %s: %w", op, q.wrong)
 	}
 	err := fn(q.db)

@@ -1,0 +1,400 @@
+-- Package tasksq uses the table tasks as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Recover---------> ready, when its worker starts again
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level status: a job can only be settled while its row is claimed or running and names the worker of its claim. A worker that comes late, after the job was recovered and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and Recover takes it as it takes a running one.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until a worker of its name starts; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* tasksq.Claim */
+       id
+FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to claimed, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: worker Node, 2: list ID
+UPDATE /* tasksq.Claim */ tasks FORCE INDEX (PRIMARY)
+SET    state = 'held',
+       node = ?
+WHERE  (id IN (?));
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* tasksq.Claim */
+       id, tries, node, error
+FROM   tasks FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/start_lock.sql
+-- start: locks the rows of jobs whose claims are still theirs, which start.sql then writes
+-- fence: node as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Node
+SELECT /* tasksq.Start */
+       id
+FROM   tasks FORCE INDEX (PRIMARY)
+WHERE  ((id, node) IN ((?, ?)))
+AND    state = 'held'
+FOR    UPDATE;
+
+-- sql/start.sql
+-- start: claimed to running
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Node
+UPDATE /* tasksq.Start */ tasks FORCE INDEX (PRIMARY)
+SET    state = 'busy'
+WHERE  ((id, node) IN ((?, ?)))
+AND    state = 'held';
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: node as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Node
+SELECT /* tasksq.Complete */
+       id
+FROM   tasks FORCE INDEX (PRIMARY)
+WHERE  ((id, node) IN ((?, ?)))
+AND    state IN ('held', 'busy')
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Node
+UPDATE /* tasksq.Complete */ tasks FORCE INDEX (PRIMARY)
+SET    state = 'done'
+WHERE  ((id, node) IN ((?, ?)))
+AND    state IN ('held', 'busy');
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: node as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Node
+SELECT /* tasksq.Fail */
+       id
+FROM   tasks FORCE INDEX (PRIMARY)
+WHERE  ((id, node) IN ((?, ?)))
+AND    state IN ('held', 'busy')
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: claimed or running to ready, one try used
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: error, 2: list ID Node
+UPDATE /* tasksq.Fail */ tasks FORCE INDEX (PRIMARY)
+SET    state = 'new',
+       tries = tries + 1,
+       node = 'nobody',
+       error = ?
+WHERE  ((id, node) IN ((?, ?)))
+AND    state IN ('held', 'busy');
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: node as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Node
+SELECT /* tasksq.Fail */
+       id
+FROM   tasks FORCE INDEX (PRIMARY)
+WHERE  ((id, node) IN ((?, ?)))
+AND    state IN ('held', 'busy')
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: claimed or running to failed
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: error, 2: list ID Node
+UPDATE /* tasksq.Fail */ tasks FORCE INDEX (PRIMARY)
+SET    state = 'failed',
+       tries = tries + 1,
+       error = ?
+WHERE  ((id, node) IN ((?, ?)))
+AND    state IN ('held', 'busy');
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: node as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Node
+SELECT /* tasksq.Requeue */
+       id
+FROM   tasks FORCE INDEX (PRIMARY)
+WHERE  ((id, node) IN ((?, ?)))
+AND    state IN ('held', 'busy')
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Node
+UPDATE /* tasksq.Requeue */ tasks FORCE INDEX (PRIMARY)
+SET    state = 'new',
+       node = 'nobody'
+WHERE  ((id, node) IN ((?, ?)))
+AND    state IN ('held', 'busy');
+
+-- sql/recover.sql
+-- recover: claimed or running by this worker to ready, when it starts
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: of_node (node, state)
+-- isolation: read committed
+-- arguments: 1: worker Node, 2: limit
+UPDATE /* tasksq.Recover */ (
+           SELECT id
+           FROM   tasks
+           WHERE  state IN ('held', 'busy')
+           AND    tries < 1
+           AND    node = ?
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN tasks ON tasks.id = picked.id
+SET    state = 'new',
+       tries = tasks.tries + 1,
+       node = 'nobody';
+
+-- sql/recover_failed.sql
+-- recover_failed: claimed or running by this worker with no tries left to failed, when it starts
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: of_node (node, state)
+-- isolation: read committed
+-- arguments: 1: worker Node, 2: limit
+UPDATE /* tasksq.Recover */ (
+           SELECT id
+           FROM   tasks
+           WHERE  state IN ('held', 'busy')
+           AND    tries >= 1
+           AND    node = ?
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN tasks ON tasks.id = picked.id
+SET    state = 'failed',
+       tries = tasks.tries + 1,
+       error = 'the claim ran out';
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* tasksq.Redrive */ (
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'failed'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN tasks ON tasks.id = picked.id
+SET    state = 'new',
+       tries = 0,
+       node = 'nobody';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* tasksq.Purge */ tasks
+FROM   (
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'done'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN tasks ON tasks.id = picked.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* tasksq.Purge */ tasks
+FROM   (
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'failed'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN tasks ON tasks.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* tasksq.Enqueue */ INTO tasks
+       ()
+VALUES ();
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* tasksq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'held' THEN 1 END) AS claimed,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done,
+       count(CASE WHEN state = 'failed' THEN 1 END) AS failed
+FROM   tasks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* tasksq.Peek */
+       id, tries, node, error
+FROM   tasks IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* tasksq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* tasksq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'tries', 'int' UNION ALL
+           SELECT 'node', 'varchar' UNION ALL
+           SELECT 'error', 'text'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'tasks'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* tasksq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'tasks'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* tasksq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'tasks_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'tasks'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE tasks ADD INDEX tasks_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

@@ -1,0 +1,342 @@
+-- Package tasksq uses the table tasks as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> claimed
+-- 	claimed  --Start-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Recover---------> ready, when its worker starts again
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is claimed or running and names the worker of its claim. A worker that comes late, after the job was recovered and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike.
+--
+-- Whatever is done to a running job can be done to a claimed one as well: it can be completed, fail and be given back before it has begun, and Recover takes it as it takes a running one.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until a worker of its name starts; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: worker Node, 2: low, 3: limit
+UPDATE /* tasksq.Claim */ tasks
+SET    state = 'held',
+       node = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'new'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  $3
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, node, error;
+
+-- sql/claim_1.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: worker Node, 2: low
+UPDATE /* tasksq.Claim */ tasks
+SET    state = 'held',
+       node = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'new'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, node, error;
+
+-- sql/claim_100.sql
+-- claim: ready to claimed
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: worker Node, 2: low
+UPDATE /* tasksq.Claim */ tasks
+SET    state = 'held',
+       node = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'new'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, node, error;
+
+-- sql/start.sql
+-- start: claimed to running
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Node
+UPDATE /* tasksq.Start */ tasks
+SET    state = 'busy'
+FROM   unnest($1::bigint[], $2::text[]) AS job (id_held, node_held)
+WHERE  id = id_held
+AND    CASE WHEN node = node_held
+            AND    state = 'held' THEN true END
+RETURNING id;
+
+-- sql/complete.sql
+-- complete: claimed or running to done
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Node
+UPDATE /* tasksq.Complete */ tasks
+SET    state = 'done'
+FROM   unnest($1::bigint[], $2::text[]) AS job (id_held, node_held)
+WHERE  id = id_held
+AND    CASE WHEN node = node_held
+            AND    state IN ('held', 'busy') THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: claimed or running to ready, one try used
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: error, 2: batch ID, 3: batch Node
+UPDATE /* tasksq.Fail */ tasks
+SET    state = 'new',
+       tries = tries + 1,
+       node = 'nobody',
+       error = $1
+FROM   unnest($2::bigint[], $3::text[]) AS job (id_held, node_held)
+WHERE  id = id_held
+AND    CASE WHEN node = node_held
+            AND    state IN ('held', 'busy') THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: claimed or running to failed
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: error, 2: batch ID, 3: batch Node
+UPDATE /* tasksq.Fail */ tasks
+SET    state = 'failed',
+       tries = tries + 1,
+       error = $1
+FROM   unnest($2::bigint[], $3::text[]) AS job (id_held, node_held)
+WHERE  id = id_held
+AND    CASE WHEN node = node_held
+            AND    state IN ('held', 'busy') THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: claimed or running to ready, no try used
+-- fence: node as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Node
+UPDATE /* tasksq.Requeue */ tasks
+SET    state = 'new',
+       node = 'nobody'
+FROM   unnest($1::bigint[], $2::text[]) AS job (id_held, node_held)
+WHERE  id = id_held
+AND    CASE WHEN node = node_held
+            AND    state IN ('held', 'busy') THEN true END
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: claimed or running by this worker to ready, when it starts
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: worker Node, 2: limit
+UPDATE /* tasksq.Recover */ tasks
+SET    state = 'new',
+       tries = tries + 1,
+       node = 'nobody'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state IN ('held', 'busy')
+           AND    tries < 1
+           AND    node = $1
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/recover_failed.sql
+-- recover_failed: claimed or running by this worker with no tries left to failed, when it starts
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: worker Node, 2: limit
+UPDATE /* tasksq.Recover */ tasks
+SET    state = 'failed',
+       tries = tries + 1,
+       error = 'the claim ran out'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state IN ('held', 'busy')
+           AND    tries >= 1
+           AND    node = $1
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* tasksq.Redrive */ tasks
+SET    state = 'new',
+       tries = 0,
+       node = 'nobody'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'failed'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* tasksq.Purge */ FROM tasks
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* tasksq.Purge */ FROM tasks
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'failed'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* tasksq.Enqueue */ INTO tasks
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* tasksq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'held') AS claimed,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'failed') AS failed
+FROM   tasks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* tasksq.Peek */
+       id, tries, node, error
+FROM   tasks
+WHERE  state = 'new'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* tasksq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* tasksq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('tries', 'integer'),
+               ('node', 'text'),
+               ('error', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('tasks')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* tasksq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* tasksq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('tasks_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('tasks')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY tasks_ready ON tasks (id NULLS FIRST)
+WHERE  state = 'new';

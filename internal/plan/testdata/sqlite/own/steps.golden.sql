@@ -1,0 +1,247 @@
+-- Package stepsq uses the table steps as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Recover---------> failed, when its worker starts again
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running and names the worker of its claim. A worker that comes late, after the job was given up, redriven and claimed by another, gets ErrLost and changes nothing; two claims of one worker look alike.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until a worker of its name starts; then Recover lets them fail.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 0
+-- arguments: 1: worker Agent, 2: limit
+UPDATE /* stepsq.Claim */ steps
+SET    state = 1,
+       agent = ?1
+WHERE  id IN (
+           SELECT id
+           FROM   steps
+           WHERE  state = 0
+           ORDER  BY id
+           LIMIT  ?2)
+RETURNING id, agent;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 0
+-- arguments: 1: worker Agent
+UPDATE /* stepsq.Claim */ steps
+SET    state = 1,
+       agent = ?1
+WHERE  id = (
+           SELECT id
+           FROM   steps
+           WHERE  state = 0
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, agent;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: agent as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Agent
+UPDATE /* stepsq.Complete */ steps
+SET    state = 2
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS agent_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(agent = agent_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: agent as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Agent
+UPDATE /* stepsq.Fail */ steps
+SET    state = 3
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS agent_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(agent = agent_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: agent as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Agent
+UPDATE /* stepsq.Requeue */ steps
+SET    state = 0,
+       agent = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS agent_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(agent = agent_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/recover_failed.sql
+-- recover_failed: running by this worker to failed, when it starts
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: worker Agent, 2: limit
+UPDATE /* stepsq.Recover */ steps
+SET    state = 3
+WHERE  id IN (
+           SELECT id
+           FROM   steps
+           WHERE  state = 1
+           AND    agent = ?1
+           LIMIT  ?2);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* stepsq.Redrive */ steps
+SET    state = 0,
+       agent = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   steps
+           WHERE  state = 3
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* stepsq.Purge */ FROM steps
+WHERE  id IN (
+           SELECT id
+           FROM   steps
+           WHERE  state = 2
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* stepsq.Purge */ FROM steps
+WHERE  id IN (
+           SELECT id
+           FROM   steps
+           WHERE  state = 3
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* stepsq.Enqueue */ INTO steps
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* stepsq.Stats */
+       count(*) FILTER (WHERE state = 0) AS ready,
+       count(*) FILTER (WHERE state = 1) AS running,
+       count(*) FILTER (WHERE state = 2) AS done,
+       count(*) FILTER (WHERE state = 3) AS failed
+FROM   steps;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 0
+-- arguments: 1: limit
+SELECT /* stepsq.Peek */
+       id
+FROM   steps
+WHERE  state = 0
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* stepsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* stepsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'INTEGER'),
+           ('agent', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('steps') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* stepsq.Verify */ want (name) AS (
+    VALUES ('steps_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('steps'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX steps_ready ON steps (id)
+WHERE  state = 0;
