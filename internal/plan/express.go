@@ -657,7 +657,11 @@ func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 		}
 	}
 	if shift.Wait != nil && shift.Wait.Unit == 0 && clock.Interval != "" {
-		return dialect.Fill(clock.Interval, "interval", s.raw(shift.Wait.SQL), "format", format)
+		length := s.raw(shift.Wait.SQL)
+		if shift.Minus {
+			length = "(-1 * " + length + ")"
+		}
+		return dialect.Fill(clock.Interval, "interval", length, "format", format)
 	}
 	if c := shift.Column; c != nil && c.Type.Class == schema.Interval {
 		length := s.column(c)

@@ -5,6 +5,7 @@ package queue
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
 )
@@ -18,6 +19,22 @@ func (b *binding) readAttempts() {
 	ofTries, ofRecoveries := b.limits(tries, recoveries)
 	b.spec.Attempts = b.readCount(tries, ofTries)
 	b.spec.Recoveries = b.readCount(recoveries, ofRecoveries)
+	if a := b.spec.Attempts; a != nil && !a.OnClaim {
+		a.Spared = b.setsOnRecover(a.Column)
+	}
+}
+
+// setsOnRecover reports whether qgen:on says that Recover leaves a column as it is, or sets it to
+// a constant.
+func (b *binding) setsOnRecover(c *schema.Column) bool {
+	return slices.ContainsFunc(b.roles["on"], func(r *role) bool {
+		set := slices.IndexFunc(r.words, func(w *word) bool { return w.op == flag && w.name == "set" })
+		if r.column != c || set < 0 || set+1 >= len(r.words) || !slices.ContainsFunc(r.words[:set], func(w *word) bool { return w.name == string(Recover) }) {
+			return false
+		}
+		value := r.words[set+1].values
+		return len(value) == 1 && value[0].quote != sql && !strings.HasPrefix(value[0].text, "+") && !strings.HasPrefix(value[0].text, "arg:")
+	})
 }
 
 // counter returns the role that counts tries, or that which counts recoveries; nil where

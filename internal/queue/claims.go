@@ -106,6 +106,11 @@ func (b *binding) readLengths() {
 			b.errorf(k.lease.pos, "the lease in column %q has no length", k.lease.column.Name).
 				WithHint("Say how long a claim is good: length=5m, or length=<column> for the row's own, or length=arg to say it at each claim.")
 		}
+		if d := k.length; d != nil && d.wait != nil && b.isAway() {
+			b.errorf(d.wait.Pos, "a claim moves the row to %q, and in the table from which it comes the expression may mean something else", b.table.QualifiedName()).
+				WithHint("Name a column that both tables have: length=<column> unit=s.")
+			k.length = nil
+		}
 	}
 	if k.claimed != nil {
 		k.timeout = b.length(k.claimed, "timeout", ArgTimeout)
@@ -178,15 +183,17 @@ func (b *binding) noteLengths() {
 		{either(k.heartbeat, k.claimed), k.timeout, "the claim of a row whose %s is null never runs out by column %q"},
 		{k.due, k.wait, "a row whose %s is null is never due by column %q"},
 	} {
-		if e.on == nil || e.d == nil || e.d.column == nil || e.d.column.NotNull {
+		if e.on == nil || e.d == nil {
 			continue
 		}
-		name := e.d.column.Name
-		out := name + " is not null"
-		if !slices.ContainsFunc(b.narrow, func(t Test) bool {
-			return t.Op == Raw && strings.Contains(strings.Join(strings.Fields(strings.ToLower(t.SQL)), " "), strings.ToLower(out))
-		}) {
-			b.note("warning: "+e.what+"; qgen:where \"%s\" leaves such rows out", name, e.on.column.Name, out)
+		columns, _ := b.mayLack(e.d)
+		for _, c := range columns {
+			out := c.Name + " is not null"
+			if !slices.ContainsFunc(b.narrow, func(t Test) bool {
+				return t.Op == Raw && strings.Contains(strings.Join(strings.Fields(strings.ToLower(t.SQL)), " "), strings.ToLower(out))
+			}) {
+				b.note("warning: "+e.what+"; qgen:where \"%s\" leaves such rows out", c.Name, e.on.column.Name, out)
+			}
 		}
 	}
 }
@@ -476,12 +483,12 @@ func (b *binding) setClaims() {
 	}
 	switch {
 	case k.lease != nil && k.length != nil:
-		s.Lease = &Lease{Column: k.lease.column, Length: k.length.fixed, LengthOf: k.length.column, LengthArg: k.length.arg != "", Unit: k.length.unit, ByClaim: k.byClaim}
+		s.Lease = &Lease{Column: k.lease.column, Length: k.length.fixed, LengthOf: k.length.column, LengthBy: k.length.wait, LengthArg: k.length.arg != "", Unit: k.length.unit, ByClaim: k.byClaim}
 		if k.visible {
 			s.Due = k.lease.column
 		}
 	case k.timeout != nil:
-		s.Lease = &Lease{Column: either(k.claimed, k.heartbeat).column, FromStart: true, Length: k.timeout.fixed, LengthOf: k.timeout.column, TimeoutArg: k.timeout.arg != "", Unit: k.timeout.unit, ByClaim: k.byClaim}
+		s.Lease = &Lease{Column: either(k.claimed, k.heartbeat).column, FromStart: true, Length: k.timeout.fixed, LengthOf: k.timeout.column, LengthBy: k.timeout.wait, TimeoutArg: k.timeout.arg != "", Unit: k.timeout.unit, ByClaim: k.byClaim}
 	}
 	if s.Lease != nil && k.heartbeat != nil {
 		s.Lease.Heartbeat = k.heartbeat.column

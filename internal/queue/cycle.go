@@ -67,7 +67,7 @@ func (b *binding) readCycle() {
 		c.Next = Value{Kind: Given, Name: ArgNext, Pos: w.pos}
 		b.givens[ArgNext] = receiver{due.column, due.pos}
 	default:
-		shift := b.period(w, unit)
+		shift := b.period()
 		if shift == nil {
 			return
 		}
@@ -88,24 +88,12 @@ func (b *binding) readCycle() {
 }
 
 // period reads the time from one run of a job to the next.
-func (b *binding) period(w, unit *word) *Shift {
-	l := w.values[0]
-	if l.quote != sql {
-		d := b.length(&role{annotation: b.queue}, "cycle", "")
-		if d == nil {
-			return nil
-		}
-		return d.shift(false)
-	}
-	text, ok := b.expression(l, false)
-	if !ok {
+func (b *binding) period() *Shift {
+	d := b.length(&role{annotation: b.queue}, "cycle", "")
+	if d == nil {
 		return nil
 	}
-	wait := &Wait{SQL: text, Pos: l.pos}
-	if unit != nil {
-		wait.Unit = units[unit.values[0].text]
-	}
-	return &Shift{Wait: wait}
+	return d.shift(false)
 }
 
 // checkCycle complains about words that end a job.

@@ -195,6 +195,8 @@ func (l *Lease) text() string {
 		b.WriteString(", timeout by argument")
 	case l.LengthOf != nil:
 		b.WriteString(", length " + span(&Shift{Column: l.LengthOf, Unit: l.Unit}))
+	case l.LengthBy != nil:
+		b.WriteString(", length " + l.LengthBy.text())
 	default:
 		b.WriteString(", length " + duration(l.Length))
 	}

@@ -182,8 +182,8 @@ func (b *binding) judgeRetry() {
 	switch {
 	case k.dueRole() == nil:
 		b.note("warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end")
-	case k.wait != nil && k.wait.column != nil:
-		b.note("warning: a job that fails is ready at once where its %s is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end", k.wait.column.Name)
+	case k.wait != nil && k.wait.ofRow() != "":
+		b.note("warning: a job that fails is ready at once where its %s is 0, and nothing ends that; qgen:attempts max=5 beside a state for failed rows is an end", k.wait.ofRow())
 	}
 }
 

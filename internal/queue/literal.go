@@ -158,12 +158,13 @@ type distance struct {
 	column *schema.Column
 	unit   time.Duration // of column; 0: it holds intervals
 	arg    string        // ArgLease or ArgTimeout: the caller says it
+	wait   *Wait         // SQL over the row tells it
 	pos    source.Pos    // of fixed
 }
 
 // shift returns the distance before or after now.
 func (d *distance) shift(minus bool) *Shift {
-	return &Shift{Minus: minus, Fixed: d.fixed, Column: d.column, Unit: d.unit, Arg: d.arg}
+	return &Shift{Minus: minus, Fixed: d.fixed, Column: d.column, Unit: d.unit, Arg: d.arg, Wait: d.wait}
 }
 
 var units = map[string]time.Duration{
@@ -194,9 +195,9 @@ func parseDuration(text string) (time.Duration, bool) {
 	return total, true
 }
 
-// length reads a length of time: a duration, a column, or the word arg where the caller
-// may say it, as the argument of that name. It returns nil when the word is absent or after a
-// complaint.
+// length reads a length of time: a duration, a column, SQL over the row, or the word arg where
+// the caller may say it, as the argument of that name. It returns nil when the word is absent or
+// after a complaint.
 func (b *binding) length(r *role, word, arg string) *distance {
 	w, unit := r.word(word), r.word("unit")
 	if w == nil {
@@ -205,6 +206,8 @@ func (b *binding) length(r *role, word, arg string) *distance {
 	l := w.values[0]
 	d, ok := parseDuration(l.text)
 	switch {
+	case l.quote == sql:
+		return b.lengthInSQL(l, unit)
 	case l.quote == bare && l.text == "arg" && arg != "" && unit != nil:
 		b.errorf(unit.pos, "the caller says %s as a time.Duration, which has its unit already", w.pos.Text()).WithHint("unit= is for a column that holds a number. Leave it out.")
 		return nil
@@ -223,7 +226,7 @@ func (b *binding) length(r *role, word, arg string) *distance {
 			WithHint("Write a whole number and a unit: 300ms, 5s, 5m, 2h, 7d.")
 		return nil
 	}
-	c := b.referredOr(l, "Write a duration such as 5m, or a column that holds a number.")
+	c := b.referredOr(l, "Write a duration such as 5m, a column that holds a number, or SQL over the row in double quotes.")
 	if c == nil {
 		return nil
 	}

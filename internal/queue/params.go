@@ -34,10 +34,18 @@ func (b *binding) readNarrow() {
 	if a := b.spec.Attempts; a.Limited() && a.LimitClaim && !b.failedByLimit {
 		b.narrow = append(b.narrow, a.left(0)...)
 	}
-	if d := k.length; k.lease != nil && d != nil && d.column != nil && !d.column.NotNull {
+	if d := k.length; k.lease != nil && d != nil {
 		// The time of such a claim would be null, and the row looked free.
-		b.narrow = append(b.narrow, Test{Column: d.column, Op: NotNull})
-		b.note("warning: a row whose %s is null is not claimed: nothing would say when its claim ends", d.column.Name)
+		lacks, otherwise := b.mayLack(d)
+		switch {
+		case d.wait != nil && (len(lacks) > 0 || otherwise):
+			b.narrow = append(b.narrow, Test{Op: Raw, SQL: "(" + d.wait.SQL + ") is not null"})
+		case d.column != nil && len(lacks) > 0:
+			b.narrow = append(b.narrow, Test{Column: d.column, Op: NotNull})
+		}
+		for _, c := range lacks {
+			b.note("warning: a row whose %s is null is not claimed: nothing would say when its claim ends", c.Name)
+		}
 	}
 	for _, r := range b.roles["where"] {
 		if text, ok := b.expression(r.words[0].values[0], true); ok {

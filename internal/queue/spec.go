@@ -503,6 +503,7 @@ type Lease struct {
 	FromStart bool
 	Length    time.Duration
 	LengthOf  *schema.Column // the row's own length, in Unit; intervals where that is 0
+	LengthBy  *Wait          // SQL over the row tells it
 	LengthArg bool           // the caller says it at each claim
 	// TimeoutArg: whoever asks whether a claim has run out says it.
 	TimeoutArg bool
@@ -537,6 +538,9 @@ type Attempts struct {
 	NullMeansUnlimited bool
 	// LimitClaim: a row at the limit is not ready; else Fail and Recover decide.
 	LimitClaim bool
+	// Spared: qgen:on says what Recover leaves in Column, so that a claim that has run out is no
+	// failed try.
+	Spared bool
 }
 
 // RowLimit is a limit of tries or of recoveries that a column holds.
@@ -563,10 +567,11 @@ func (s *Spec) Count(c *schema.Column) *Attempts {
 }
 
 // RecoverLimits lists the counts whose limits decide whether a job is tried again whose claim
-// has run out. Where recoveries have a count of their own, such a try has not failed.
+// has run out. Where recoveries have a count of their own, or qgen:on says what Recover leaves in
+// the count, such a try has not failed.
 func (s *Spec) RecoverLimits() []*Attempts {
 	return slices.DeleteFunc(s.counts(), func(a *Attempts) bool {
-		return !a.Limited() || !a.OnRecover && !a.OnClaim && s.Recoveries != nil
+		return !a.Limited() || a.Spared || !a.OnRecover && !a.OnClaim && s.Recoveries != nil
 	})
 }
 
@@ -643,8 +648,8 @@ type Backoff struct {
 	Expr *Wait
 }
 
-// Wait is a length of time that SQL tells, over the row: {failures} stands for how
-// often a job has failed.
+// Wait is a length of time that SQL tells, over the row: in one after a failure {failures}
+// stands for how often a job has failed.
 type Wait struct {
 	SQL  string
 	Unit time.Duration // of which it is a number; 0 is an interval where the server has such values, else seconds

@@ -253,6 +253,20 @@ func (b *binding) markCore() {
 		}
 		b.add(Ready, ready, false)
 		b.add(Running, isTaken(c, free), false)
+		b.noteMark(isFree(c, free))
+	}
+}
+
+// noteMark says that a column other than a status tells ready rows from running ones, where that
+// may be a surprise: a status speaks of both, or a condition of the user's on ready rows reads it.
+func (b *binding) noteMark(free Test) {
+	r, c := b.claims.mark, free.Column
+	what := conjunction([]Test{free})
+	if len(b.statusTests(Ready)) > 0 && len(b.statusTests(Running)) > 0 {
+		b.note("the status does not tell ready rows from running ones, so qgen:%s at column %q does: a row is ready only while %s, and not where something else has left a value there", r.verb, c.Name, what)
+	}
+	if slices.ContainsFunc(b.narrow, func(t Test) bool { return t.Op == Raw && source.Mentions(t.SQL, c.Name) }) {
+		b.note("warning: a condition on ready rows reads column %q, but a row is ready only while %s, since qgen:%s at that column alone tells which rows run; running=<value> on qgen:status tells them apart, and so does timeout= with expired=claim", c.Name, what, r.verb)
 	}
 }
 

@@ -1,11 +1,15 @@
 package queue
 
-// This file reads waits that SQL tells.
+// This file reads lengths of time that SQL tells.
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 
 	"github.com/qgen-dev/qgen/internal/config"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 // failures is the macro for how often a job has failed.
@@ -37,6 +41,55 @@ func (b *binding) readWait(from *config.Backoff) *Wait {
 		return nil
 	}
 	return &Wait{SQL: sql, Unit: units[from.Unit.Value], Pos: text.Pos}
+}
+
+// lengthInSQL reads a length of time that an expression over the row tells; nil after a complaint.
+func (b *binding) lengthInSQL(l literal, unit *word) *distance {
+	text, ok := b.expression(l, false)
+	if !ok {
+		return nil
+	}
+	d := &distance{wait: &Wait{SQL: text, Pos: l.pos}}
+	if unit != nil {
+		d.wait.Unit = units[unit.values[0].text]
+	}
+	return d
+}
+
+// ofRow says how a length of time is called that each row has for itself; "" where it has none.
+func (d *distance) ofRow() string {
+	switch {
+	case d.column != nil:
+		return d.column.Name
+	case d.wait != nil:
+		return d.wait.SQL
+	}
+	return ""
+}
+
+var (
+	// neverNull is SQL that is null only where a column of it is.
+	neverNull = regexp.MustCompile(`^[\pL\pN_$"{}.+*() -]*$`)
+	call      = regexp.MustCompile(`[\pL\pN_$"] *\(`)
+	// forNull are the functions that say what stands in the place of a null.
+	forNull = []string{"coalesce", "ifnull", "isnull", "nvl"}
+)
+
+// mayLack returns the columns by which a row may lack a length of time, as far as is known, and
+// whether anything else may leave it without.
+func (b *binding) mayLack(d *distance) (columns []*schema.Column, otherwise bool) {
+	switch {
+	case d.column != nil && !d.column.NotNull:
+		return []*schema.Column{d.column}, false
+	case d.wait == nil, slices.ContainsFunc(forNull, func(f string) bool { return source.Mentions(d.wait.SQL, f) }):
+		return nil, d.wait != nil
+	}
+	for _, c := range b.table.Columns {
+		if !c.NotNull && source.Mentions(d.wait.SQL, c.Name) {
+			columns = append(columns, c)
+		}
+	}
+	return columns, !neverNull.MatchString(d.wait.SQL) || call.MatchString(d.wait.SQL)
 }
 
 // waitless says why nothing can be written of a wait that SQL tells, and what to do.

@@ -1,0 +1,256 @@
+-- Package uploadsq uses the table uploads as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "until_at" says which rows run (expired=claim)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: warning: a row whose size_mb is null is not claimed: nothing would say when its claim ends
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* uploadsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, size_mb, until_at
+    FROM   uploads WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  (until_at <= SYSUTCDATETIME() OR until_at IS NULL)
+    AND    ((size_mb * 2 + 1) is not null)
+    ORDER  BY id
+)
+UPDATE picked
+SET    until_at = DATEADD(millisecond, (((size_mb * 2 + 1) * 60) - FLOOR(((size_mb * 2 + 1) * 60))) * 1000, DATEADD(second, FLOOR(((size_mb * 2 + 1) * 60)), SYSUTCDATETIME()))
+OUTPUT inserted.id, inserted.size_mb, CONVERT(varchar(27), inserted.until_at, 126);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID UntilAt
+DELETE /* uploadsq.Complete */ uploads
+OUTPUT deleted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           until_at_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN uploads WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  until_at = CONVERT(datetime2, until_at_held, 126)
+AND    until_at IS NOT NULL;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* uploadsq.Fail */ uploads
+SET    until_at = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           until_at_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN uploads WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  until_at = CONVERT(datetime2, until_at_held, 126)
+AND    until_at IS NOT NULL;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* uploadsq.Requeue */ uploads
+SET    until_at = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           until_at_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN uploads WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  until_at = CONVERT(datetime2, until_at_held, 126)
+AND    until_at IS NOT NULL;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* uploadsq.Extend */ uploads
+SET    until_at = DATEADD(millisecond, (((size_mb * 2 + 1) * 60) - FLOOR(((size_mb * 2 + 1) * 60))) * 1000, DATEADD(second, FLOOR(((size_mb * 2 + 1) * 60)), SYSUTCDATETIME()))
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.until_at, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           until_at_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN uploads WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  until_at = CONVERT(datetime2, until_at_held, 126)
+AND    until_at IS NOT NULL;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new SizeMb
+INSERT /* uploadsq.Enqueue */ INTO uploads
+       (size_mb)
+OUTPUT inserted.id
+VALUES (@p1);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all SizeMb
+SET /* uploadsq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO uploads
+       (size_mb)
+OUTPUT inserted.id
+INTO   @kept
+SELECT size_mb_new
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           size_mb_new int '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* uploadsq.Stats */
+       count(CASE WHEN (until_at <= SYSUTCDATETIME() OR until_at IS NULL) AND ((size_mb * 2 + 1) is not null) THEN 1 END) AS ready,
+       count(CASE WHEN until_at IS NOT NULL AND until_at > SYSUTCDATETIME() THEN 1 END) AS running,
+       count(CASE WHEN until_at IS NOT NULL AND until_at <= SYSUTCDATETIME() THEN 1 END) AS expired
+FROM   uploads;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* uploadsq.Peek */ TOP (@p1)
+       id, size_mb
+FROM   uploads WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  (until_at <= SYSUTCDATETIME() OR until_at IS NULL)
+AND    ((size_mb * 2 + 1) is not null)
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('size_mb', 'int'),
+                  ('until_at', 'datetime2')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'uploads'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('uploads')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('uploads')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('PK__uploads')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('uploads')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__uploads serves already

@@ -1,0 +1,241 @@
+-- Package uploadsq uses the table uploads as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a row whose claim has run out is claimed again, since nothing but column "until_at" says which rows run (expired=claim)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: warning: a row whose size_mb is null is not claimed: nothing would say when its claim ends
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* uploadsq.Claim */ uploads
+SET    until_at = now() + make_interval(secs => ((size_mb * 2 + 1) * 60))
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   uploads
+           WHERE  (until_at <= now() OR until_at IS NULL)
+           AND    ((size_mb * 2 + 1) is not null)
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, size_mb, until_at;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* uploadsq.Claim */ uploads
+SET    until_at = now() + make_interval(secs => ((size_mb * 2 + 1) * 60))
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   uploads
+           WHERE  (until_at <= now() OR until_at IS NULL)
+           AND    ((size_mb * 2 + 1) is not null)
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, size_mb, until_at;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* uploadsq.Claim */ uploads
+SET    until_at = now() + make_interval(secs => ((size_mb * 2 + 1) * 60))
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   uploads
+           WHERE  (until_at <= now() OR until_at IS NULL)
+           AND    ((size_mb * 2 + 1) is not null)
+           AND    id > $1
+           ORDER  BY id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, size_mb, until_at;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch UntilAt
+DELETE /* uploadsq.Complete */ FROM uploads
+USING  unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_at_held)
+WHERE  id = id_held
+AND    CASE WHEN until_at = until_at_held
+            AND    until_at IS NOT NULL THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch UntilAt
+UPDATE /* uploadsq.Fail */ uploads
+SET    until_at = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_at_held)
+WHERE  id = id_held
+AND    CASE WHEN until_at = until_at_held
+            AND    until_at IS NOT NULL THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch UntilAt
+UPDATE /* uploadsq.Requeue */ uploads
+SET    until_at = NULL
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_at_held)
+WHERE  id = id_held
+AND    CASE WHEN until_at = until_at_held
+            AND    until_at IS NOT NULL THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: until_at as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch UntilAt
+UPDATE /* uploadsq.Extend */ uploads
+SET    until_at = now() + make_interval(secs => ((size_mb * 2 + 1) * 60))
+FROM   unnest($1::bigint[], $2::timestamptz[]) AS job (id_held, until_at_held)
+WHERE  id = id_held
+AND    CASE WHEN until_at = until_at_held
+            AND    until_at IS NOT NULL THEN true END
+RETURNING id, until_at;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new SizeMb
+INSERT /* uploadsq.Enqueue */ INTO uploads
+       (size_mb)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch SizeMb
+INSERT /* uploadsq.EnqueueMany */ INTO uploads
+       (size_mb)
+SELECT size_mb_new
+FROM   unnest($1::integer[]) WITH ORDINALITY AS job (size_mb_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* uploadsq.Stats */
+       count(*) FILTER (WHERE (until_at <= now() OR until_at IS NULL) AND ((size_mb * 2 + 1) is not null)) AS ready,
+       count(*) FILTER (WHERE until_at IS NOT NULL AND until_at > now()) AS running,
+       count(*) FILTER (WHERE until_at IS NOT NULL AND until_at <= now()) AS expired
+FROM   uploads;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* uploadsq.Peek */
+       id, size_mb
+FROM   uploads
+WHERE  (until_at <= now() OR until_at IS NULL)
+AND    ((size_mb * 2 + 1) is not null)
+ORDER  BY id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('size_mb', 'integer'),
+               ('until_at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('uploads')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('uploads_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('uploads')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: uploads_pkey serves already

@@ -1,0 +1,268 @@
+-- Package scansq uses the table scans as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates scans_ready and scans_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+UPDATE /* scansq.Claim */ scans
+SET    state = 'busy',
+       taken = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id IN (
+           SELECT id
+           FROM   scans
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, kind, taken;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+UPDATE /* scansq.Claim */ scans
+SET    state = 'busy',
+       taken = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id = (
+           SELECT id
+           FROM   scans
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, kind, taken;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: taken as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Taken
+UPDATE /* scansq.Complete */ scans
+SET    state = 'done'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS taken_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(taken = taken_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: taken as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Taken
+UPDATE /* scansq.Fail */ scans
+SET    state = 'new',
+       taken = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS taken_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(taken = taken_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: taken as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Taken
+UPDATE /* scansq.Requeue */ scans
+SET    state = 'new',
+       taken = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS taken_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(taken = taken_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: taken as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Taken
+UPDATE /* scansq.Extend */ scans
+SET    taken = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS taken_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(taken = taken_held
+      AND    state = 'busy')
+RETURNING id, taken;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (taken) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* scansq.Recover */ scans
+SET    state = 'new',
+       taken = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   scans
+           WHERE  state = 'busy'
+           AND    taken <= CAST((julianday('now') - 2440587.5) * 86400000 - ((select k.patience from kinds k where k.kind = scans.kind)) * 1000 AS INTEGER)
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* scansq.Purge */ FROM scans
+WHERE  id IN (
+           SELECT id
+           FROM   scans
+           WHERE  state = 'done'
+           AND    taken <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Kind
+INSERT /* scansq.Enqueue */ INTO scans
+       (kind)
+VALUES (?1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Kind
+INSERT /* scansq.EnqueueMany */ INTO scans
+       (kind)
+SELECT kind_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS kind_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* scansq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'busy' AND taken <= CAST((julianday('now') - 2440587.5) * 86400000 - ((select k.patience from kinds k where k.kind = scans.kind)) * 1000 AS INTEGER)) AS expired,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(taken) FILTER (WHERE state = 'busy')) / 1000.0) AS oldest_running
+FROM   scans;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* scansq.Peek */
+       id, kind
+FROM   scans
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* scansq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* scansq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('kind', 'TEXT'),
+           ('taken', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('scans') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* scansq.Verify */ want (name) AS (
+    VALUES ('scans_ready'),
+           ('scans_expired')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('scans'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX scans_ready ON scans (id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX scans_expired ON scans (taken)
+WHERE  state = 'busy';
