@@ -79,6 +79,7 @@ const (
 	pgConstrPrimary   = parser.ConstrType_CONSTR_PRIMARY
 	pgConstrUnique    = parser.ConstrType_CONSTR_UNIQUE
 	pgConstrExclusion = parser.ConstrType_CONSTR_EXCLUSION
+	pgConstrDeferred  = parser.ConstrType_CONSTR_ATTR_DEFERRABLE
 
 	pgOnTable         = parser.ObjectType_OBJECT_TABLE
 	pgOnForeignTable  = parser.ObjectType_OBJECT_FOREIGN_TABLE

@@ -166,13 +166,30 @@ func (p *postgresql) column(t *draft, def *pgColumnDef, from, end int) (c *Colum
 	if def.GetTypeName() != nil {
 		p.setType(c, def.GetTypeName(), until(p.index(def.GetTypeName().GetLocation())))
 	}
-	for _, k := range def.GetConstraints() {
+	for i, k := range def.GetConstraints() {
 		later = append(later, p.columnConstraint(t, c, k.GetConstraint(), until)...)
+		if k.GetConstraint().GetContype() == pgConstrDeferred && i > 0 && p.isKey(def.GetConstraints()[i-1].GetConstraint()) {
+			later = append(later, func() { t.deferKey(c) })
+		}
 	}
 	for _, h := range hidden {
 		h.says(c)
 	}
 	return c, later
+}
+
+// isKey reports whether a constraint is a key.
+func (p *postgresql) isKey(k *pgConstraint) bool {
+	return k.GetContype() == pgConstrPrimary || k.GetContype() == pgConstrUnique
+}
+
+// deferKey notes of the key of one column that it may be looked at when the transaction ends.
+func (t *draft) deferKey(c *Column) {
+	for _, k := range append(slices.Clone(t.Uniques), t.PrimaryKey) {
+		if k != nil && len(k.Columns) == 1 && k.Columns[0] == c {
+			k.Deferrable = true
+		}
+	}
 }
 
 // columnConstraint reads one constraint of a column. A key is returned for
@@ -339,7 +356,7 @@ func (p *postgresql) addKey(t *draft, k *pgConstraint, columns []*Column, alone 
 		p.adoptIndex(t, k, name, primary)
 		return
 	}
-	key := &Key{Name: k.GetConname(), Columns: columns, Pos: p.constraintPos(k)}
+	key := &Key{Name: k.GetConname(), Columns: columns, Pos: p.constraintPos(k), Deferrable: k.GetDeferrable()}
 	p.putKey(t, key, primary)
 	p.orderKey(key.index, p.index(k.GetLocation()))
 	for _, part := range t.family(alone || !t.Partitioned)[1:] {
@@ -400,7 +417,7 @@ func (p *postgresql) adoptIndex(t *draft, k *pgConstraint, index string, primary
 	}
 	ix := t.Indexes[i]
 	t.Uniques = slices.DeleteFunc(t.Uniques, func(u *Key) bool { return u.index == ix })
-	key := &Key{Name: k.GetConname(), Pos: p.constraintPos(k)}
+	key := &Key{Name: k.GetConname(), Pos: p.constraintPos(k), Deferrable: k.GetDeferrable()}
 	if key.Name == "" {
 		key.Name = ix.Name
 	}
@@ -423,7 +440,7 @@ func (p *postgresql) copyKey(t *draft, k *Key, primary bool) {
 	if columns == nil || slices.ContainsFunc(t.Uniques, func(own *Key) bool { return slices.Equal(own.Columns, columns) }) {
 		return
 	}
-	p.putKey(t, &Key{Columns: columns, Pos: k.Pos}, primary)
+	p.putKey(t, &Key{Columns: columns, Pos: k.Pos, Deferrable: k.Deferrable}, primary)
 }
 
 // sameColumns returns t's columns of those names, nil when one is missing.

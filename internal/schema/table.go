@@ -352,6 +352,8 @@ type Key struct {
 	Name    string
 	Columns []*Column
 	Pos     source.Pos
+	// Deferrable: rows may be alike in it until the transaction ends.
+	Deferrable bool
 
 	index   *Index // that enforces it
 	foreign bool   // the index was there before it, and stays when it goes

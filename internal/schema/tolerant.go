@@ -74,7 +74,8 @@ type grammar struct {
 	namesFirst bool
 	// lastComma: a comma may stand behind the last column of a table.
 	lastComma bool
-	// events reads what a trigger fires on, behind the name of its table.
+	// events reads what a trigger fires on, where that stands behind the name of its table or is
+	// more than one word in front of it.
 	events func(*tolerant, *Trigger)
 	// cased: names that differ in case alone are two names, quoted or not.
 	cased bool

@@ -14,8 +14,11 @@ import (
 func (r *tolerant) createTrigger() {
 	r.accept("if", "not", "exists")
 	n := r.ref()
-	for r.i < len(r.st.tokens) && !r.is("on") {
-		r.i++
+	var events []string
+	for ; r.i < len(r.st.tokens) && !r.is("on"); r.i++ {
+		if r.is("insert", "update", "delete") {
+			events = append(events, r.word())
+		}
 	}
 	if !r.accept("on") {
 		return
@@ -28,7 +31,7 @@ func (r *tolerant) createTrigger() {
 		of.schema = n.schema
 	}
 	if t := r.find(of.schema, of.name); t != nil {
-		g := &Trigger{Name: n.name, Pos: r.st.pos(n.at)}
+		g := &Trigger{Name: n.name, Pos: r.st.pos(n.at), Events: events}
 		if r.events != nil {
 			r.events(r, g)
 		}
