@@ -276,10 +276,12 @@ type Dialect struct {
 		LostMessages []string `yaml:"lost_messages"`
 		// Numbers and LostNumbers are the same as the numbers of the driver's own
 		// error type, where that has no methods to ask.
-		Numbers     []int       `yaml:"numbers"`
-		LostNumbers []int       `yaml:"lost_numbers"`
-		Duplicates  []int       `yaml:"duplicates"` // of a unique key that has the value already
-		Error       DriverError `yaml:"error"`
+		Numbers     []int `yaml:"numbers"`
+		LostNumbers []int `yaml:"lost_numbers"`
+		Duplicates  []int `yaml:"duplicates"` // of a unique key that has the value already
+		// OfTriggers are parts of the text of an error that a statement within a trigger made.
+		OfTriggers []string    `yaml:"of_triggers"`
+		Error      DriverError `yaml:"error"`
 	} `yaml:"transient"`
 
 	reserved  map[string]bool

@@ -536,14 +536,17 @@ func (w *writer) addClaims(into, locked string) []*code.Statement {
 	return append(append(list, ifErrOr(empty("mine"))), w.readTaken(into, "mine")...)
 }
 
-// collided is the test that a key in err was there already.
+// collided is the test that err tells of a key which was there already.
 func (w *writer) collided() *code.Statement {
 	tests := test("hasNumber", w.Transient.Duplicates)
 	if tests == nil {
 		w.fail("no error is known that tells of a key which is there already")
 		return code.False()
 	}
-	return tests[0]
+	for _, of := range w.Transient.OfTriggers {
+		tests = append(tests, code.Op("!").Id("hasText").Call(code.Err(), code.Lit(of)))
+	}
+	return allOf(tests)
 }
 
 // addClaimsFunc emits

@@ -567,12 +567,21 @@ func (w *writer) connection() *code.Statement {
 	return code.Op("*").Qual("database/sql", "DB")
 }
 
+// enqueued are the results of Enqueue of which only the error counts.
+func (w *writer) enqueued() *code.Statement {
+	var results []*code.Statement
+	if w.keysKnown() {
+		results = append(results, code.Id("_"))
+	}
+	if w.Enqueue.Absent {
+		results = append(results, code.Id("_"))
+	}
+	return code.List(append(results, code.Err())...)
+}
+
 // conformanceSteps emits what several proofs do.
 func (w *writer) conformanceSteps(f *code.File) {
-	added := code.List(code.Id("_"), code.Err())
-	if !w.keysKnown() {
-		added = code.Err()
-	}
+	added := w.enqueued()
 	decl(f, []string{"add adds n jobs."},
 		suiteMethod("add", code.Id("n").Int()).Block(
 			helper(),
@@ -801,10 +810,7 @@ func (w *writer) turn() *code.Statement {
 //		c.finish(t, c.q, jobs)
 //	}
 func (w *writer) conformanceFirst(f *code.File) {
-	added := code.List(code.Id("_"), code.Err())
-	if !w.keysKnown() {
-		added = code.Err()
-	}
+	added := w.enqueued()
 	own := "in a func init of a test file of your own"
 	decl(f, []string{"job shows that the table takes a job that conformanceJob makes, and that a claim finds it."},
 		suiteMethod("job").BlockFunc(func(g *code.Group) {

@@ -17,8 +17,12 @@ func (w *writer) enqueueFile() *code.File {
 	e := w.Enqueue
 	f := w.newFile()
 	embed(f, present(append([]*plan.Statement{e.One, e.Many, e.Step}, w.addedStatements()...)...)...)
-	w.enqueueMethod(f)
-	w.enqueueManyMethod(f)
+	if e.Absent {
+		w.absentMethods(f)
+	} else {
+		w.enqueueMethod(f)
+		w.enqueueManyMethod(f)
+	}
 	if len(e.With) > 0 {
 		w.addedWithMethod(f)
 	}
@@ -263,13 +267,7 @@ func (w *writer) enqueueManyMethod(f *code.File) {
 	}
 	doc := docOf(e.ManyDoc, append([]*plan.Statement{adds}, w.addedStatements()...)...)
 	if e.Many != nil || len(e.With) > 0 {
-		does := "adds"
-		if e.Many == nil {
-			does = "writes other tables for"
-		}
-		f.Line()
-		f.Comment("// enqueueChunk is the most jobs that one statement " + does + ".")
-		f.Const().Id("enqueueChunk").Op("=").Lit(min(1000, cmp.Or(w.Most, 1000)))
+		w.enqueueChunk(f)
 	}
 	results, fail := w.enqueueResults("keys", code.Index().Id("Key"), code.Nil())
 	decl(f, doc,
@@ -305,6 +303,17 @@ func (w *writer) enqueueManyMethod(f *code.File) {
 			}
 			g.Return(code.Id("keys"), code.Nil())
 		}))
+}
+
+// enqueueChunk emits how many jobs one statement is for.
+func (w *writer) enqueueChunk(f *code.File) {
+	does := "adds"
+	if w.Enqueue.Many == nil {
+		does = "writes other tables for"
+	}
+	f.Line()
+	f.Comment("// enqueueChunk is the most jobs that one statement " + does + ".")
+	f.Const().Id("enqueueChunk").Op("=").Lit(min(1000, cmp.Or(w.Most, 1000)))
 }
 
 // addChunks emits the loop over chunks of jobs.

@@ -346,6 +346,15 @@ func errOr(test *code.Statement) *code.Statement {
 	return code.Err().Op("!=").Nil().Op("||").Add(test)
 }
 
+// allOf joins tests with &&.
+func allOf(tests []*code.Statement) *code.Statement {
+	s := code.Add(tests[0])
+	for _, t := range tests[1:] {
+		s.Op("&&").Add(t)
+	}
+	return s
+}
+
 // ifErrOr is
 //
 //	if err != nil || <test> {

@@ -620,16 +620,20 @@ func (b *builder) docEnqueue(e *Enqueue) {
 		e.ManyDoc[0] = "EnqueueMany adds jobs. Either all are added or none."
 	}
 	locks := "It locks nothing that others wait for."
+	if e.Absent {
+		locks = b.docAbsent(e)
+	}
 	if also := b.also(queue.Enqueue); also != "" {
 		e.Doc[0] += also
 		e.ManyDoc[0] += also
-		locks = "It locks the rows of other tables that it writes, until it commits."
+		locks = strings.TrimPrefix(locks+" ", "It locks nothing that others wait for. ") + "It locks the rows of other tables that it writes, until it commits."
 	}
 	locks, some := b.locksOfWrite(locks), "all of the jobs added or none"
 	if b.writesLockless() {
+		const partly = "After an error some of them may have been added."
 		const once = "With a Queue on the caller's transaction the job appears when that commits."
 		e.Doc[0] = strings.Replace(e.Doc[0], once, "It appears at once, with a Queue on the caller's transaction, too.", 1)
-		e.ManyDoc[0] = strings.Replace(e.ManyDoc[0], "Either all are added or none.", "After an error some of them may have been added.", 1)
+		e.ManyDoc[0] = strings.NewReplacer("Either all are added or none.", partly, "After an error none is added.", partly).Replace(e.ManyDoc[0])
 		locks, some = alone, "some of the jobs added and others not"
 	}
 	const unknown = " When the connection breaks before the answer comes, they may have been added all the same."

@@ -551,6 +551,9 @@ type Enqueue struct {
 	Fields       []*Field   // of NewJob
 	KeyGiven     bool       // the caller provides the key, or a part of it
 	AutoKey      bool       // the driver tells the key, a number that the database gave
+	// Absent: a job is left out where a row stands in its way by a unique key. Then One writes
+	// none, or fails with one of Transient.Duplicates where Collides; Many is then all or none.
+	Absent, Collides bool
 	// Step, where AutoKey has a Many, asks by how much the keys differ that Many gives
 	// its rows in their order; the driver tells the first.
 	Step *Statement
@@ -679,6 +682,8 @@ type Transient struct {
 	Numbers, LostNumbers []int
 	// Duplicates are the numbers of the errors of a unique key that has the value already.
 	Duplicates []int
+	// OfTriggers are parts of the text of such an error that a trigger has met in another table.
+	OfTriggers []string
 	Error      DriverError
 }
 

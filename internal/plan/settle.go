@@ -822,7 +822,23 @@ func (b *builder) buildEnqueue() {
 	if keys, e.AutoKey = s.givesKey(&v, keys, e.KeyGiven); keys == nil {
 		mv.Returning = nil
 	}
-	e.One = s.statement("enqueue", "insert_one", v, keys, "enqueue: a new ready row", "locks: nothing that others wait for")
+	head := []string{"enqueue: a new ready row", "locks: nothing that others wait for"}
+	if e.Absent = b.spec.Absent; e.Absent {
+		e.Collides = len(b.d.Transient.Duplicates) > 0
+		v.Absent = !e.Collides
+		head[0] += ", unless a row stands in its way by a unique key: then "
+		switch {
+		case e.Collides:
+			head[0] += "it fails with the error of that key, which is told from others"
+		case len(keys) > 0:
+			head[0] += "it returns none"
+		default:
+			head[0] += "it adds none"
+		}
+		head[1] = "locks: the new row, until commit; waits for a transaction that adds or deletes one of the same unique key"
+		together = together && e.Collides && !b.writesLockless()
+	}
+	e.One = s.statement("enqueue", "insert_one", v, keys, head...)
 	if together && b.batches("lists") {
 		row := "(" + strings.Join(mv.Values, ", ") + ")"
 		mv.Batch.List = many.list(Arg{Kind: ArgNewList, Batch: e.Fields, First: row, More: ",\n       " + row})
@@ -834,7 +850,11 @@ func (b *builder) buildEnqueue() {
 		}
 	}
 	if together {
-		e.Many = many.statement("enqueue_many", "insert_many", mv, keys, "enqueue: new ready rows, in the order given", "locks: nothing that others wait for")
+		head = []string{"enqueue: new ready rows, in the order given", head[1]}
+		if e.Absent {
+			head[0] += ", all or none: where a row stands in the way of one by a unique key, each half is tried by itself"
+		}
+		e.Many = many.statement("enqueue_many", "insert_many", mv, keys, head...)
 	}
 	b.pkg.Enqueue = e
 	b.docEnqueue(e)

@@ -88,6 +88,7 @@ type values struct {
 	Key         string  // the key that an insert gives back by NewKey
 	NewKey      string
 	Triggers    bool // the DDL of the table has triggers
+	Absent      bool // an insert leaves out what is there already
 	Lease       leaseValues
 	Group       groupValues
 	// Clock is the present of the database as a text, and Ahead by how many seconds it is

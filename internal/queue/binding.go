@@ -249,6 +249,9 @@ func (b *binding) readQueue() {
 	if b.config.Emit.IsSet() { // qgen.yaml wins
 		b.spec.Procedures, b.spec.StoredPos = b.config.Emit.Value == "procedure", b.config.Emit.Pos
 	}
+	if w := b.queue.word("enqueue"); w != nil {
+		b.spec.Absent, b.spec.AbsentPos = true, w.pos
+	}
 	b.spec.Accept, b.spec.AcceptPos = b.config.Accept.Value, b.config.Accept.Pos
 	if w := b.queue.word("fence"); w != nil {
 		b.spec.MinFence, b.spec.MinPos = fenceLevels[w.values[0].text], w.pos

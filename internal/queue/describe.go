@@ -50,6 +50,9 @@ func (s *Spec) String() string {
 	if s.Accept {
 		line("accept", "asks of each ready job")
 	}
+	if s.Absent && s.Transitions[Enqueue] != nil {
+		line("enqueue", "leaves out what is there already")
+	}
 	if s.Log != nil {
 		line("log", "%s", s.Log.text())
 	}

@@ -79,6 +79,10 @@ type Spec struct {
 	// said.
 	Accept    bool
 	AcceptPos source.Pos
+	// Absent: Enqueue leaves a job out that a row keeps away by a unique key; where that was
+	// said.
+	Absent    bool
+	AbsentPos source.Pos
 	// Batch is the row that a claim adds to another table once, for all its jobs: its key is
 	// their token. It is among what Claim writes With the jobs; nil where the claim makes the
 	// token itself. BatchPos is where it was asked for.

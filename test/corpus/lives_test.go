@@ -50,6 +50,8 @@ import (
 //	Action Scheduler             dates that are none, times for always and never        TestActionScheduler
 //	                             a claim is a row, and its id the token of the actions  TestClaimsOfActionScheduler
 //	                             a line of the log comes and goes with its action       TestLogsOfActionScheduler
+//	links                        a key that is there is no error and dooms nothing      TestLinks
+//	                             producers add the same at the same moment              TestLinks
 //	calls of tenants             a block counts what runs in a group behind its lock    TestCalls
 
 // onServers runs a test on each server of an engine, with tables of its own.

@@ -1,0 +1,196 @@
+package plan
+
+// This file plans an Enqueue that leaves a job out where a row stands in its way by a
+// unique key.
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/dialect"
+	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
+)
+
+// fresh finds what gives each new row a value of its own.
+var fresh = regexp.MustCompile(`(?i)nextval|next value for|uuid|ulid|guid|newid|newsequentialid|rowid|rand`)
+
+// keysInWay returns what people call the unique keys by which a row can stand in the way of
+// a new job. One that differs in each new row is none, nor is one that leaves new jobs out.
+func (b *builder) keysInWay() []string {
+	t := b.spec.Table
+	var texts []string
+	add := func(what string, columns []string, where string) {
+		text := strings.Join(columns, ", ") + " (" + what
+		if where != "" {
+			text += ", of rows where " + oneSpaced(where)
+		}
+		texts = append(texts, text+")")
+	}
+	named := func(kind, name string) string {
+		if name == "" {
+			return kind
+		}
+		return kind + " " + plainText(name)
+	}
+	names := func(columns []*schema.Column) (list []string) {
+		for _, c := range columns {
+			list = append(list, plainText(c.Name))
+		}
+		return list
+	}
+	if k := t.PrimaryKey; k != nil && !slices.ContainsFunc(k.Columns, b.differs) {
+		add("primary key", names(k.Columns), "")
+	}
+	var enforcing []*schema.Index
+	for _, k := range t.Uniques {
+		enforcing = append(enforcing, k.Index())
+		if !slices.ContainsFunc(k.Columns, b.differs) && !sameColumns(k, t.PrimaryKey) {
+			add(named("unique key", k.Name), names(k.Columns), "")
+		}
+	}
+	for _, ix := range t.Indexes {
+		if !ix.Unique || slices.Contains(enforcing, ix) || t.PrimaryKey != nil && t.PrimaryKey.Index() == ix || !b.takesNew(ix) {
+			continue
+		}
+		var columns []string
+		for _, k := range ix.Columns {
+			switch {
+			case k.Column == nil:
+				columns = append(columns, oneSpaced(k.Expr))
+			case b.differs(k.Column):
+				columns = nil
+			default:
+				columns = append(columns, plainText(k.Column.Name))
+			}
+			if columns == nil {
+				break
+			}
+		}
+		if columns != nil {
+			add(named("unique index", ix.Name), columns, ix.Where)
+		}
+	}
+	return texts
+}
+
+// sameColumns reports whether two keys are of the same columns.
+func sameColumns(k, other *schema.Key) bool {
+	return other != nil && slices.Equal(k.Columns, other.Columns)
+}
+
+// oneSpaced is a text of the user's SQL on one line.
+func oneSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// differs reports whether no two new rows have the same value in a column: the database
+// makes one for each, or the column is null until a claim.
+func (b *builder) differs(c *schema.Column) bool {
+	f := b.fields[c]
+	if f != nil && f.New && !f.Optional {
+		return false
+	}
+	if t := b.spec.Transitions[queue.Enqueue]; t != nil {
+		for _, w := range t.Writes {
+			if w.Column == c {
+				switch w.Value.Kind {
+				case queue.Null, queue.Token:
+					return true
+				case queue.SQLExpr:
+					return fresh.MatchString(w.Value.Text)
+				}
+				return false
+			}
+		}
+	}
+	if c.Identity || c.Type.Versioned || c.HasDefault && fresh.MatchString(c.Default) {
+		return true
+	}
+	return !c.HasDefault && !c.NotNull && !c.Generated && (f == nil || !f.New)
+}
+
+// takesNew reports whether a new job can be among the rows of an index: its predicate asks
+// for no state that jobs have only later.
+func (b *builder) takesNew(ix *schema.Index) bool {
+	ready := b.normalTests(b.spec.States[queue.Ready])
+	for _, part := range b.conditions(ix) {
+		for _, later := range []queue.StateName{queue.Claimed, queue.Running, queue.Done, queue.Failed} {
+			if slices.Contains(b.normalTests(b.spec.States[later]), part) && !slices.Contains(ready, part) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// checkAbsent complains where nothing could be left out, or nothing tells it for sure, and
+// says what keeps jobs out.
+func (b *builder) checkAbsent(errs *source.ErrorList) {
+	if !b.spec.Absent {
+		return
+	}
+	const within = "look for the row in the transaction that adds the job, with WithTx"
+	pos, t, e := b.spec.AbsentPos, b.spec.Table, b.pkg.Enqueue
+	complain := func(hint, format string, args ...any) { errs.Errorf(pos, format, args...).WithHint("%s", hint) }
+	if e == nil {
+		complain("Leave enqueue=absent out.", "there is no Enqueue that could leave jobs out: %s", b.noEnqueue)
+		return
+	}
+	keys := b.keysInWay()
+	if len(keys) == 0 {
+		complain("Add a unique index over what no two jobs may have in common, with a predicate where ended jobs do not count; or leave enqueue=absent out and "+within+".",
+			"no unique key of %q could keep a job out: new rows are alike in none", t.QualifiedName())
+		return
+	}
+	for _, k := range append(slices.Clip(t.Uniques), t.PrimaryKey) {
+		if k != nil && k.Deferrable {
+			complain("Make the key NOT DEFERRABLE.", "the unique key of %q over %s is DEFERRABLE: whether a row stands in the way is known only when the transaction ends", t.QualifiedName(), keyColumns(k))
+			return
+		}
+	}
+	switch {
+	case !e.Collides && !b.can(dialect.InsertAbsent):
+		complain(b.sinceMend(dialect.InsertAbsent), "%s has no INSERT that leaves out what is there already", b.pkg.Engine)
+		return
+	case e.Collides && len(b.d.Transient.OfTriggers) == 0 && t.Fires("insert"):
+		i := slices.IndexFunc(t.Triggers, func(tr *schema.Trigger) bool { return !tr.Disabled && slices.Contains(tr.Events, "insert") })
+		complain("Write what the trigger does by also: {enqueue: …} or qgen:on enqueue in its place; or leave enqueue=absent out and "+within+".",
+			"the trigger %q fires when a row is added: where it meets a key of another table, the error is the same, and the job would be taken for one that is there", t.Triggers[i].Name)
+		return
+	}
+	b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+strings.Join(keys, ", or in "))
+	if b.running != nil {
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("enqueue=absent looks at %s alone: a job that runs is a row of %s, and keeps none out", plainText(t.QualifiedName()), plainText(b.running.spec.Table.QualifiedName())))
+	}
+}
+
+// keyColumns names the columns of a key.
+func keyColumns(k *schema.Key) string {
+	var names []string
+	for _, c := range k.Columns {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// docAbsent writes what Enqueue and EnqueueMany do where a job may be left out, and returns
+// what they wait for.
+func (b *builder) docAbsent(e *Enqueue) string {
+	const (
+		unless  = ", unless a row stands in its way by a unique key"
+		appears = " With a Queue on the caller's transaction the job appears when that commits."
+		own     = ", also one that the same call has added"
+	)
+	e.Doc[0] = "Enqueue adds a job, ready to be claimed" + unless + ", and tells whether it was added. A row that is there already is no error, and the caller's transaction goes on." + appears
+	e.ManyDoc[0] = "EnqueueMany adds each of the jobs" + unless + own + ", and tells in the order of news which were added. After an error none is added."
+	if len(e.One.Rows) > 0 || e.AutoKey || e.KeyGiven {
+		e.Doc[0] = "Enqueue adds a job, ready to be claimed" + unless + ". It returns the key and whether the job was added; where it was not, the key is the zero value. A row that is there already is no error, and the caller's transaction goes on." + appears
+		e.ManyDoc[0] = "EnqueueMany adds each of the jobs" + unless + own + ". It returns, in the order of news, the keys and which of the jobs were added; where one was not, its key is the zero value. After an error none is added."
+	}
+	if rule := b.d.Fragments["duplicate_rule"].At(b.version); e.Collides && rule != "" {
+		e.Doc[0] += " " + rule
+	}
+	return "It waits for a transaction that adds or deletes a row of the same unique key."
+}

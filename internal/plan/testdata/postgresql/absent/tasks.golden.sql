@@ -1,0 +1,235 @@
+-- Package tasksq uses the table tasks as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        the unique index tasks_mark_key lets no two rows have one token, so that it cannot be the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=absent leaves a job out where a row is like it in fingerprint (unique index tasks_fingerprint, of rows where state IN ('pending', 'retry'))
+-- note: the unique index tasks_running lets one row run of those that are alike in fingerprint, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+-- note: the unique index tasks_mark_key lets no two rows have one token: every claim leaves a fresh value in each row
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state IN ('pending', 'retry')
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* tasksq.Claim */ tasks
+SET    mark = gen_random_uuid(),
+       state = 'running'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state IN ('pending', 'retry')
+           ORDER  BY id NULLS FIRST
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, fingerprint, mark, payload;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state IN ('pending', 'retry')
+-- isolation: read committed
+UPDATE /* tasksq.Claim */ tasks
+SET    mark = gen_random_uuid(),
+       state = 'running'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state IN ('pending', 'retry')
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, fingerprint, mark, payload;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state IN ('pending', 'retry')
+-- isolation: read committed
+UPDATE /* tasksq.Claim */ tasks
+SET    mark = gen_random_uuid(),
+       state = 'running'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state IN ('pending', 'retry')
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, fingerprint, mark, payload;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Mark
+UPDATE /* tasksq.Complete */ tasks
+SET    state = 'processed'
+FROM   unnest($1::text[], $2::uuid[]) AS job (id_held, mark_held)
+WHERE  id = id_held
+AND    CASE WHEN mark = mark_held
+            AND    state = 'running' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Mark
+UPDATE /* tasksq.Fail */ tasks
+SET    mark = NULL,
+       state = 'pending'
+FROM   unnest($1::text[], $2::uuid[]) AS job (id_held, mark_held)
+WHERE  id = id_held
+AND    CASE WHEN mark = mark_held
+            AND    state = 'running' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Mark
+UPDATE /* tasksq.Requeue */ tasks
+SET    mark = NULL,
+       state = 'pending'
+FROM   unnest($1::text[], $2::uuid[]) AS job (id_held, mark_held)
+WHERE  id = id_held
+AND    CASE WHEN mark = mark_held
+            AND    state = 'running' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* tasksq.Purge */ FROM tasks
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'processed'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row, unless a row stands in its way by a unique key: then it returns none
+-- locks: the new row, until commit; waits for a transaction that adds or deletes one of the same unique key
+-- arguments: 1: new ID, 2: new Fingerprint, 3: new Payload
+INSERT /* tasksq.Enqueue */ INTO tasks
+       (id, fingerprint, payload)
+VALUES (coalesce($1::text, gen_random_uuid()), $2, $3)
+ON     CONFLICT DO NOTHING
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* tasksq.Stats */
+       count(*) FILTER (WHERE state IN ('pending', 'retry')) AS ready,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'processed') AS done
+FROM   tasks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state IN ('pending', 'retry')
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* tasksq.Peek */
+       id, fingerprint, payload
+FROM   tasks
+WHERE  state IN ('pending', 'retry')
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* tasksq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* tasksq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'text'),
+               ('fingerprint', 'text'),
+               ('mark', 'uuid'),
+               ('state', 'text'),
+               ('payload', 'jsonb')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('tasks')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* tasksq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* tasksq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('tasks_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('tasks')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY tasks_ready ON tasks (id NULLS FIRST)
+WHERE  state IN ('pending', 'retry');

@@ -1,0 +1,222 @@
+-- Package urlsq uses the table urls as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates urls_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=absent leaves a job out where a row is like it in url (unique key urls_url_key)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE status = 'todo'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* urlsq.Claim */ urls
+SET    status = 'in_progress'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   urls
+           WHERE  status = 'todo'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, url;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE status = 'todo'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* urlsq.Claim */ urls
+SET    status = 'in_progress'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   urls
+           WHERE  status = 'todo'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, url;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE status = 'todo'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* urlsq.Claim */ urls
+SET    status = 'in_progress'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   urls
+           WHERE  status = 'todo'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, url;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* urlsq.Complete */ urls
+SET    status = 'done'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN status = 'in_progress' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* urlsq.Fail */ urls
+SET    status = 'todo'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN status = 'in_progress' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* urlsq.Requeue */ urls
+SET    status = 'todo'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN status = 'in_progress' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* urlsq.Purge */ FROM urls
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   urls
+           WHERE  status = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row, unless a row stands in its way by a unique key: then it returns none
+-- locks: the new row, until commit; waits for a transaction that adds or deletes one of the same unique key
+-- arguments: 1: new URL
+INSERT /* urlsq.Enqueue */ INTO urls
+       (url)
+VALUES ($1)
+ON     CONFLICT DO NOTHING
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* urlsq.Stats */
+       count(*) FILTER (WHERE status = 'todo') AS ready,
+       count(*) FILTER (WHERE status = 'in_progress') AS running,
+       count(*) FILTER (WHERE status = 'done') AS done
+FROM   urls;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE status = 'todo'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* urlsq.Peek */
+       id, url
+FROM   urls
+WHERE  status = 'todo'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* urlsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* urlsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('url', 'text'),
+               ('status', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('urls')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* urlsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* urlsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('urls_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('urls')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY urls_ready ON urls (id NULLS FIRST)
+WHERE  status = 'todo';

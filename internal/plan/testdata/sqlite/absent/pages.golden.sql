@@ -1,0 +1,236 @@
+-- Package pagesq uses the table pages as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Besides the queue's own rows it writes journal (Enqueue), each in the transaction of the operation. Purge removes nothing from other tables.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates pages_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, site, path
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=absent leaves a job out where a row is like it in site, path (primary key)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (site, path) WHERE state = 'new'
+-- arguments: 1: limit
+UPDATE /* pagesq.Claim */ pages
+SET    state = 'busy'
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   pages
+           WHERE  state = 'new'
+           ORDER  BY site, path
+           LIMIT  ?1)
+RETURNING site, path;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (site, path) WHERE state = 'new'
+UPDATE /* pagesq.Claim */ pages
+SET    state = 'busy'
+WHERE  rowid = (
+           SELECT rowid
+           FROM   pages
+           WHERE  state = 'new'
+           ORDER  BY site, path
+           LIMIT  1)
+RETURNING site, path;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Site Path
+UPDATE /* pagesq.Complete */ pages
+SET    state = 'read'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS site_held,
+                  json_extract(value, '$[1]') AS path_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  site = site_held
+AND    path = path_held
+AND    +(state = 'busy')
+RETURNING site, path;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Site Path
+UPDATE /* pagesq.Fail */ pages
+SET    state = 'new'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS site_held,
+                  json_extract(value, '$[1]') AS path_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  site = site_held
+AND    path = path_held
+AND    +(state = 'busy')
+RETURNING site, path;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Site Path
+UPDATE /* pagesq.Requeue */ pages
+SET    state = 'new'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS site_held,
+                  json_extract(value, '$[1]') AS path_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  site = site_held
+AND    path = path_held
+AND    +(state = 'busy')
+RETURNING site, path;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* pagesq.Purge */ FROM pages
+WHERE  rowid IN (
+           SELECT rowid
+           FROM   pages
+           WHERE  state = 'read'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row, unless a row stands in its way by a unique key: then it returns none
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Site, 2: new Path
+INSERT /* pagesq.Enqueue */ INTO pages
+       (site, path)
+VALUES (?1, ?2)
+ON     CONFLICT DO NOTHING
+RETURNING site, path;
+
+-- sql/enqueue_insert_journal.sql
+-- enqueue: inserts rows into journal for the rows that were added
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: batch_all Site Path
+INSERT /* pagesq.Enqueue */ INTO journal
+       (what, site)
+SELECT held.path, held.site
+FROM   pages AS held
+WHERE  (held.site, held.path) IN (
+           SELECT json_extract(value, '$[0]') AS site_held,
+                  json_extract(value, '$[1]') AS path_held
+           FROM   json_each(?1));
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* pagesq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'read') AS done
+FROM   pages;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (site, path) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* pagesq.Peek */
+       site, path
+FROM   pages
+WHERE  state = 'new'
+ORDER  BY site, path
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* pagesq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* pagesq.Verify */ want (name, type) AS (
+    VALUES ('site', 'INTEGER'),
+           ('path', 'TEXT'),
+           ('state', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('pages') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also.sql
+-- verify: columns of journal
+-- locks: none
+WITH /* pagesq.Verify */ want (name, type) AS (
+    VALUES ('what', 'TEXT'),
+           ('site', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('journal') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* pagesq.Verify */ want (name) AS (
+    VALUES ('pages_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('pages'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX pages_ready ON pages (site, path)
+WHERE  state = 'new';

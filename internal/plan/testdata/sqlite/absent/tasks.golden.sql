@@ -1,0 +1,185 @@
+-- Package tasksq uses the table tasks as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=absent leaves a job out where a row is like it in fingerprint (unique index tasks_fingerprint, of rows where state IN ('pending', 'retry'))
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state IN ('pending', 'retry')
+-- arguments: 1: limit
+UPDATE /* tasksq.Claim */ tasks
+SET    state = 'running'
+WHERE  id IN (
+           SELECT id
+           FROM   tasks
+           WHERE  state IN ('pending', 'retry')
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, fingerprint;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state IN ('pending', 'retry')
+UPDATE /* tasksq.Claim */ tasks
+SET    state = 'running'
+WHERE  id = (
+           SELECT id
+           FROM   tasks
+           WHERE  state IN ('pending', 'retry')
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, fingerprint;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* tasksq.Complete */ tasks
+SET    state = 'processed'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'running')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* tasksq.Fail */ tasks
+SET    state = 'pending'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'running')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* tasksq.Requeue */ tasks
+SET    state = 'pending'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'running')
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* tasksq.Purge */ FROM tasks
+WHERE  id IN (
+           SELECT id
+           FROM   tasks
+           WHERE  state = 'processed'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row, unless a row stands in its way by a unique key: then it returns none
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new ID, 2: new Fingerprint
+INSERT /* tasksq.Enqueue */ INTO tasks
+       (id, fingerprint)
+VALUES (coalesce(?1, (lower(hex(randomblob(16))))), ?2)
+ON     CONFLICT DO NOTHING
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* tasksq.Stats */
+       count(*) FILTER (WHERE state IN ('pending', 'retry')) AS ready,
+       count(*) FILTER (WHERE state = 'running') AS running,
+       count(*) FILTER (WHERE state = 'processed') AS done
+FROM   tasks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state IN ('pending', 'retry')
+-- arguments: 1: limit
+SELECT /* tasksq.Peek */
+       id, fingerprint
+FROM   tasks
+WHERE  state IN ('pending', 'retry')
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* tasksq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* tasksq.Verify */ want (name, type) AS (
+    VALUES ('id', 'TEXT'),
+           ('fingerprint', 'TEXT'),
+           ('state', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('tasks') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* tasksq.Verify */ want (name) AS (
+    VALUES ('tasks_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('tasks'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX tasks_ready ON tasks (id)
+WHERE  state IN ('pending', 'retry');

@@ -1,0 +1,21 @@
+-- A URL is fetched once, whatever has become of it.
+-- qgen:queue urls enqueue=absent
+CREATE TABLE urls (
+    id     bigint AUTO_INCREMENT PRIMARY KEY,
+    url    varchar(100) NOT NULL UNIQUE,
+    status varchar(20) DEFAULT 'todo' NOT NULL -- qgen:status ready=todo running=in_progress done=done
+);
+
+-- The caller gives the key; what belongs to a page is added with it, and only with it.
+-- qgen:queue pages enqueue=absent
+CREATE TABLE pages (
+    site  int NOT NULL,
+    path  varchar(40) NOT NULL,
+    state varchar(20) DEFAULT 'new' NOT NULL, -- qgen:status ready=new running=busy done=read
+    PRIMARY KEY (site, path)
+);
+
+CREATE TABLE journal (
+    what varchar(40) NOT NULL,
+    site int NOT NULL
+);
