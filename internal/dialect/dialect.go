@@ -280,7 +280,9 @@ type Dialect struct {
 		LostNumbers []int `yaml:"lost_numbers"`
 		Duplicates  []int `yaml:"duplicates"` // of a unique key that has the value already
 		// OfTriggers are parts of the text of an error that a statement within a trigger made.
-		OfTriggers []string    `yaml:"of_triggers"`
+		OfTriggers []string `yaml:"of_triggers"`
+		// CountedKey is a part of the text of such an error where a primary key has run out of numbers.
+		CountedKey string      `yaml:"counted_key"`
 		Error      DriverError `yaml:"error"`
 	} `yaml:"transient"`
 

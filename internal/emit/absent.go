@@ -120,7 +120,7 @@ func (w *writer) addMethod(f *code.File) {
 			}
 			g.List(value.Clone(), code.Err()).Op(":=").Add(call)
 			if e.Collides {
-				g.If(w.collided()).Block(code.Return(none.Clone(), code.Nil()))
+				g.If(w.inWay()).Block(code.Return(none.Clone(), code.Nil()))
 			}
 			switch {
 			case whole:
@@ -366,7 +366,7 @@ func (w *writer) addAllMethod(f *code.File) {
 		some.Clone().Op(":=").Make(code.Index().Add(kind.Clone()), code.Len(code.Id("news"))),
 		code.Switch().Block(
 			code.Case(code.Err().Op("==").Nil()).Block(append(filled, code.Return(some.Clone(), code.Nil()))...),
-			code.Case(code.Op("!").Add(w.collidedAlone())).Block(code.Return(code.Nil(), code.Err())),
+			code.Case(code.Op("!").Add(w.inWayAlone())).Block(code.Return(code.Nil(), code.Err())),
 			code.Case(code.Len(code.Id("news")).Op("==").Lit(1)).Block(code.Return(some.Clone(), code.Nil())),
 		),
 		code.Id("half").Op(":=").Len(code.Id("news")).Op("/").Lit(2),
@@ -378,10 +378,19 @@ func (w *writer) addAllMethod(f *code.File) {
 		code.Func().Add(queueReceiver()).Id("addAll").Params(params...).Params(code.Index().Add(kind), code.Error()).Block(body...))
 }
 
-// collidedAlone is collided as one operand of others.
-func (w *writer) collidedAlone() *code.Statement {
-	if len(w.Transient.OfTriggers) == 0 {
-		return w.collided()
+// inWay is the test that err tells of a row in the way of a new one.
+func (w *writer) inWay() *code.Statement {
+	tests := []*code.Statement{w.collided()}
+	for _, text := range w.Enqueue.Unlike {
+		tests = append(tests, code.Op("!").Id("hasText").Call(code.Err(), code.Lit(text)))
 	}
-	return code.Parens(w.collided())
+	return allOf(tests)
+}
+
+// inWayAlone is inWay as one operand of others.
+func (w *writer) inWayAlone() *code.Statement {
+	if len(w.Enqueue.Unlike) == 0 {
+		return w.inWay()
+	}
+	return code.Parens(w.inWay())
 }

@@ -543,10 +543,7 @@ func (w *writer) collided() *code.Statement {
 		w.fail("no error is known that tells of a key which is there already")
 		return code.False()
 	}
-	for _, of := range w.Transient.OfTriggers {
-		tests = append(tests, code.Op("!").Id("hasText").Call(code.Err(), code.Lit(of)))
-	}
-	return allOf(tests)
+	return tests[0]
 }
 
 // addClaimsFunc emits

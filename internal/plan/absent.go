@@ -125,6 +125,19 @@ func (b *builder) takesNew(ix *schema.Index) bool {
 	return true
 }
 
+// unlike returns parts of the text of errors that look like that of a row in the way: of
+// triggers, and of a counted key whose numbers are used up.
+func (b *builder) unlike(e *Enqueue) []string {
+	if !e.Collides {
+		return nil
+	}
+	texts := slices.Clone(b.d.Transient.OfTriggers)
+	if k := b.spec.Table.PrimaryKey; e.AutoKey && k != nil && slices.Equal(k.Columns, b.spec.Key) && b.d.Transient.CountedKey != "" {
+		texts = append(texts, b.d.Transient.CountedKey)
+	}
+	return texts
+}
+
 // checkAbsent complains where nothing could be left out, or nothing tells it for sure, and
 // says what keeps jobs out.
 func (b *builder) checkAbsent(errs *source.ErrorList) {

@@ -114,7 +114,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if b.d.HotHead != "" && b.spec.Shard == nil {
 		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)
 	}
-	if e := b.pkg.Enqueue; b.side != nil || e != nil && e.Collides {
+	if e := b.pkg.Enqueue; b.side != nil || e != nil && e.Absent && !b.d.SingleWriter {
 		// Sessions that insert the same keys undo each other: with innodb_snapshot_isolation
 		// 16 of them did so five times running once in some 20,000 claims (tried).
 		b.pkg.Tries = 10
@@ -152,7 +152,7 @@ func (b *builder) serverVersion(q *config.Queue, errs *source.ErrorList) {
 	b.pkg.Transient = Transient{
 		RolledBack: b.d.Transient.RolledBack, Unknown: b.d.Transient.Unknown,
 		Codes: b.d.Transient.Codes, Messages: b.d.Transient.Messages, LostMessages: b.d.Transient.LostMessages,
-		Numbers: b.d.Transient.Numbers, LostNumbers: b.d.Transient.LostNumbers, Duplicates: b.d.Transient.Duplicates, OfTriggers: b.d.Transient.OfTriggers, Error: DriverError(b.d.Transient.Error),
+		Numbers: b.d.Transient.Numbers, LostNumbers: b.d.Transient.LostNumbers, Duplicates: b.d.Transient.Duplicates, Error: DriverError(b.d.Transient.Error),
 	}
 	b.pkg.Isolation = b.d.Isolation
 }

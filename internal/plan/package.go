@@ -554,6 +554,8 @@ type Enqueue struct {
 	// Absent: a job is left out where a row stands in its way by a unique key. Then One writes
 	// none, or fails with one of Transient.Duplicates where Collides; Many is then all or none.
 	Absent, Collides bool
+	// Unlike are parts of the text of such an error that no row in the way has made.
+	Unlike []string
 	// Step, where AutoKey has a Many, asks by how much the keys differ that Many gives
 	// its rows in their order; the driver tells the first.
 	Step *Statement
@@ -682,8 +684,6 @@ type Transient struct {
 	Numbers, LostNumbers []int
 	// Duplicates are the numbers of the errors of a unique key that has the value already.
 	Duplicates []int
-	// OfTriggers are parts of the text of such an error that a trigger has met in another table.
-	OfTriggers []string
 	Error      DriverError
 }
 

@@ -826,6 +826,7 @@ func (b *builder) buildEnqueue() {
 	if e.Absent = b.spec.Absent; e.Absent {
 		e.Collides = len(b.d.Transient.Duplicates) > 0
 		v.Absent = !e.Collides
+		e.Unlike = b.unlike(e)
 		head[0] += ", unless a row stands in its way by a unique key: then "
 		switch {
 		case e.Collides:

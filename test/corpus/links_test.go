@@ -128,6 +128,18 @@ func (b base) links(t *testing.T, q producer, within func(*sql.Tx) producer, wro
 	}
 	b.want(t, "SELECT url FROM links ORDER BY url", "a", "b", "c", "d", "e", "f", "g")
 
+	// Numbers that are used up are no link that is there.
+	if b.engine != "postgresql" {
+		b.run(t, "DELETE FROM links WHERE url = 'g'", "ALTER TABLE links MODIFY id tinyint AUTO_INCREMENT", "INSERT INTO links (id, url) VALUES (127, 'g')")
+		if _, added, err := q.one(ctx, "z"); err == nil || added {
+			t.Errorf("added %t, %v", added, err)
+		}
+		if _, added, err := q.many(ctx, []string{"y", "z"}); err == nil || added != nil {
+			t.Errorf("added %t, %v", added, err)
+		}
+		b.run(t, "ALTER TABLE links MODIFY id bigint AUTO_INCREMENT")
+	}
+
 	// A duplicate does not doom the caller's transaction.
 	tx, err := b.BeginTx(ctx, nil)
 	good(t, err)

@@ -298,6 +298,13 @@ func unknown(err error) bool {
 		hasNumber(err, 1053, 1047, 1927, 1836, 1290, 3100, 3032) || errors.Is(err, mysql.ErrInvalidConn)
 }
 
+// hasText reports whether err says one of the parts, for drivers whose errors have no codes.
+func hasText(err error, parts ...string) bool {
+	return err != nil && slices.ContainsFunc(parts, func(part string) bool {
+		return strings.Contains(err.Error(), part)
+	})
+}
+
 // hasNumber reports whether err is one of the server's errors.
 func hasNumber(err error, numbers ...uint16) bool {
 	var e *mysql.MySQLError

@@ -93,7 +93,7 @@ func (q *Queue) EnqueueMany(ctx context.Context, news []NewJob) (keys []Key, add
 // add adds a job and returns its key, none where a row stands in its way by a unique key.
 func (q *Queue) add(ctx context.Context, db DBTX, job NewJob) ([]Key, error) {
 	number, err := insert(ctx, db, enqueueSQL, job.URL)
-	if hasNumber(err, 1062) {
+	if hasNumber(err, 1062) && !hasText(err, "PRIMARY'") {
 		return nil, nil
 	}
 	if err != nil {
@@ -114,7 +114,7 @@ func (q *Queue) addAll(ctx context.Context, db DBTX, news []NewJob, step []int64
 			some[i] = &key
 		}
 		return some, nil
-	case !hasNumber(err, 1062):
+	case !(hasNumber(err, 1062) && !hasText(err, "PRIMARY'")):
 		return nil, err
 	case len(news) == 1:
 		return some, nil

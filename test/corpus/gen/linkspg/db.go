@@ -117,11 +117,11 @@ type row interface {
 	Scan(dest ...any) error
 }
 
-// retry runs fn, and again while its error surely left nothing behind, five times at most. In
-// the caller's transaction it runs it once.
+// retry runs fn, and again while its error surely left nothing behind, 10 times at most. In the
+// caller's transaction it runs it once.
 func (q *Queue) retry(ctx context.Context, op string, fn func(db DBTX) error) error {
 	err := fn(q.db)
-	for try := 1; try < 5 && q.begin != nil && rolledBack(err); try++ {
+	for try := 1; try < 10 && q.begin != nil && rolledBack(err); try++ {
 		if pause(ctx, try) != nil {
 			break // err says more than that time is up
 		}
