@@ -144,7 +144,7 @@ AND    state = 'busy';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the table, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* linesq.Purge */ lines_

@@ -146,7 +146,7 @@ AND    state = 'busy';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, path)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* pagesq.Purge */ pages

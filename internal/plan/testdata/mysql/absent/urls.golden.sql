@@ -144,7 +144,7 @@ AND    status = 'in_progress';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* urlsq.Purge */ urls

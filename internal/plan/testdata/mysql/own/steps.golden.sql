@@ -168,7 +168,7 @@ SET    state = 3;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* stepsq.Redrive */ (
@@ -185,7 +185,7 @@ SET    state = 0,
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* stepsq.Purge */ steps
@@ -201,7 +201,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* stepsq.Purge */ steps

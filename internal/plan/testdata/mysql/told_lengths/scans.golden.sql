@@ -209,7 +209,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* scansq.Purge */ scans

@@ -187,7 +187,7 @@ SET    state = 'failed';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* syncsq.Redrive */ (
@@ -203,7 +203,7 @@ SET    state = 'new';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* syncsq.Purge */ syncs
@@ -219,7 +219,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* syncsq.Purge */ syncs

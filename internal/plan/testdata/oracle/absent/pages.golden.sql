@@ -132,7 +132,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, SITE, PATH)
 -- arguments: 1: limit
 DELETE /* pagesq.Purge */ FROM PAGES
 WHERE  ROWID IN (

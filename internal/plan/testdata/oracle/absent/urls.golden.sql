@@ -124,7 +124,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATUS, ID)
 -- arguments: 1: limit
 DELETE /* urlsq.Purge */ FROM URLS
 WHERE  ROWID IN (

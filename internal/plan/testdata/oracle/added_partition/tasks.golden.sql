@@ -123,7 +123,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* tasksq.Purge */ FROM TASKS
 WHERE  ROWID IN (

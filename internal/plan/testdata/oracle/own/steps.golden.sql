@@ -150,7 +150,7 @@ AND    AGENT = :3;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* stepsq.Redrive */ STEPS
 SET    STATE = 0,
@@ -165,7 +165,7 @@ AND    STATE = 3;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* stepsq.Purge */ FROM STEPS
 WHERE  ROWID IN (
@@ -178,7 +178,7 @@ AND    STATE = 2;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* stepsq.Purge */ FROM STEPS
 WHERE  ROWID IN (

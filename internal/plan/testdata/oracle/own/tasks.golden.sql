@@ -228,7 +228,7 @@ AND    NODE = :3;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* tasksq.Redrive */ TASKS
 SET    STATE = 'new',
@@ -244,7 +244,7 @@ AND    STATE = 'failed';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* tasksq.Purge */ FROM TASKS
 WHERE  ROWID IN (
@@ -257,7 +257,7 @@ AND    STATE = 'done';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* tasksq.Purge */ FROM TASKS
 WHERE  ROWID IN (

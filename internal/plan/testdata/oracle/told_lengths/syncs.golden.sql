@@ -162,7 +162,7 @@ AND    SEEN <= SYSTIMESTAMP - NUMTODSINTERVAL((every + 300), 'SECOND');
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 UPDATE /* syncsq.Redrive */ SYNCS
 SET    STATE = 'new'
@@ -176,7 +176,7 @@ AND    STATE = 'failed';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* syncsq.Purge */ FROM SYNCS
 WHERE  ROWID IN (
@@ -189,7 +189,7 @@ AND    STATE = 'done';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID)
 -- arguments: 1: limit
 DELETE /* syncsq.Purge */ FROM SYNCS
 WHERE  ROWID IN (

@@ -159,7 +159,7 @@ AND    state = 'busy';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, path)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* pagesq.Purge */ FROM pages
