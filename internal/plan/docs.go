@@ -612,6 +612,21 @@ func (b *builder) whoIsDead() string {
 	return rows + plainText(l.Table) + " does not have as one that is alive"
 }
 
+// addedState says in which state Enqueue leaves a job: the words for a ready one, unless qgen:on
+// writes something else.
+func (b *builder) addedState(ready string) string {
+	if b.spec.Transitions[queue.Enqueue] == nil {
+		return ready
+	}
+	switch c, sure := b.leavesReady(queue.Enqueue); {
+	case sure:
+		return "not ready yet by what it writes to " + plainText(c.Name)
+	case c != nil:
+		return "ready by what it writes to " + plainText(c.Name)
+	}
+	return ready
+}
+
 func (b *builder) docEnqueue(e *Enqueue) {
 	e.Doc = []string{"Enqueue adds a job, ready to be claimed, and returns its key. With a Queue on the caller's transaction the job appears when that commits."}
 	e.ManyDoc = []string{"EnqueueMany adds jobs and returns their keys in the order of news. Either all are added or none."}
@@ -623,6 +638,7 @@ func (b *builder) docEnqueue(e *Enqueue) {
 	if e.Absent {
 		locks = b.docAbsent(e)
 	}
+	e.Doc[0] = strings.Replace(e.Doc[0], "a job, ready to be claimed", "a job, "+b.addedState("ready to be claimed"), 1)
 	if also := b.also(queue.Enqueue); also != "" {
 		e.Doc[0] += also
 		e.ManyDoc[0] += also
@@ -891,7 +907,7 @@ func (b *builder) diagram() string {
 		running = "held"
 	}
 	if p.Enqueue != nil {
-		add("", "Enqueue", "ready")
+		add("", "Enqueue", b.addedState("ready"))
 	}
 	if p.Start != nil {
 		add("ready", "Claim", "claimed")

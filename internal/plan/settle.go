@@ -822,7 +822,11 @@ func (b *builder) buildEnqueue() {
 	if keys, e.AutoKey = s.givesKey(&v, keys, e.KeyGiven); keys == nil {
 		mv.Returning = nil
 	}
-	head := []string{"enqueue: a new ready row", "locks: nothing that others wait for"}
+	added := "a new ready row"
+	if state := b.addedState(""); state != "" {
+		added = "a new row, " + state
+	}
+	head := []string{"enqueue: " + added, "locks: nothing that others wait for"}
 	if e.Absent = b.spec.Absent; e.Absent {
 		e.Collides = len(b.d.Transient.Duplicates) > 0
 		v.Absent = !e.Collides

@@ -25,3 +25,11 @@ CREATE TABLE held (
     holder uuid                         -- qgen:worker free=null alive=arg; on done set null
 );
 CREATE INDEX held_holder ON held (holder);
+
+-- Another program makes a new job ready.
+-- qgen:queue drafts
+CREATE TABLE drafts (
+    id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    state text NOT NULL, -- qgen:status ready=new running=busy done=over; on enqueue set draft
+    body  text
+);
