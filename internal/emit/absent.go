@@ -366,7 +366,7 @@ func (w *writer) addAllMethod(f *code.File) {
 		some.Clone().Op(":=").Make(code.Index().Add(kind.Clone()), code.Len(code.Id("news"))),
 		code.Switch().Block(
 			code.Case(code.Err().Op("==").Nil()).Block(append(filled, code.Return(some.Clone(), code.Nil()))...),
-			code.Case(code.Op("!").Add(w.inWayAlone())).Block(code.Return(code.Nil(), code.Err())),
+			code.Case(w.notInWay()).Block(code.Return(code.Nil(), code.Err())),
 			code.Case(code.Len(code.Id("news")).Op("==").Lit(1)).Block(code.Return(some.Clone(), code.Nil())),
 		),
 		code.Id("half").Op(":=").Len(code.Id("news")).Op("/").Lit(2),
@@ -387,10 +387,11 @@ func (w *writer) inWay() *code.Statement {
 	return allOf(tests)
 }
 
-// inWayAlone is inWay as one operand of others.
-func (w *writer) inWayAlone() *code.Statement {
-	if len(w.Enqueue.Unlike) == 0 {
-		return w.inWay()
+// notInWay is the test that err tells of something else.
+func (w *writer) notInWay() *code.Statement {
+	test := code.Op("!").Add(w.collided())
+	for _, text := range w.Enqueue.Unlike {
+		test.Op("||").Id("hasText").Call(code.Err(), code.Lit(text))
 	}
-	return code.Parens(w.inWay())
+	return test
 }

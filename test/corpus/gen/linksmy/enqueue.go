@@ -114,7 +114,7 @@ func (q *Queue) addAll(ctx context.Context, db DBTX, news []NewJob, step []int64
 			some[i] = &key
 		}
 		return some, nil
-	case !(hasNumber(err, 1062) && !hasText(err, "PRIMARY'")):
+	case !hasNumber(err, 1062) || hasText(err, "PRIMARY'"):
 		return nil, err
 	case len(news) == 1:
 		return some, nil
