@@ -199,6 +199,7 @@ type Dialect struct {
 		Type        string   `yaml:"type"`
 		Stable      bool     `yaml:"stable"`      // for the life of the row, not only of the transaction
 		Moves       bool     `yaml:"moves"`       // with every UPDATE of the row
+		Joined      bool     `yaml:"joined"`      // needs the table's name in front where a statement reads another as well
 		Partitioned string   `yaml:"partitioned"` // second column where a table has partitions
 		Read        string   `yaml:"read"`        // how it is read as text, where it is none
 		Write       string   `yaml:"write"`       // slot {arg}: the text as an identity

@@ -386,8 +386,24 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 	if name == queue.Start {
 		since, again = "are begun or settled already", " After an error it may be called again; where it had been done all the same, that returns ErrLost."
 	}
-	s.Doc = append(s.Doc, "It acts only on the claim that a job came from: when jobs were claimed by others since, or "+since+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys.",
+	s.Doc = append(s.Doc, b.actsOn(since)+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys.",
 		b.settleEnds(s, name, again)+b.rollBack(name))
+}
+
+// actsOn says by what a step that settles jobs tells that they are its own, and when they are
+// not; since is what may have become of them.
+func (b *builder) actsOn(since string) string {
+	switch level := b.pkg.Guarantee; {
+	case level > queue.FenceStatus, b.side != nil:
+		return "It acts only on the claim that a job came from: when jobs were claimed by others since, or " + since
+	case level == queue.FenceNone:
+		return "It acts on jobs that nobody has settled, and tells no claim from another: when jobs " + since
+	case b.comesBack() == "":
+		return "It acts only on jobs that are " + b.heldState() + ": when jobs " + since
+	case len(b.pkg.Fence) > 0:
+		return "It acts only on jobs that are with the worker that claimed them: when jobs are with others, or " + since
+	}
+	return "It acts on jobs that are " + b.heldState() + ", also where others have claimed them since: when jobs were given back, or " + since
 }
 
 // settleEnds says what locks a step takes that settles jobs, what a crash leaves of it, and

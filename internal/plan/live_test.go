@@ -43,12 +43,13 @@ const randomUUID = "CREATE FUNCTION gen_random_uuid() RETURNS uuid LANGUAGE sql 
 
 // missing is what the DDL of a case takes for granted.
 var missing = map[string]string{
-	"alive":         "CREATE SCHEMA app; CREATE TABLE app.nodes (id int, active int)",
-	"channel":       "CREATE SEQUENCE int_message_seq",
-	"companions":    "CREATE SCHEMA other; CREATE TABLE other.fired (token text, id bigint, who text, \"when\" timestamptz, tries int, part numeric, odd boolean, gone text, text text)",
-	"email_columns": "CREATE TABLE mail.stopped (kind text)",
-	"castor":        randomUUID,
-	"nulltimes":     randomUUID,
+	"alive":             "CREATE SCHEMA app; CREATE TABLE app.nodes (id int, active int)",
+	"channel":           "CREATE SEQUENCE int_message_seq",
+	"companions":        "CREATE SCHEMA other; CREATE TABLE other.fired (token text, id bigint, who text, \"when\" timestamptz, tries int, part numeric, odd boolean, gone text, text text)",
+	"email_columns":     "CREATE TABLE mail.stopped (kind text)",
+	"postgresql/absent": randomUUID,
+	"castor":            randomUUID,
+	"nulltimes":         randomUUID,
 }
 
 // newer are the cases whose DDL itself needs a newer server.

@@ -888,7 +888,11 @@ func (b *builder) fallback(c *schema.Column) string {
 	if !c.HasDefault || bare == "null" {
 		return ""
 	}
-	return cmp.Or(b.d.DefaultOnly[bare], c.Default)
+	text := cmp.Or(b.d.DefaultOnly[bare], c.Default)
+	if c.Type.Class == schema.Text && !c.Type.Enum && !strings.HasPrefix(bare, "'") {
+		return b.d.Cast(text, b.castType(c.Type)) // a column takes what is no text, coalesce beside one does not
+	}
+	return text
 }
 
 // given reports whether the caller of Enqueue provides a column.

@@ -614,8 +614,12 @@ func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix str
 	}
 	for i, f := range fields[:len(keys)+len(held)] {
 		value := s.batchValue(f, b.Names[i])
-		match := s.own(f) + " = " + value
-		b.Own, b.Values = append(b.Own, s.own(f)), append(b.Values, value)
+		own := s.own(f)
+		if f.RowID && s.prefix == "" && s.d.RowIdentity.Joined {
+			own = s.qualified() + own
+		}
+		match := own + " = " + value
+		b.Own, b.Values = append(b.Own, own), append(b.Values, value)
 		if i < len(keys) {
 			b.Match = append(b.Match, match)
 		} else {

@@ -16,7 +16,7 @@ var (
 
 // Complete marks jobs as done.
 //
-// It acts only on the claim that a job came from: when jobs were claimed by others since, or are
+// It acts on jobs that nobody has settled, and tells no claim from another: when jobs are
 // settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
 // names their keys.
 //

@@ -20,9 +20,9 @@ var (
 
 // Partial settles jobs as partial: they are ready again.
 //
-// It acts only on the claim that a job came from: when jobs were claimed by others since, or are
-// settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
-// names their keys.
+// It acts only on jobs that are with the worker that claimed them: when jobs are with others, or
+// are settled already, it does the rest and returns an error that is ErrLost and, as a
+// *LostError, names their keys.
 //
 // It locks the database for writing while it runs. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.
@@ -41,9 +41,9 @@ func (q *Queue) Partial(ctx context.Context, jobs ...Job) error {
 
 // Dropped settles jobs as dropped: they are failed.
 //
-// It acts only on the claim that a job came from: when jobs were claimed by others since, or are
-// settled already, it does the rest and returns an error that is ErrLost and, as a *LostError,
-// names their keys.
+// It acts only on jobs that are with the worker that claimed them: when jobs are with others, or
+// are settled already, it does the rest and returns an error that is ErrLost and, as a
+// *LostError, names their keys.
 //
 // It locks the database for writing while it runs. A crash leaves it done as a whole or not at
 // all. After an error it may be called again.

@@ -155,7 +155,7 @@ WHERE  id = ANY (ARRAY(
 -- arguments: 1: new ID, 2: new Fingerprint, 3: new Payload
 INSERT /* tasksq.Enqueue */ INTO tasks
        (id, fingerprint, payload)
-VALUES (coalesce($1::text, gen_random_uuid()), $2, $3)
+VALUES (coalesce($1::text, gen_random_uuid()::text), $2, $3)
 ON     CONFLICT DO NOTHING
 RETURNING id;
 

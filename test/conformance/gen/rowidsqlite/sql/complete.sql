@@ -10,7 +10,7 @@ FROM   (
                   json_extract(value, '$[1]') AS token_held
            FROM   json_each(?1)
        ) AS job
-WHERE  rowid = rowid_held
+WHERE  jobs.rowid = rowid_held
 AND    +(token = token_held
       AND    status = 'running')
 RETURNING rowid

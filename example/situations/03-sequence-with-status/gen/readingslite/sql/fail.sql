@@ -10,7 +10,7 @@ FROM   (
                   json_extract(value, '$[1]') AS status_held
            FROM   json_each(?1)
        ) AS job
-WHERE  rowid = rowid_held
+WHERE  readings.rowid = rowid_held
 AND    +(status = status_held
       AND    status NOT IN ('new', 'done', 'error'))
 RETURNING rowid
