@@ -145,6 +145,8 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It reads candidates and takes them one by one, each by an UPDATE that compares the old state; the engine locks the table while one runs, and a caller's transaction cannot take it back."
 	case p.Strategy == "guarded", p.Strategy == "move" && !b.ready.locksAsItLooks():
 		p.Locks = "It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other."
+	case b.locksTable():
+		p.Locks = "The engine locks the table while each of its statements runs, and a caller's transaction cannot take back what they wrote."
 	case b.can(dialect.OrderedUpdate) && p.Strategy != "lock_update" && p.Strategy != "hold":
 		p.Locks = "It locks the rows it takes until it commits; of two claims that meet, one is undone and made again."
 	case b.claimPasses():

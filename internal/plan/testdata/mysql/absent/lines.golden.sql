@@ -11,7 +11,7 @@
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It locks the rows it takes until it commits; another claimer waits for it. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+-- The engine locks the table while each of its statements runs, and a caller's transaction cannot take back what they wrote. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
 -- The table is of the engine MyISAM, which has no transactions and locks no rows: what is written stays written, whatever becomes of the transaction of the caller's. The package works over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many jobs at once.
 --
