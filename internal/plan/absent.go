@@ -188,22 +188,30 @@ func keyColumns(k *schema.Key) string {
 	return strings.Join(names, ", ")
 }
 
-// docAbsent writes what Enqueue and EnqueueMany do where a job may be left out, and returns
-// what they wait for.
-func (b *builder) docAbsent(e *Enqueue) string {
-	const (
-		unless  = ", unless a row stands in its way by a unique key"
-		appears = " With a Queue on the caller's transaction the job appears when that commits."
-		own     = ", also one that the same call has added"
-	)
-	e.Doc[0] = "Enqueue adds a job, ready to be claimed" + unless + ", and tells whether it was added. A row that is there already is no error, and the caller's transaction goes on." + appears
-	e.ManyDoc[0] = "EnqueueMany adds each of the jobs" + unless + own + ", and tells in the order of news which were added. After an error none is added."
-	if len(e.One.Rows) > 0 || e.AutoKey || e.KeyGiven {
-		e.Doc[0] = "Enqueue adds a job, ready to be claimed" + unless + ". It returns the key and whether the job was added; where it was not, the key is the zero value. A row that is there already is no error, and the caller's transaction goes on." + appears
-		e.ManyDoc[0] = "EnqueueMany adds each of the jobs" + unless + own + ". It returns, in the order of news, the keys and which of the jobs were added; where one was not, its key is the zero value. After an error none is added."
+// unlessThere says which jobs Enqueue leaves out.
+const unlessThere = ", unless a row stands in its way by a unique key"
+
+// leftOut says what Enqueue does where a job may be left out, and when one that is added appears.
+func (b *builder) leftOut(e *Enqueue, appears string) string {
+	tells := ", and tells whether it was added."
+	if e.tellsKey() {
+		tells = ". It returns the key and whether the job was added; where it was not, the key is the zero value."
 	}
+	text := unlessThere + tells + " A row that is there already is no error, and the caller's transaction goes on. " + appears
 	if rule := b.d.Fragments["duplicate_rule"].At(b.version); e.Collides && rule != "" {
-		e.Doc[0] += " " + rule
+		text += " " + rule
 	}
-	return "It waits for a transaction that adds or deletes a row of the same unique key."
+	return text
 }
+
+// leftOutMany says the same of EnqueueMany; none is what an error leaves.
+func (b *builder) leftOutMany(e *Enqueue, none string) string {
+	tells := ", and tells in the order of news which were added. "
+	if e.tellsKey() {
+		tells = ". It returns, in the order of news, the keys and which of the jobs were added; where one was not, its key is the zero value. "
+	}
+	return "each of the jobs" + unlessThere + ", also one that the same call has added" + tells + none
+}
+
+// tellsKey reports whether the key of a new row is known to whoever has added it.
+func (e *Enqueue) tellsKey() bool { return len(e.One.Rows) > 0 || e.AutoKey || e.KeyGiven }

@@ -52,7 +52,8 @@ func pairs(prefix string, columns, values []string) []string {
 func (b *builder) companions(name queue.TransitionName, file, op string, held []*Field) []*Statement {
 	var list []*Statement
 	used := map[string]int{}
-	for _, c := range b.spec.Transitions[name].With {
+	t := b.spec.Transitions[name]
+	for _, c := range t.With {
 		if c.Key != nil {
 			continue // is added once, see buildBatch
 		}
@@ -86,7 +87,10 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		}
 		found, did := b.lockFile(file)
 		found += ".sql " + did
-		head := file + ": " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that " + found + ", before " + file + ".sql"
+		head := file + ": " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that " + found
+		if !t.KeepsRow() {
+			head += ", before " + file + ".sql"
+		}
 		switch {
 		case name == queue.Claim:
 			head = "claim: " + c.Verb + "s rows " + word + " " + plainText(c.QualifiedName()) + " for the rows that were taken"

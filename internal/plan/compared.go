@@ -21,7 +21,7 @@ func (b *builder) checkCompared() {
 	}
 	for _, name := range queue.StateNames {
 		for _, t := range b.stateTests(name) {
-			for _, one := range append([]queue.Test{t}, t.Or...) {
+			for _, one := range t.Alternatives() {
 				if slices.ContainsFunc(one.Values, func(v queue.Value) bool { return v.Kind != queue.Null }) {
 					see(one.Column)
 				}

@@ -646,34 +646,39 @@ func (b *builder) addedState(ready string) string {
 }
 
 func (b *builder) docEnqueue(e *Enqueue) {
-	e.Doc = []string{"Enqueue adds a job, ready to be claimed, and returns its key. With a Queue on the caller's transaction the job appears when that commits."}
-	e.ManyDoc = []string{"EnqueueMany adds jobs and returns their keys in the order of news. Either all are added or none."}
-	if e.One.Rows == nil {
-		e.Doc[0] = "Enqueue adds a job, ready to be claimed. With a Queue on the caller's transaction the job appears when that commits."
-		e.ManyDoc[0] = "EnqueueMany adds jobs. Either all are added or none."
-	}
-	locks := "It locks nothing that others wait for."
-	if e.Absent {
-		locks = b.docAbsent(e)
-	}
-	e.Doc[0] = strings.Replace(e.Doc[0], "a job, ready to be claimed", "a job, "+b.addedState("ready to be claimed"), 1)
-	if also := b.also(queue.Enqueue); also != "" {
-		e.Doc[0] += also
-		e.ManyDoc[0] += also
-		locks = strings.TrimPrefix(locks+" ", "It locks nothing that others wait for. ") + "It locks the rows of other tables that it writes, until it commits."
-	}
-	locks, some := b.locksOfWrite(locks), "all of the jobs added or none"
+	appears, all := "With a Queue on the caller's transaction the job appears when that commits.", "Either all are added or none."
+	none, some := "After an error none is added.", "all of the jobs added or none"
 	if b.writesLockless() {
-		const partly = "After an error some of them may have been added."
-		const once = "With a Queue on the caller's transaction the job appears when that commits."
-		e.Doc[0] = strings.Replace(e.Doc[0], once, "It appears at once, with a Queue on the caller's transaction, too.", 1)
-		e.ManyDoc[0] = strings.NewReplacer("Either all are added or none.", partly, "After an error none is added.", partly).Replace(e.ManyDoc[0])
-		locks, some = alone, "some of the jobs added and others not"
+		appears = "It appears at once, with a Queue on the caller's transaction, too."
+		none, some = "After an error some of them may have been added.", "some of the jobs added and others not"
+		all = none
 	}
-	const unknown = " When the connection breaks before the answer comes, they may have been added all the same."
+	one, many := "Enqueue adds a job, "+b.addedState("ready to be claimed"), "EnqueueMany adds "
+	locks := "It locks nothing that others wait for."
+	switch {
+	case e.Absent:
+		locks = ""
+		one, many = one+b.leftOut(e, appears), many+b.leftOutMany(e, none)
+	case e.One.Rows != nil:
+		one, many = one+", and returns its key. "+appears, many+"jobs and returns their keys in the order of news. "+all
+	default:
+		one, many = one+". "+appears, many+"jobs. "+all
+	}
+	also := b.also(queue.Enqueue)
+	if also != "" {
+		locks = "It locks the rows of other tables that it writes, until it commits."
+	}
+	if e.Absent {
+		locks = strings.TrimSpace("It waits for a transaction that adds or deletes a row of the same unique key. " + locks)
+	}
+	locks = b.locksOfWrite(locks)
+	if b.writesLockless() {
+		locks = alone
+	}
+	const unknown = " When the connection breaks before the answer comes, %s may have been added all the same."
 	end := b.rollBack(queue.Enqueue)
-	e.Doc = append(e.Doc, locks+" A crash leaves the job added or not."+strings.Replace(unknown, "they", "it", 1)+end)
-	e.ManyDoc = append(e.ManyDoc, locks+" A crash leaves "+some+"."+unknown+end)
+	e.Doc = []string{one + also, locks + " A crash leaves the job added or not." + fmt.Sprintf(unknown, "it") + end}
+	e.ManyDoc = []string{many + also, locks + " A crash leaves " + some + "." + fmt.Sprintf(unknown, "they") + end}
 }
 
 // buildDoc writes the package comment.

@@ -575,7 +575,7 @@ func (b *builder) leaseSettles() {
 // claims, as a claim does it.
 func (b *builder) finishing(name queue.TransitionName, file, op, moves string) *Settle {
 	t := b.spec.Transitions[name]
-	if t == nil || len(t.Writes) == 0 && !t.Delete {
+	if t == nil || t.KeepsRow() {
 		return b.side.settle(name, file, op, moves)
 	}
 	if b.d.Has("lease_delete") && !t.Takes(queue.ArgResult) {
@@ -638,7 +638,7 @@ func (b *builder) finishBoth(t *queue.Transition, file, op, moves string) *Settl
 // table, by their keys.
 func (b *builder) settleRows(name queue.TransitionName, file, op string, st *Settle) *Statement {
 	t := b.spec.Transitions[name]
-	if t == nil || len(t.Writes) == 0 && !t.Delete {
+	if t == nil || t.KeepsRow() {
 		return nil
 	}
 	s, v := b.newScope(), b.base(op)

@@ -146,7 +146,7 @@ func (b *builder) takenState() queue.StateName {
 // express it.
 func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Settle {
 	t := b.spec.Transitions[name]
-	if t == nil || len(t.Writes) == 0 && !t.Delete {
+	if t == nil || t.KeepsRow() {
 		if t != nil && len(t.With) > 0 && b.spec.Outcome(name) != nil {
 			return b.settleBeside(name, t, file, op)
 		}
@@ -247,9 +247,6 @@ func (b *builder) settleBeside(name queue.TransitionName, t *queue.Transition, f
 	st.Lock = b.lockClaimed(t, held, file, op)
 	b.reserve()
 	st.With = b.companions(name, file, op, held)
-	for _, s := range append(st.With, st.Lock) { // the rows themselves are not written
-		s.Head[0] = strings.NewReplacer(", which "+file+".sql then writes", "", ", before "+file+".sql", "").Replace(s.Head[0])
-	}
 	b.docSettle(st, name)
 	return st
 }
@@ -411,8 +408,12 @@ func (b *builder) lockClaimed(t *queue.Transition, held []*Field, file, op strin
 		return s.statement(name, b.readsBatch(), v, b.pkg.Key,
 			file+": reads whether the claim is still the caller's"+when, b.fenceHead(), "locks: none", b.keyHead(v))
 	}
+	then := ", which " + file + ".sql then writes"
+	if t.KeepsRow() {
+		then = ""
+	}
 	return s.statement(name, "lock_batch", v, b.pkg.Key,
-		file+": locks the rows of jobs whose claims are still theirs, which "+file+".sql then writes", b.fenceHead(),
+		file+": locks the rows of jobs whose claims are still theirs"+then, b.fenceHead(),
 		"locks: the rows it returns, until commit", b.keyHead(v))
 }
 

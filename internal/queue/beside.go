@@ -70,7 +70,7 @@ func believedApart(x, y []Test) bool {
 // another queue over the table. What an expression tells is not known.
 func mayShare(s *Spec, here, there []Test) bool {
 	raw := func(t Test) bool {
-		return slices.ContainsFunc(append([]Test{t}, t.Or...), func(x Test) bool { return x.Op == Raw })
+		return slices.ContainsFunc(t.Alternatives(), func(x Test) bool { return x.Op == Raw })
 	}
 	here = slices.DeleteFunc(slices.Clone(here), raw)
 	there = slices.DeleteFunc(slices.Clone(there), raw)

@@ -396,7 +396,7 @@ func conjunction(tests []Test) string {
 // text writes a test with its alternatives.
 func (t Test) text() string {
 	var parts []string
-	for _, x := range append([]Test{t}, t.Or...) {
+	for _, x := range t.Alternatives() {
 		parts = append(parts, x.alone())
 	}
 	return strings.Join(parts, " or ")

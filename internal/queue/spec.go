@@ -295,6 +295,9 @@ type Transition struct {
 	With []*Companion
 }
 
+// KeepsRow reports whether the row stays as it is: nothing of it is written, and it does not go.
+func (t *Transition) KeepsRow() bool { return len(t.Writes) == 0 && !t.Delete }
+
 // Takes reports whether the argument of the transition is among what is written to the
 // row; what other tables take of it, their companions say.
 func (t *Transition) Takes(arg string) bool {
@@ -327,6 +330,9 @@ type Test struct {
 	SQL    string // of Raw: an expression; {now} {time} {today} {row} and {arg:name} stand for themselves
 	Or     []Test // alternatives: the test holds if this or one of them holds
 }
+
+// Alternatives lists the test and what stands under Or: conditions of which any is enough.
+func (t Test) Alternatives() []Test { return append([]Test{t}, t.Or...) }
 
 // Write assigns a value to a column.
 type Write struct {

@@ -183,7 +183,7 @@ func union(x, y Test) Test {
 // always reports whether every row satisfies a test, as far as two of its alternatives or
 // the two values of a boolean tell.
 func always(t Test) bool {
-	list := append([]Test{t}, t.Or...)
+	list := t.Alternatives()
 	for _, x := range list {
 		if x.Op == In && isTruth(x.Column) && hasTruth(x.Values, true) && hasTruth(x.Values, false) {
 			return true
@@ -461,9 +461,8 @@ func (b *binding) saying(c *schema.Column, state StateName) (texts []string, pos
 
 // contradict reports whether no value satisfies both tests of a column.
 func contradict(x, y Test) bool {
-	either := func(t Test) []Test { return append([]Test{t}, t.Or...) }
-	return !slices.ContainsFunc(either(x), func(x Test) bool {
-		return slices.ContainsFunc(either(y), func(y Test) bool { return !excludes(x, y) && !excludes(y, x) })
+	return !slices.ContainsFunc(x.Alternatives(), func(x Test) bool {
+		return slices.ContainsFunc(y.Alternatives(), func(y Test) bool { return compatible(x, y) })
 	})
 }
 
@@ -520,7 +519,7 @@ func disjointStates(x, y []Test) bool {
 // excluded by some test of y.
 func someExcluded(x, y []Test) bool {
 	return slices.ContainsFunc(x, func(t Test) bool {
-		for _, alternative := range alternatives(t) {
+		for _, alternative := range confusable(t) {
 			if !slices.ContainsFunc(y, func(u Test) bool { return excludesAll(alternative, u) }) {
 				return false
 			}
@@ -531,19 +530,21 @@ func someExcluded(x, y []Test) bool {
 
 // excludesAll reports whether a condition excludes every alternative of a test.
 func excludesAll(x Test, t Test) bool {
-	return !slices.ContainsFunc(alternatives(t), func(y Test) bool { return !excludes(x, y) && !excludes(y, x) })
+	return !slices.ContainsFunc(confusable(t), func(y Test) bool { return compatible(x, y) })
 }
 
-// alternatives lists the conditions any of which is enough. Rows that are mine
-// count as ready and run all the same, which is no confusion.
-func alternatives(t Test) []Test {
-	list := append([]Test{t}, t.Or...)
-	return slices.DeleteFunc(list, func(x Test) bool {
+// confusable lists the alternatives of a test by which two states may be confused. Rows that
+// are mine count as ready and run all the same, which is no confusion.
+func confusable(t Test) []Test {
+	return slices.DeleteFunc(t.Alternatives(), func(x Test) bool {
 		return x.Op == In && len(x.Values) == 1 && x.Values[0].Kind == WorkerID
 	})
 }
 
-// excludes reports whether no value satisfies both conditions.
+// compatible reports whether some value may satisfy both conditions.
+func compatible(x, y Test) bool { return !excludes(x, y) && !excludes(y, x) }
+
+// excludes reports whether no value satisfies both conditions, as far as x tells.
 func excludes(x, y Test) bool {
 	if x.Op == IsNull && len(y.Values) == 1 && y.Values[0].Kind == ColumnOf && y.Values[0].Other == x.Column && y.Values[0].Else == "" {
 		return true // nothing compares with null
@@ -613,7 +614,7 @@ func (t *Transition) Changes(tests []Test) bool {
 		case Literal, Null:
 			written := Test{Column: w.Column, Op: In, Values: []Value{w.Value}}
 			return slices.ContainsFunc(tests, func(t Test) bool {
-				return !slices.ContainsFunc(append([]Test{t}, t.Or...), func(x Test) bool { return !excludes(written, x) && !excludes(x, written) })
+				return contradict(written, t)
 			})
 		}
 		return false

@@ -778,7 +778,7 @@ func (b *binding) judgeWrites() {
 func (b *binding) judgeKept() {
 	for _, name := range b.spec.Steps() {
 		t := b.spec.Transitions[name]
-		if t == nil || t.Delete || len(t.Writes) > 0 || name == Enqueue || name == Claim || name == Renew || name == Purge {
+		if t == nil || !t.KeepsRow() || name == Enqueue || name == Claim || name == Renew || name == Purge {
 			continue
 		}
 		o := b.spec.Outcome(name)
