@@ -79,6 +79,7 @@ type Queue struct {
 	ReadyIf String            // extra predicate
 	ReadyBy map[string]String // ready_if_by: per dialect
 	Recover String            // recover_if
+	Purge   String            // purge_if
 	// Legacy is how a program takes rows that reads the table beside the package.
 	Legacy  []String // legacy_claim
 	Backoff *Backoff

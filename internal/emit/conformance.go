@@ -133,10 +133,11 @@ func (w *writer) conformanceTest(f *code.File, proofs []proof) {
 		}))
 }
 
-// purgesDone returns what removes the rows of jobs that are done, nil where nothing does.
+// purgesDone returns what removes the rows of jobs that are done, nil where nothing does for
+// sure.
 func (w *writer) purgesDone() *plan.Purge {
 	for _, p := range w.Purges {
-		if slices.Contains(p.Of, queue.Done) {
+		if slices.Contains(p.Of, queue.Done) && !p.Asked {
 			return p
 		}
 	}

@@ -239,15 +239,7 @@ func (b *builder) claimParams() []*Param {
 	for _, p := range b.spec.Params {
 		gp := &Param{GoType: p.GoType}
 		if p.Kind == queue.Argument {
-			gp.Name = b.narrowingName(p.Name)
-			gp.Doc = "the value of {arg:" + p.Name + "}"
-			if strings.HasPrefix(p.GoType, "[]") && p.GoType != "[]byte" {
-				gp.Doc += ", of which nil may be a null, with which nothing compares, and no empty list"
-			}
-			if isTime(p) {
-				gp.Field = b.timeField(p)
-			}
-			params = append(params, gp)
+			params = append(params, b.askedParam(p))
 			continue
 		}
 		f := b.fields[p.Column]
@@ -292,6 +284,18 @@ func (b *builder) claimParams() []*Param {
 		params = append(params, gp)
 	}
 	return params
+}
+
+// askedParam plans an argument that an expression of the user's takes.
+func (b *builder) askedParam(p *queue.Param) *Param {
+	gp := &Param{GoType: p.GoType, Name: b.narrowingName(p.Name), Doc: "the value of {arg:" + p.Name + "}"}
+	if strings.HasPrefix(p.GoType, "[]") && p.GoType != "[]byte" {
+		gp.Doc += ", of which nil may be a null, with which nothing compares, and no empty list"
+	}
+	if isTime(p) {
+		gp.Field = b.timeField(p)
+	}
+	return gp
 }
 
 // narrowingName returns the Go name of an argument that narrows a claim.

@@ -449,7 +449,7 @@ func (b *builder) explainCompanions(t *queue.Transition) string {
 // sweepLocked writes a sweep whose rows are locked first, so that other tables can be
 // written for them.
 func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, moves string) (step SweepStep) {
-	s, v := b.newScope(), b.base(op)
+	s, v := b.sweepScope(t), b.base(op)
 	v.Where = s.tests(slices.Concat(t.Tests, more))
 	s.limit(&v, 0)
 	v.Returning = s.read(b.pkg.Key)
@@ -466,7 +466,7 @@ func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, 
 		"locks: the rows it returns, until commit; passes over rows that are locked", b.sweepHead(t, more))
 	b.reserve()
 	step.With = b.companions(t.Name, file, op, nil)
-	s, v = b.newScope(), b.base(op)
+	s, v = b.sweepScope(t), b.base(op)
 	s.settle.joined = b.movesKey(t.Name)
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
 	tests := locked(t.Tests)

@@ -505,6 +505,9 @@ func (b *builder) docSweep(s *Sweep, op string) {
 // docPurge says which rows an operation removes.
 func (b *builder) docPurge(p *Purge) {
 	rows, stay := "finished rows", ""
+	if p.Asked {
+		rows = "rows for which purge_if holds, whatever their state,"
+	}
 	if len(p.Of) == 1 && b.spec.PurgePos.IsValid() {
 		rows = string(p.Of[0]) + " rows"
 		if len(b.spec.Purges) == 1 {
@@ -523,6 +526,9 @@ func (b *builder) docPurge(p *Purge) {
 
 // purgedText says which rows are removed when their jobs have ended.
 func (b *builder) purgedText() string {
+	if b.spec.PurgeIf != nil {
+		return "purge_if"
+	}
 	if of := b.pkg.Purges[0].Of; len(b.pkg.Purges) == 1 && len(of) == 1 && b.spec.PurgePos.IsValid() {
 		return string(of[0])
 	}

@@ -32,6 +32,8 @@ type builder struct {
 	result    *Field // what Complete is given, once it is known
 	// arguments are those that the user names, by those names.
 	arguments map[string]*Param
+	// purgeAsks are the arguments of purge_if by their names.
+	purgeAsks map[string]*Param
 	// foreign are the columns of fields that a step writes to another table.
 	foreign map[*Field]*schema.Column
 	alive   *Param // the workers that are, as Recover is told
@@ -80,6 +82,9 @@ type scope struct {
 	// told are values that are read for each row before they are counted, where an
 	// aggregate takes no sub-query.
 	told []string
+	// asks are the arguments that expressions take in a statement of Purge; nil where they are
+	// those of Claim.
+	asks map[string]*Param
 }
 
 // arg records an argument and returns its mark.
@@ -220,7 +225,7 @@ func (s *scope) rawFor(to *schema.Column, text string) string {
 			out.WriteString(macros[inner])
 		default:
 			mark := "NULL"
-			if p := s.claimParam(name); p != nil {
+			if p := s.asked(name); p != nil {
 				mark = s.arg(Arg{Kind: ArgParam, Param: p})
 				if p.Field != nil {
 					mark = s.write(s.columnOf(p.Field), mark)
@@ -241,8 +246,12 @@ func (s *scope) onClock(macro string) string {
 	return sql
 }
 
-// claimParam returns the free argument of Claim with that name.
-func (s *scope) claimParam(name string) *Param {
+// asked returns the argument with that name of the operation that asks an expression: of Purge,
+// or of Claim.
+func (s *scope) asked(name string) *Param {
+	if s.asks != nil {
+		return s.asks[name]
+	}
 	if s.pkg.Claim != nil {
 		for i, p := range s.spec.Params {
 			if p.Kind == queue.Argument && p.Name == name {

@@ -516,6 +516,7 @@ type Purge struct {
 	Method string // of Go
 	Op     string // what errors call it
 	Of     []queue.StateName
+	Asked  bool // a condition of the user's tells which rows, whatever their state
 }
 
 // Sweep is an operation over rows that nobody holds, at most limit of them.

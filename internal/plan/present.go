@@ -204,7 +204,11 @@ func (b *builder) timeField(p *queue.Param) *Field {
 func (b *builder) timesBeside(p *queue.Param) []*schema.Column {
 	var columns []*schema.Column
 	mark := "{arg:" + p.Name + "}"
+	by := b.spec.PurgeIf
 	for _, e := range b.spec.Expressions {
+		if by != nil && slices.Contains(by.Params, p) != (e.SQL == by.SQL) {
+			continue // Purge and Claim may have arguments of one name
+		}
 		for at := 0; ; at += len(mark) {
 			next := strings.Index(e.SQL[at:], mark)
 			if next < 0 {
@@ -221,7 +225,11 @@ func (b *builder) timesBeside(p *queue.Param) []*schema.Column {
 
 // checkTimes complains about an argument that would have to be sent in two ways.
 func (b *builder) checkTimes(errs *source.ErrorList) {
-	for _, p := range b.spec.Params {
+	params := b.spec.Params
+	if by := b.spec.PurgeIf; by != nil {
+		params = slices.Concat(params, by.Params)
+	}
+	for _, p := range params {
 		if !isTime(p) {
 			continue
 		}

@@ -547,7 +547,7 @@ func (b *builder) sweep(t *queue.Transition, more []queue.Test, file, op, moves 
 
 // sweepIf is sweep where further conditions hold.
 func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, moves string, further func(*scope) []string) *Statement {
-	s, v := b.newScope(), b.base(op)
+	s, v := b.sweepScope(t), b.base(op)
 	v.Where = append(s.tests(slices.Concat(t.Tests, more)), further(s)...)
 	s.limit(&v, 0)
 	suffix := s.pick(&v)
@@ -558,6 +558,15 @@ func (b *builder) sweepIf(t *queue.Transition, more []queue.Test, file, op, move
 		"locks: the rows it writes, until commit; passes over rows that are locked", b.sweepHead(t, more))
 }
 
+// sweepScope is where a sweep's expressions take their arguments from.
+func (b *builder) sweepScope(t *queue.Transition) *scope {
+	s := b.newScope()
+	if t.Name == queue.Purge {
+		s.asks = b.purgeAsks
+	}
+	return s
+}
+
 // sweepHead says in a head comment how a sweep finds its rows.
 func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 	all := b.spec.AtStart && (t.Name == queue.Recover || t.Name == queue.GiveUp) // that somebody has
@@ -566,6 +575,8 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 		w, ok = b.ownIndex() // which is asked for nowhere: Recover runs once
 	}
 	switch {
+	case t.Name == queue.Purge && b.spec.PurgeIf != nil:
+		return "index: whichever finds the rows of purge_if"
 	case t.Name == queue.Redrive, t.Name == queue.Purge:
 		return "index: " + b.foundBy(t.Tests, more)
 	case len(more) == 0 && !all:
@@ -589,7 +600,10 @@ func (b *builder) buildPurges() {
 			to.Method += exported(string(states[0]))
 			to.Op += " " + string(states[0])
 		}
-		if b.removesRows() {
+		switch {
+		case b.spec.PurgeIf != nil:
+			b.purgeAsked(to)
+		case b.removesRows():
 			b.purgeRows(to)
 		}
 		if b.side != nil && slices.Contains(states, queue.Failed) {
@@ -634,6 +648,16 @@ func (b *builder) purgeRows(to *Purge) {
 		to.OlderThan = true
 		b.addSweep(to.Sweep, t, []queue.Test{olderThan(c)}, purgeOverdue, to.Method, "ready and past its time to gone")
 	}
+}
+
+// purgeAsked has an operation remove the rows that purge_if tells.
+func (b *builder) purgeAsked(to *Purge) {
+	to.Asked, b.purgeAsks = true, map[string]*Param{}
+	for _, p := range b.spec.PurgeIf.Params {
+		gp := b.askedParam(p)
+		to.Given, b.purgeAsks[p.Name] = append(to.Given, gp), gp
+	}
+	b.addSweep(to.Sweep, b.spec.Transitions[queue.Purge], nil, "purge", to.Method, "rows for which purge_if holds, to gone")
 }
 
 // checkPurges complains where rows are to be removed by their state, and those of one state

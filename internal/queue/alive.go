@@ -215,7 +215,7 @@ func (b *binding) readWorkerTable(l *Liveness) bool {
 	}
 	if from.Alive.IsSet() {
 		known := len(b.spec.Unknown) // {row} is not the job's here
-		l.SQL, _ = b.expression(asLiteral(from.Alive), false)
+		l.SQL, _ = b.expression(asLiteral(from.Alive), nil)
 		b.spec.Unknown = b.spec.Unknown[:known]
 	}
 	if table != nil && from.Seen.IsSet() {

@@ -585,7 +585,7 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 		b.checkBatch(c, from)
 		b.spec.Batch, b.spec.BatchPos = c, b.batchWord().pos
 	case from.When.IsSet():
-		c.When, _ = b.expression(asLiteral(from.When), false)
+		c.When, _ = b.expression(asLiteral(from.When), nil)
 	}
 	tied := func(v CompanionValue) bool { return !slices.Contains([]ValueKind{Literal, Null, Given}, v.Value.Kind) }
 	switch {
@@ -733,7 +733,7 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		}
 		return wrong(hint, "%q is no value", text)
 	}
-	sql, ok := b.expression(asLiteral(s), false)
+	sql, ok := b.expression(asLiteral(s), nil)
 	return Value{Kind: SQLExpr, Text: sql, Pos: s.Pos}, ok
 }
 

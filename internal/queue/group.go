@@ -191,12 +191,12 @@ func (b *binding) readGroupConfig(g *Group, from *config.Group) {
 		g.Fifo = from.Fifo.Value
 	}
 	if from.When.IsSet() {
-		g.When, _ = b.expression(asLiteral(from.When), false)
+		g.When, _ = b.expression(asLiteral(from.When), nil)
 	}
 	if l := from.Lock; l != nil && l.Table.IsSet() && l.On.IsSet() {
 		// The text is over two tables, which no single expression is read against.
 		known := len(b.spec.Expressions)
-		on, _ := b.expression(asLiteral(l.On), false)
+		on, _ := b.expression(asLiteral(l.On), nil)
 		b.spec.Expressions = b.spec.Expressions[:known]
 		if !strings.Contains(on, "{row}") {
 			b.errorf(l.On.Pos, "nothing in this condition is of the job, so every group would have the same row").

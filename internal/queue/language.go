@@ -90,7 +90,7 @@ var verbs = []*verb{
 		{name: "table", takes: oneValue},
 		{name: "emit", takes: oneValue, only: []string{"procedure"}},
 		{name: "recover", takes: oneValue, only: []string{"start", "own"}}, lapseWords[0],
-		{name: "purge", takes: oneValue, only: []string{"done", "failed", "apart"}},
+		{name: "purge", takes: oneValue, only: []string{"done", "failed", "apart", "none"}},
 		{name: "enqueue", takes: oneValue, only: []string{"absent"}},
 	}},
 	{name: "where", on: onTable, takes: anSQL},

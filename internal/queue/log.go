@@ -143,8 +143,13 @@ func (b *binding) checkLog() {
 			b.errorf(w.pos, "strategy=offset only reads rows, so %s says nothing", w.pos.Text()).WithHint("Leave it out.")
 		}
 	}
-	if text := b.config.Recover; text.IsSet() {
-		b.errorf(text.Pos, "strategy=offset only reads rows, so recover_if says nothing").WithHint("Leave it out.")
+	for _, e := range []struct {
+		key, hint string
+		config.String
+	}{{"recover_if", "", b.config.Recover}, {"purge_if", " " + removesPassed, b.config.Purge}} {
+		if e.IsSet() {
+			b.errorf(e.Pos, "strategy=offset only reads rows, so %s says nothing", e.key).WithHint("Leave it out.%s", e.hint)
+		}
 	}
 }
 

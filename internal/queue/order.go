@@ -193,7 +193,7 @@ func (b *binding) tableTerms(r *role) []placedTerm {
 		case w.op == flag && w.values[0].quote == sql:
 			t := OrderTerm{Column: columnOf(b.table, strings.TrimSpace(w.values[0].text), b.fold)}
 			if t.Column == nil {
-				text, ok := b.expression(w.values[0], false)
+				text, ok := b.expression(w.values[0], nil)
 				if !ok {
 					return nil
 				}

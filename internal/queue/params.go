@@ -48,7 +48,7 @@ func (b *binding) readNarrow() {
 		}
 	}
 	for _, r := range b.roles["where"] {
-		if text, ok := b.expression(r.words[0].values[0], true); ok {
+		if text, ok := b.expression(r.words[0].values[0], &b.spec.Params); ok {
 			b.narrow = append(b.narrow, Test{Op: Raw, SQL: text})
 		}
 	}
@@ -148,7 +148,7 @@ func (b *binding) readReadyIf() {
 	if !text.IsSet() {
 		return
 	}
-	if sql, ok := b.expression(asLiteral(text), true); ok {
+	if sql, ok := b.expression(asLiteral(text), &b.spec.Params); ok {
 		b.narrow = append(b.narrow, Test{Op: Raw, SQL: sql})
 	}
 }
@@ -167,10 +167,9 @@ var (
 )
 
 // expression checks an expression that a user wrote, as far as that is the
-// same in all databases: it is one, and its macros are known. Arguments become
-// parameters of Claim where args allows them; in the text that is returned
-// they stand as {arg:name}.
-func (b *binding) expression(l literal, args bool) (string, bool) {
+// same in all databases: it is one, and its macros are known. Arguments are added
+// to args where it is not nil; in the text that is returned they stand as {arg:name}.
+func (b *binding) expression(l literal, args *[]*Param) (string, bool) {
 	var out strings.Builder
 	before := b.errs.Len()
 	text := l.text
@@ -252,7 +251,7 @@ func (b *binding) rowColumn(l literal, at int) {
 
 // macro checks what stands in braces at offset, and returns it as plan
 // replaces it.
-func (b *binding) macro(l literal, offset, length int, args bool) string {
+func (b *binding) macro(l literal, offset, length int, args *[]*Param) string {
 	pos := l.at(offset, length)
 	name := strings.TrimSpace(l.text[offset+1 : offset+length-1])
 	if slices.Contains(macros, name) {
@@ -273,14 +272,14 @@ func (b *binding) macro(l literal, offset, length int, args bool) string {
 	case m == nil:
 		b.errorf(pos, "{%s} is not known", name).
 			WithHint("%s", suggest(name, macros, "In braces stand {arg:name gotype} and")+" Braces of SQL itself stand in quotes.")
-	case !args:
+	case args == nil:
 		b.errorf(pos, "{%s} stands where no argument can be given", name).
-			WithHint("Arguments are given to Claim: they stand in qgen:where and ready_if.")
+			WithHint("Arguments are given to Claim and to Purge: they stand in qgen:where, ready_if and purge_if.")
 	case m[2] != "" && !goTypeForm.MatchString(m[2]):
 		b.errorf(pos, "%q is no Go type", m[2]).WithHint("Write {arg:%s int}.", m[1])
 	case m[2] != "" && !b.hasGoType(m[2], pos):
 	default:
-		b.argument(&Param{Name: m[1], Kind: Argument, GoType: m[2], Pos: pos})
+		b.argument(args, &Param{Name: m[1], Kind: Argument, GoType: m[2], Pos: pos})
 		return "{arg:" + m[1] + "}"
 	}
 	return ""
@@ -309,16 +308,16 @@ func (b *binding) hasGoType(text string, pos source.Pos) bool {
 	return true
 }
 
-// argument adds an argument of Claim.
-func (b *binding) argument(p *Param) {
-	i := slices.IndexFunc(b.spec.Params, func(have *Param) bool { return have.Name == p.Name })
+// argument adds an argument of Claim or of Purge.
+func (b *binding) argument(to *[]*Param, p *Param) {
+	i := slices.IndexFunc(*to, func(have *Param) bool { return have.Name == p.Name })
 	switch {
 	case i < 0 && p.GoType == "":
 		b.errorf(p.Pos, "argument %q has no Go type", p.Name).WithHint("Write {arg:%s int}, or whatever type its values have.", p.Name)
 	case i < 0:
-		b.spec.Params = append(b.spec.Params, p)
-	case p.GoType != "" && p.GoType != b.spec.Params[i].GoType:
-		b.errorf(p.Pos, "argument %q is %s here, but %s at %s", p.Name, p.GoType, b.spec.Params[i].GoType, b.spec.Params[i].Pos).
+		*to = append(*to, p)
+	case p.GoType != "" && p.GoType != (*to)[i].GoType:
+		b.errorf(p.Pos, "argument %q is %s here, but %s at %s", p.Name, p.GoType, (*to)[i].GoType, (*to)[i].Pos).
 			WithHint("Say the type once, or the same each time.")
 	}
 }
@@ -399,7 +398,7 @@ func (b *binding) readShard() {
 			b.errorf(l.pos, "hash needs an expression").WithHint(`Write it in double quotes: hash="hashtext({row}.name)".`)
 			return
 		}
-		shard.SQL, _ = b.expression(l, false)
+		shard.SQL, _ = b.expression(l, nil)
 	case r.column == nil:
 		b.errorf(r.pos, "qgen:shard of a table needs an expression").
 			WithHint(`Write hash="…", or mark a column of numbers with qgen:shard mod.`)

@@ -58,7 +58,7 @@ func (b *binding) readPayloadFrom() {
 		}
 		before := b.errs.Len()
 		on := asLiteral(entry.On)
-		if from.On, _ = b.expression(on, false); b.errs.Len() == before {
+		if from.On, _ = b.expression(on, nil); b.errs.Len() == before {
 			b.checkJoin(from, on)
 		}
 		b.spec.PayloadFrom = append(b.spec.PayloadFrom, from)

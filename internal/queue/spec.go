@@ -132,8 +132,9 @@ type Spec struct {
 	// that was said; invalid where one removes all.
 	Purges   [][]StateName
 	PurgePos source.Pos
-	Waiting  []Test  // where Expires is said: what tells rows that nobody has and that have not ended
-	Status   *Status // the named states of one column; nil when the state is spread or absent
+	PurgeIf  *Condition // tells the rows that are removed, whatever their state; nil where state and age do
+	Waiting  []Test     // where Expires is said: what tells rows that nobody has and that have not ended
+	Status   *Status    // the named states of one column; nil when the state is spread or absent
 
 	// Names are the parts of the names of tables that are known at run time only: Table and
 	// those of PayloadFrom are then called by templates, "D_MM{{.Channel}}".
@@ -333,6 +334,13 @@ type Test struct {
 
 // Alternatives lists the test and what stands under Or: conditions of which any is enough.
 func (t Test) Alternatives() []Test { return append([]Test{t}, t.Or...) }
+
+// Condition is an expression of the user's that an operation asks by itself.
+type Condition struct {
+	SQL    string // as Test.SQL
+	Params []*Param
+	Pos    source.Pos
+}
 
 // Write assigns a value to a column.
 type Write struct {

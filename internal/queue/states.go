@@ -356,7 +356,7 @@ func (b *binding) readRecoverIf() {
 	case !b.runs():
 		b.errorf(text.Pos, "recover_if needs a state in which jobs run").WithHint("Say which rows run: qgen:status running=….")
 	}
-	if sql, ok := b.expression(asLiteral(text), false); ok {
+	if sql, ok := b.expression(asLiteral(text), nil); ok {
 		b.spec.Expired = []Test{{Op: Raw, SQL: sql}}
 	}
 	if b.config.Gen.Go.Worker.Value && !b.overRow(text.Value) {

@@ -71,7 +71,7 @@ func (b *binding) readState(s *statusColumn, state StateName, w *word) {
 	for i, l := range w.values {
 		switch keyword := l.keyword(); {
 		case l.quote == sql && w.op == tests && len(w.values) == 1:
-			if text, ok := b.expression(l, false); ok {
+			if text, ok := b.expression(l, nil); ok {
 				test = Test{Column: c, Op: Raw, SQL: text}
 			}
 		case l.quote == sql:
@@ -172,7 +172,7 @@ func (b *binding) written(r *role, l literal) (Value, bool) {
 	c := r.column
 	switch {
 	case l.quote == sql:
-		text, ok := b.expression(l, false)
+		text, ok := b.expression(l, nil)
 		return Value{Kind: SQLExpr, Text: text, Pos: l.pos}, ok
 	case l.quote == bare && (l.text == "+1" || l.text == "-1"):
 		if !isNumber(c.Type) {

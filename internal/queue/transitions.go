@@ -291,54 +291,6 @@ func (a *Attempts) lost() int {
 	return 1
 }
 
-// purged returns the tests of rows that Purge removes.
-func (b *binding) purged() ([]Test, bool) {
-	if b.spec.Expires != nil {
-		b.spec.Waiting = b.all(Ready)
-	}
-	done, failed := b.core[Done] != nil && b.keepsDone, b.core[Failed] != nil && b.keepsFailed
-	if failed && b.spec.Cycle != nil { // such a row is due for ever, and no job that has ended
-		b.note("Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again")
-		failed = false
-	}
-	b.spec.Purges = b.purges()
-	removed := slices.Concat(b.spec.Purges...)
-	done, failed = done && slices.Contains(removed, Done), failed && slices.Contains(removed, Failed)
-	switch {
-	case done && failed:
-		x, y := b.all(Done), b.all(Failed)
-		if len(x) == 1 && len(y) == 1 && x[0].Column == y[0].Column {
-			return []Test{union(x[0], y[0])}, true
-		}
-		return x, true
-	case done:
-		return b.all(Done), true
-	case failed:
-		return b.all(Failed), true
-	case b.spec.Expires != nil:
-		past := Test{Column: b.spec.Expires, Op: LessEqual, Values: []Value{{Kind: Now}}}
-		return append(slices.Clone(b.spec.Waiting), past), true
-	}
-	return nil, false
-}
-
-// purges tells of which states Purge removes rows, and which of them it does not remove
-// together with others.
-func (b *binding) purges() [][]StateName {
-	w := b.queue.word("purge")
-	switch {
-	case w == nil && b.spec.Cycle != nil:
-		return [][]StateName{{Done}}
-	case w == nil:
-		return [][]StateName{{Done, Failed}}
-	}
-	b.spec.PurgePos = w.pos
-	if w.values[0].text == "apart" {
-		return [][]StateName{{Done}, {Failed}}
-	}
-	return [][]StateName{{StateName(w.values[0].text)}}
-}
-
 // write adds a write that a role wants.
 func (b *binding) write(by *role, c *schema.Column, v Value, steps ...TransitionName) {
 	for _, name := range steps {

@@ -36,7 +36,7 @@ func (b *binding) readWait(from *config.Backoff) *Wait {
 	}
 	b.waiting = true
 	defer func() { b.waiting = false }()
-	sql, ok := b.expression(asLiteral(text), false)
+	sql, ok := b.expression(asLiteral(text), nil)
 	if !ok {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (b *binding) readWait(from *config.Backoff) *Wait {
 
 // lengthInSQL reads a length of time that an expression over the row tells; nil after a complaint.
 func (b *binding) lengthInSQL(l literal, unit *word) *distance {
-	text, ok := b.expression(l, false)
+	text, ok := b.expression(l, nil)
 	if !ok {
 		return nil
 	}

@@ -1,0 +1,202 @@
+-- Package mailsq uses the table mails as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	purge_if --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mails_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: warning: purge_if names no column that tells which rows run, so Purge removes such rows, too, and whoever works on one of them gets ErrLost; and not (sent = 2) leaves them out
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE sent = 0
+-- arguments: 1: limit
+UPDATE /* mailsq.Claim */ mails
+SET    sent = 2
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  sent = 0
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, inserted, host;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE sent = 0
+UPDATE /* mailsq.Claim */ mails
+SET    sent = 2
+WHERE  id = (
+           SELECT id
+           FROM   mails
+           WHERE  sent = 0
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, inserted, host;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* mailsq.Complete */ mails
+SET    sent = 1
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(sent = 2)
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* mailsq.Fail */ mails
+SET    sent = 0
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(sent = 2)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* mailsq.Requeue */ mails
+SET    sent = 0
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(sent = 2)
+RETURNING id;
+
+-- sql/purge.sql
+-- purge: rows for which purge_if holds, to gone
+-- locks: the database for writing, while the statement runs
+-- index: whichever finds the rows of purge_if
+-- arguments: 1: param before int64, 2: param host string, 3: limit
+DELETE /* mailsq.Purge */ FROM mails
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  (inserted < ?1 and host <> ?2)
+           LIMIT  ?3);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Host
+INSERT /* mailsq.Enqueue */ INTO mails
+       (inserted, host)
+VALUES (unixepoch(), ?1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Host
+INSERT /* mailsq.EnqueueMany */ INTO mails
+       (inserted, host)
+SELECT unixepoch(), host_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS host_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Stats */
+       count(*) FILTER (WHERE sent = 0) AS ready,
+       count(*) FILTER (WHERE sent = 2) AS running,
+       count(*) FILTER (WHERE sent = 1) AS done,
+       (unixepoch() - min(inserted) FILTER (WHERE sent = 0)) AS oldest_ready
+FROM   mails;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE sent = 0
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */
+       id, inserted, host
+FROM   mails
+WHERE  sent = 0
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* mailsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'integer'),
+           ('inserted', 'integer'),
+           ('host', 'text'),
+           ('sent', 'integer')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('mails') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* mailsq.Verify */ want (name) AS (
+    VALUES ('mails_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('mails'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX mails_ready ON mails (id)
+WHERE  sent = 0;

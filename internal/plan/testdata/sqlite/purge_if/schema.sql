@@ -1,0 +1,29 @@
+-- Mails of the server's own users are an archive and stay; those of others go after some time,
+-- whatever has become of them.
+-- qgen:queue mails
+CREATE TABLE mails (
+    id       integer PRIMARY KEY,
+    inserted integer NOT NULL, -- qgen:enqueued as=epoch
+    host     text NOT NULL, -- qgen:payload
+    sent     integer DEFAULT 0 NOT NULL -- qgen:status ready=0 running=2 done=1
+);
+
+-- Nothing of these goes by the package.
+-- qgen:queue letters purge=none
+CREATE TABLE letters (
+    id       integer PRIMARY KEY,
+    body     text NOT NULL, -- qgen:payload
+    sent     integer DEFAULT 0 NOT NULL -- qgen:status ready=0 running=2 done=1
+);
+
+-- What belongs to an order goes with it.
+-- qgen:queue orders; where "kind = 'mail'"
+CREATE TABLE orders (
+    id       integer PRIMARY KEY,
+    kind     text NOT NULL, -- qgen:payload
+    state    integer DEFAULT 0 NOT NULL -- qgen:status ready=0 running=2 done=1 failed=3
+);
+CREATE TABLE parts (
+    order_id integer NOT NULL,
+    body     text
+);
