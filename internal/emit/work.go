@@ -121,19 +121,19 @@ func (w *writer) workOptionsType(f *code.File) {
 	if w.leaseArg() {
 		lease := "Lease is how long a claim is good, and with that the longest time that a handler may take."
 		if w.keepsLease() {
-			lease = "Lease is how long a claim is good; Work renews it three times within."
+			lease = "Lease is how long a claim is good; Work renews it."
 		}
 		field(lease+" Zero means 5 minutes.", "Lease", duration)
 	}
 	if w.timeoutArg() {
 		timeout := "Timeout is the time after which a claim has run out, and with that the longest time that a handler may take."
 		if w.keepsLease() {
-			timeout = "Timeout is the time after which a claim has run out; Work renews its own three times within."
+			timeout = "Timeout is the time after which a claim has run out; Work renews its own."
 		}
 		field(timeout+" Zero means 5 minutes. All workers have to say the same: the shortest takes jobs away from those who run them.", "Timeout", duration)
 	}
 	if w.namesHeartbeat() {
-		field("Heartbeat is how often claims are renewed: at least three times within the shortest lease that a row has. Zero means 10 seconds.", "Heartbeat", duration)
+		field("Heartbeat is the pause between two renewals of claims: at most a third of the shortest lease that a row has. Zero means 10 seconds.", "Heartbeat", duration)
 	}
 	field("Concurrency is how many handlers run at once. Zero means 1, which keeps the order of the queue.", "Concurrency", code.Int())
 	switch {
@@ -150,6 +150,9 @@ func (w *writer) workOptionsType(f *code.File) {
 	}
 	field(poll, "PollInterval", duration)
 	field("Grace is how long handlers may go on after ctx has ended, before their own context ends. Zero means 20 seconds, less than zero none.", "Grace", duration)
+	if w.keepsLease() && !w.namesHeartbeat() {
+		field("Heartbeat is the pause between two renewals of claims. Zero, and more than a third of the lease, means a third of the lease.", "Heartbeat", duration)
+	}
 	if w.sweeps() {
 		field("RecoverInterval is the pause between two calls of Recover, give or take a quarter. Zero means one minute, less than zero that Work never calls it.", "RecoverInterval", duration)
 	}
@@ -199,8 +202,16 @@ func (w *writer) withDefaultsMethod(f *code.File) {
 			if w.timeoutArg() {
 				g.Add(unless("Timeout", "<=", durationExpr(5*time.Minute)))
 			}
-			if w.namesHeartbeat() {
+			switch {
+			case w.namesHeartbeat():
 				g.Add(unless("Heartbeat", "<=", durationExpr(10*time.Second)))
+			case w.keepsLease():
+				third := durationExpr(w.workLease() / 3)
+				if w.leaseArg() || w.timeoutArg() {
+					third = w.leaseOf(code.Id("o")).Op("/").Lit(3)
+				}
+				beat := code.Id("o").Dot("Heartbeat")
+				g.If(beat.Clone().Op("<=").Lit(0).Op("||").Add(beat.Clone()).Op(">").Add(third.Clone())).Block(beat.Clone().Op("=").Add(third))
 			}
 			g.Add(unless("Concurrency", "<=", code.Lit(1)))
 			g.Add(unless("Batch", "<=", batch))

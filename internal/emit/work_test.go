@@ -121,9 +121,8 @@ func TestWork(t *testing.T) {
 			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "work", name))); err != nil {
 				t.Fatal(err)
 			}
-			// Nobody should wait a quarter of a minute for a test, and some want a lease of their own.
+			// Nobody should wait a quarter of a minute for a test.
 			text := bytes.Replace(emitWork(t, workPlans()[name]), []byte("15 * time.Second"), []byte("500 * time.Millisecond"), 1)
-			text = bytes.Replace(text, []byte("600 * time.Millisecond"), []byte("ownLease"), 1)
 			write(t, filepath.Join(dir, "work.go"), text)
 			write(t, filepath.Join(dir, "go.mod"), []byte("module emailq\n\ngo 1.22\n"))
 			cmd := exec.Command("go", "test", "-race", "-count=1", ".")

@@ -108,15 +108,7 @@ func (w *writer) streamWork(f *code.File) {
 	}
 	fields := []*code.Statement{}
 	if w.keepsLease() {
-		lease := durationExpr(w.workLease())
-		if w.leaseArg() {
-			lease = code.Id("opts").Dot("Lease")
-		} else if w.timeoutArg() {
-			lease = code.Id("opts").Dot("Timeout")
-		} else if w.namesHeartbeat() {
-			lease = code.Lit(3).Op("*").Id("opts").Dot("Heartbeat")
-		}
-		fields = append(fields, code.Id("lease").Op(":").Add(lease))
+		fields = append(fields, code.Id("lease").Op(":").Add(w.leaseOf(code.Id("opts"))))
 	}
 	fields = append(fields, code.Id("freed").Op(":").Make(code.Chan().Struct(), code.Lit(1)))
 	if w.unblocks() {
@@ -878,19 +870,31 @@ func (w *writer) streamRecoverFirst(f *code.File) {
 		))
 }
 
+// leaseOf is how long a claim is good, with the options of Work.
+func (w *writer) leaseOf(opts *code.Statement) *code.Statement {
+	switch {
+	case w.leaseArg():
+		return opts.Dot("Lease")
+	case w.timeoutArg():
+		return opts.Dot("Timeout")
+	case w.namesHeartbeat():
+		return code.Lit(3).Op("*").Add(opts.Dot("Heartbeat"))
+	}
+	return durationExpr(w.workLease())
+}
+
 // streamRenew emits how claims are kept.
 func (w *writer) streamRenew(f *code.File) {
-	third := func() *code.Statement { return loop("lease").Op("/").Lit(3) }
-	decl(f, []string{"renewHeld renews claims three times per lease, and sooner again after an error."},
+	decl(f, []string{"renewHeld renews claims at every heartbeat, and sooner again after an error."},
 		loopMethod("renewHeld").Params(code.Id("settled").Op("<-").Chan().Struct()).Block(
-			code.For(code.Id("wait").Op(":=").Add(third()), code.Empty(), code.Empty()).Block(
+			code.For(code.Id("wait").Op(":=").Add(loop("opts", "Heartbeat")), code.Empty(), code.Empty()).Block(
 				code.Select().Block(
 					code.Case(code.Op("<-").Id("settled")).Block(code.Return()),
 					code.Case(code.Op("<-").Qual("time", "After").Call(code.Id("wait"))).Block(),
 				),
-				code.Id("wait").Op("=").Add(third()),
+				code.Id("wait").Op("=").Add(loop("opts", "Heartbeat")),
 				code.If(code.Op("!").Add(loop("renew")).Call()).Block(
-					code.Id("wait").Op("=").Add(loop("lease")).Op("/").Lit(12),
+					code.Id("wait").Op("=").Id("min").Call(code.Id("wait"), loop("lease").Op("/").Lit(12)),
 				),
 			),
 		))

@@ -42,6 +42,9 @@ type WorkOptions struct {
 	// Grace is how long handlers may go on after ctx has ended, before their own context ends. Zero
 	// means 20 seconds, less than zero none.
 	Grace time.Duration
+	// Heartbeat is the pause between two renewals of claims. Zero, and more than a third of the
+	// lease, means a third of the lease.
+	Heartbeat time.Duration
 	// RecoverInterval is the pause between two calls of Recover, give or take a quarter. Zero means
 	// one minute, less than zero that Work never calls it.
 	RecoverInterval time.Duration
@@ -52,6 +55,9 @@ type WorkOptions struct {
 
 // withDefaults fills in what is zero.
 func (o WorkOptions) withDefaults() WorkOptions {
+	if o.Heartbeat <= 0 || o.Heartbeat > 20*time.Minute {
+		o.Heartbeat = 20 * time.Minute
+	}
 	if o.Concurrency <= 0 {
 		o.Concurrency = 1
 	}
@@ -481,17 +487,17 @@ func (w *workLoop) drop(h *heldJob) {
 	h.cancel(nil)
 }
 
-// renewHeld renews claims three times per lease, and sooner again after an error.
+// renewHeld renews claims at every heartbeat, and sooner again after an error.
 func (w *workLoop) renewHeld(settled <-chan struct{}) {
-	for wait := w.lease / 3; ; {
+	for wait := w.opts.Heartbeat; ; {
 		select {
 		case <-settled:
 			return
 		case <-time.After(wait):
 		}
-		wait = w.lease / 3
+		wait = w.opts.Heartbeat
 		if !w.renew() {
-			wait = w.lease / 12
+			wait = min(wait, w.lease/12)
 		}
 	}
 }

@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// ownLease is the lease of the table.
-var ownLease = 600 * time.Millisecond
-
 type Key struct{ Tenant, ID int64 }
 
 type Job struct {
