@@ -71,6 +71,9 @@ type family struct {
 	cluster *cluster
 	// deadRows: rows that were changed or deleted are read until they are cleaned up.
 	deadRows bool
+	// large is how many rows a table has of which a hundred are found by their key; 0 for fewer
+	// than others need.
+	large int
 	// strategies are how packages claim where the table would allow any; the first
 	// that applies counts.
 	strategies []chosen

@@ -17,11 +17,11 @@ func (t *table) manyArrive(tb testing.TB) {
 	tb.Helper()
 	t.family.freeze(tb, t)
 	if t.shape.finish != "" {
-		t.fill(tb, 1, 20_000)
+		t.fill(tb, 1, 6_000)
 		t.run(tb, "UPDATE jobs SET "+t.shape.finish)
 	}
 	t.analyze(tb)
-	t.fill(tb, 20_001, 21_000)
+	t.fill(tb, 6_001, 7_000)
 }
 
 // fewSeen: the statistics tell of a single row, and there are twenty more.

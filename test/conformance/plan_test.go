@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -11,10 +12,10 @@ import (
 func provePlan(t *testing.T, s *subject) {
 	x := s.newTable(t)
 	if s.shape.finish != "" {
-		x.fill(t, 1, 20_000)
+		x.fill(t, 1, 6_000)
 		x.run(t, "UPDATE jobs SET "+s.shape.finish)
 	}
-	x.fill(t, 20_001, 30_000)
+	x.fill(t, 6_001, 9_000)
 	x.analyze(t)
 	s.family.plans(t, x)
 }
@@ -27,7 +28,7 @@ func proveSettleByKey(t *testing.T, s *subject) {
 	if hasStatistics(s) {
 		s.family.freeze(t, x)
 	}
-	x.fill(t, 1, 50_000)
+	x.fill(t, 1, cmp.Or(s.family.large, 15_000))
 	x.analyze(t)
 	operations := []string{"Complete"}
 	for _, name := range []string{"Requeue", "Extend"} {
