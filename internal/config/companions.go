@@ -17,7 +17,9 @@ func (p *parser) also(n *yaml.Node, name string) []Also {
 	for _, e := range entries {
 		a := Also{Transition: p.keyName(e)}
 		step := join(name, e.name)
-		for i, item := range p.items(e.value, step, "changes of other tables") {
+		items, isList := p.list(e.value, step, "changes of other tables")
+		a.Nothing = isList && len(items) == 0
+		for i, item := range items {
 			c := Companion{Pos: p.at(item)}
 			before := p.errs.Len()
 			p.mapping(item, fmt.Sprintf("%s[%d]", step, i), companionKeys(p, &c))

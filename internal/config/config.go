@@ -166,6 +166,7 @@ type Backoff struct {
 type Also struct {
 	Transition String
 	Companions []Companion
+	Nothing    bool // an empty list
 }
 
 // Companion is a change of another table. One of Insert, Update and Delete is set.

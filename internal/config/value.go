@@ -186,20 +186,24 @@ func (p *parser) merge(v *yaml.Node, name string) ([]entry, bool) {
 
 // items returns the values of a list that must not be empty.
 func (p *parser) items(n *yaml.Node, name, of string) []*yaml.Node {
-	n, ok := p.resolve(n)
-	if !ok {
-		return nil
-	}
-	switch {
-	case n.Kind != yaml.SequenceNode:
-		p.wrongKind(n, name, "a list of "+of)
-	case len(n.Content) == 0:
+	list, ok := p.list(n, name, of)
+	if ok && len(list) == 0 {
 		p.errs.Errorf(p.at(n), "%s is empty", name).WithHint("It is a list of %s; write one at least.", of)
 	}
-	if n.Kind != yaml.SequenceNode {
-		return nil
+	return list
+}
+
+// list returns the values of a list, and whether it is one.
+func (p *parser) list(n *yaml.Node, name, of string) ([]*yaml.Node, bool) {
+	n, ok := p.resolve(n)
+	if ok && n.Kind != yaml.SequenceNode {
+		p.wrongKind(n, name, "a list of "+of)
+		ok = false
 	}
-	return n.Content
+	if !ok {
+		return nil, false
+	}
+	return n.Content, true
 }
 
 // str reads a text.

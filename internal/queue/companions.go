@@ -149,6 +149,10 @@ func (b *binding) readCompanions() {
 		case t == nil:
 			b.lacks(name, a.Transition.Pos)
 			continue
+		case a.Nothing && outcomes[a.Transition.Value] == nil:
+			b.errorf(a.Transition.Pos, "nothing says what %s writes to other tables", name).
+				WithHint("Write one change at least, or leave %s out. An empty list is for an outcome: it then writes nothing of what the step to its state writes.", name)
+			continue
 		}
 		if name == Fail && b.endless() && !b.outcomeTo(Failed) {
 			b.errorf(a.Transition.Pos, "no job of this queue fails for good").WithHint(noLimit)

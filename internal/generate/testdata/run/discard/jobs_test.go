@@ -38,6 +38,23 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
+// An outcome whose list is empty leaves other tables alone.
+func TestSplit(t *testing.T) {
+	db, ctx := open(t), context.Background()
+	q := New(db)
+	jobs := claimed(t, q, 1)
+	if _, err := db.Exec("INSERT INTO parts SELECT ref, 'x' FROM jobs"); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Split(ctx, jobs...); err != nil {
+		t.Fatal(err)
+	}
+	var parts int
+	if err := db.QueryRow("SELECT count(*) FROM parts").Scan(&parts); err != nil || parts != 1 || states(t, db) != "2" {
+		t.Errorf("%d parts, rows in states %s: %v", parts, states(t, db), err)
+	}
+}
+
 func claimed(t *testing.T, q *Queue, n int) []Job {
 	t.Helper()
 	for range n {

@@ -7,6 +7,7 @@
 -- 	running  --Requeue---------> ready
 -- 	running  --Discard---------> (deleted)
 -- 	running  --Refused---------> failed
+-- 	running  --Split-----------> done
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
 -- 	failed   --Redrive---------> ready
@@ -232,6 +233,25 @@ FROM   (
            SELECT json_extract(value, '$[0]') AS ref_held,
                   json_extract(value, '$[1]') AS till_held
            FROM   json_each(?2)
+       ) AS job
+WHERE  ref = ref_held
+AND    +(till = till_held
+      AND    status = 3)
+RETURNING ref;
+
+-- sql/outcome_split.sql
+-- outcome_split: running to done
+-- fence: till as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all Ref Till
+UPDATE /* jobsq.Split */ jobs
+SET    status = 2,
+       till = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS ref_held,
+                  json_extract(value, '$[1]') AS till_held
+           FROM   json_each(?1)
        ) AS job
 WHERE  ref = ref_held
 AND    +(till = till_held
