@@ -452,7 +452,7 @@ func (b *builder) sweepLocked(t *queue.Transition, more []queue.Test, file, op, 
 	s, v := b.sweepScope(t), b.base(op)
 	v.Where = s.tests(slices.Concat(t.Tests, more))
 	s.limit(&v, 0)
-	v.Returning = s.read(b.pkg.Key)
+	v.Returning, v.Stays = s.read(b.pkg.Key), !t.Delete
 	s.cursor(&v)
 	name, did := b.lockFile(file)
 	template, how := "select_lock", "locks"

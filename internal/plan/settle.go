@@ -398,7 +398,7 @@ func (b *builder) lockClaimed(t *queue.Transition, held []*Field, file, op strin
 	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, nil, "_held")
 	v.Where = s.tests(b.leaving(t))
-	v.Returning = s.read(b.pkg.Key)
+	v.Returning, v.Stays = s.read(b.pkg.Key), !t.Delete
 	name, _ := b.lockFile(file)
 	if b.locksTable() {
 		when := ", where " + file + ".sql changed nothing"

@@ -28,6 +28,7 @@ type values struct {
 	Qualifier string   // what stands before it, with its dot: "" when the DDL names no schema
 	Schema    string   // the schema's name as a string literal, "" when the DDL names none
 	Set       []string // assignments
+	Stays     bool     // a statement that only locks: its rows stay, and no other refers to what is written
 	Where     []string // conditions
 	Guard     []string // the conditions again, for rows that are not locked when they are read
 	Order     []string

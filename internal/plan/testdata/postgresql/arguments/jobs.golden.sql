@@ -89,7 +89,7 @@ FROM   jobs,
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 1 THEN true END
-FOR    UPDATE OF jobs;
+FOR    NO KEY UPDATE OF jobs;
 
 -- sql/complete_insert_answers.sql
 -- complete: inserts rows into answers for the rows that complete_lock.sql locked, before complete.sql
@@ -165,7 +165,7 @@ FROM   jobs,
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 1 THEN true END
-FOR    UPDATE OF jobs;
+FOR    NO KEY UPDATE OF jobs;
 
 -- sql/fail_update_runs.sql
 -- fail: updates rows of runs for the rows that fail_lock.sql locked, before fail.sql
@@ -278,7 +278,7 @@ SELECT /* jobsq.Redrive */
 FROM   jobs
 WHERE  state = 3
 LIMIT  $1
-FOR    UPDATE;
+FOR    NO KEY UPDATE;
 
 -- sql/redrive_update_runs.sql
 -- redrive: updates rows of runs for the rows that redrive_lock.sql locked, before redrive.sql

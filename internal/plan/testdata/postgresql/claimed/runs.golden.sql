@@ -113,7 +113,7 @@ FROM   runs,
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
             AND    state = 'assigned' THEN true END
-FOR    UPDATE OF runs;
+FOR    NO KEY UPDATE OF runs;
 
 -- sql/start_insert_starts.sql
 -- start: inserts rows into starts for the rows that start_lock.sql locked, before start.sql

@@ -117,7 +117,7 @@ FROM   sends
 WHERE  state = 1
 AND    (who IS NOT NULL AND who <> ALL ($1::varchar[]))
 LIMIT  $2
-FOR    UPDATE;
+FOR    NO KEY UPDATE;
 
 -- sql/recover_delete_fired.sql
 -- recover: deletes rows from fired for the rows that recover_lock.sql locked, before recover.sql

@@ -166,7 +166,7 @@ FROM   outbox,
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
             AND    state = 'busy' THEN true END
-FOR    UPDATE OF outbox;
+FOR    NO KEY UPDATE OF outbox;
 
 -- sql/retry_insert_tries.sql
 -- retry: inserts rows into tries for the rows that retry_lock.sql locked, before retry.sql
@@ -302,7 +302,7 @@ FROM   outbox,
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
             AND    state = 'busy' THEN true END
-FOR    UPDATE OF outbox;
+FOR    NO KEY UPDATE OF outbox;
 
 -- sql/requeue_insert_fired.sql
 -- requeue: inserts rows into fired for the rows that requeue_lock.sql locked, before requeue.sql
@@ -352,7 +352,7 @@ FROM   outbox,
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
             AND    state = 'busy' THEN true END
-FOR    UPDATE OF outbox;
+FOR    NO KEY UPDATE OF outbox;
 
 -- sql/extend_update_fired.sql
 -- extend: updates rows of fired for the rows that extend_lock.sql locked, before extend.sql
@@ -398,7 +398,7 @@ FROM   outbox,
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
             AND    state = 'busy' THEN true END
-FOR    UPDATE OF outbox;
+FOR    NO KEY UPDATE OF outbox;
 
 -- sql/outcome_partial_insert_fired.sql
 -- outcome_partial: inserts rows into fired for the rows that outcome_partial_lock.sql locked, before outcome_partial.sql
@@ -446,7 +446,7 @@ WHERE  state = 'busy'
 AND    retries < 3
 AND    lease_till <= now()
 LIMIT  $1
-FOR    UPDATE;
+FOR    NO KEY UPDATE;
 
 -- sql/recover_delete_fired.sql
 -- recover: deletes rows from fired for the rows that recover_lock.sql locked, before recover.sql

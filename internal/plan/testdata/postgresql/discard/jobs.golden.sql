@@ -110,7 +110,7 @@ FROM   jobs,
 WHERE  ref = ref_held
 AND    CASE WHEN till = till_held
             AND    status = 3 THEN true END
-FOR    UPDATE OF jobs;
+FOR    NO KEY UPDATE OF jobs;
 
 -- sql/complete_delete_parts.sql
 -- complete: deletes rows from parts for the rows that complete_lock.sql locked, before complete.sql

@@ -164,7 +164,7 @@ FROM   tasks,
 WHERE  id = id_held
 AND    CASE WHEN since = since_held
             AND    (free = false and exists (select 1 from records b where b.id = tasks.record and b.status = 'running')) THEN true END
-FOR    UPDATE OF tasks;
+FOR    NO KEY UPDATE OF tasks;
 
 -- sql/fail_update_records.sql
 -- fail: updates rows of records for the rows that fail_lock.sql locked, before fail.sql
@@ -208,7 +208,7 @@ FROM   tasks,
 WHERE  id = id_held
 AND    CASE WHEN since = since_held
             AND    (free = false and exists (select 1 from records b where b.id = tasks.record and b.status = 'running')) THEN true END
-FOR    UPDATE OF tasks;
+FOR    NO KEY UPDATE OF tasks;
 
 -- sql/requeue_update_records.sql
 -- requeue: updates rows of records for the rows that requeue_lock.sql locked, before requeue.sql
@@ -266,7 +266,7 @@ FROM   tasks
 WHERE  (free = false and exists (select 1 from records b where b.id = tasks.record and b.status = 'running'))
 AND    since <= floor(extract(epoch FROM now()) - 10)::bigint
 LIMIT  $1
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/recover_update_records.sql
 -- recover: updates rows of records for the rows that recover_lock.sql locked, before recover.sql
@@ -303,7 +303,7 @@ SELECT /* tasksq.Redrive */
 FROM   tasks
 WHERE  (free = false and exists (select 1 from records b where b.id = tasks.record and b.status = 'error'))
 LIMIT  $1
-FOR    UPDATE SKIP LOCKED;
+FOR    NO KEY UPDATE SKIP LOCKED;
 
 -- sql/redrive_update_records.sql
 -- redrive: updates rows of records for the rows that redrive_lock.sql locked, before redrive.sql

@@ -111,7 +111,7 @@ WHERE  id = id_held
 AND    CASE WHEN dequeued_at = dequeued_at_held
             AND    dequeued_at IS NOT NULL
             AND    finished_at IS NULL THEN true END
-FOR    UPDATE OF ir_queue;
+FOR    NO KEY UPDATE OF ir_queue;
 
 -- sql/complete_insert_notes.sql
 -- complete: inserts rows into notes for the rows that complete_lock.sql locked, before complete.sql

@@ -11,4 +11,4 @@ FROM   jobs,
 WHERE  id = id_held
 AND    CASE WHEN token = token_held
             AND    status = 'running' THEN true END
-FOR    UPDATE OF jobs
+FOR    NO KEY UPDATE OF jobs

@@ -10,4 +10,4 @@ WHERE  status = 'running'
 AND    tries < 3
 AND    lease_till <= now()
 LIMIT  $1
-FOR    UPDATE SKIP LOCKED
+FOR    NO KEY UPDATE SKIP LOCKED

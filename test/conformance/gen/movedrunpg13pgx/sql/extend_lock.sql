@@ -10,4 +10,4 @@ FROM   jobs_running,
        unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
 WHERE  id = id_held
 AND    CASE WHEN token = token_held THEN true END
-FOR    UPDATE OF jobs_running
+FOR    NO KEY UPDATE OF jobs_running
