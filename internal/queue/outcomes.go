@@ -102,9 +102,9 @@ func (b *binding) readFailed() {
 	switch {
 	case !b.endless():
 	case b.outcomeTo(Failed):
-		b.note("tries have no limit, so Fail always puts the job back")
+		b.note(noEnd)
 	default:
-		b.note("tries have no limit, so Fail always puts the job back (max= or a column of limits at qgen:attempts, or an outcome to failed)")
+		b.note(noEnd + " (max= or a column of limits at qgen:attempts, or an outcome to failed)")
 	}
 	if a.Limited() && b.claims.byClaim && !a.LimitClaim {
 		a.LimitClaim = true

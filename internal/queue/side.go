@@ -18,6 +18,9 @@ const SideLease = 5 * time.Minute
 // NeverFails is the note of a queue whose own columns cannot tell a failed row.
 const NeverFails = "nothing marks a failed row, so Fail always puts the job back"
 
+// noEnd is the note of a queue whose jobs are tried for ever, or how it begins.
+const noEnd = "tries have no limit, so Fail always puts the job back"
+
 // Side says of a table beside that of the queue how it holds claims.
 type Side struct {
 	Pos      source.Pos    // where it is asked for

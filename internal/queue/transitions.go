@@ -146,6 +146,17 @@ func (b *binding) judgeTold() {
 		}
 		return nil
 	}
+	state, by := b.leftIn(Retry, Ready)
+	c := told(Retry, Ready)
+	if by != nil || c != nil {
+		b.spec.Notes = slices.DeleteFunc(b.spec.Notes, func(n string) bool { return n == NeverFails || strings.HasPrefix(n, noEnd) })
+	}
+	switch {
+	case by != nil:
+		b.note("Fail makes a job %s and not ready, since qgen:on retry writes column %q", state, by.column.Name)
+	case c != nil:
+		b.note("whether Fail puts the job back is up to what qgen:on retry writes to column %q, and not known here", c.Name)
+	}
 	ready, failed := told(Recover, Ready), told(GiveUp, Failed)
 	if ready != nil && b.spec.Recovered == "" {
 		b.spec.Recovered = MaybeReady

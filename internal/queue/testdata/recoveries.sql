@@ -63,3 +63,16 @@ CREATE TABLE marked (
     until  timestamptz,  -- qgen:lease length=5m expired=fail
     failed text          -- qgen:status ready=null running=null failed~set; on fail set arg:why; on giveup set "'lost ' || {row}.id"
 );
+
+-- qgen:queue judged_retries
+CREATE TABLE judged_retries (
+    id    bigint PRIMARY KEY, -- qgen:id
+    state int NOT NULL,       -- qgen:status ready=1 running=2 done=3 failed=4; on retry set "CASE WHEN tries > 9 THEN 4 ELSE 1 END"
+    tries int NOT NULL        -- qgen:attempts
+);
+
+-- qgen:queue parked_retries
+CREATE TABLE parked_retries (
+    id    bigint PRIMARY KEY, -- qgen:id
+    state int NOT NULL        -- qgen:status ready=1 running=2 done=3; on retry set 5
+);

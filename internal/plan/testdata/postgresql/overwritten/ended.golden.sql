@@ -28,8 +28,8 @@
 --   advisory     not needed: returning comes first
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
--- note: nothing marks a failed row, so Fail always puts the job back
 -- note: on retry, column "state" gets 304 as qgen:on says, not 1 as qgen:status would
+-- note: Fail makes a job of no state and not ready, since qgen:on retry writes column "state"
 -- note: rows are taken as they came, by column "id"
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 
