@@ -25,8 +25,14 @@ type wanted struct {
 	why     string
 	lacking string // what is slow without it, as a clause
 	then    string // what is left to do once it stands; "" for nothing
-	held    bool   // an index that finds the rows that somebody has serves as well, since they are few
+	among   string // why, of an index that finds the rows that somebody has, which serves as well, since they are few; "" where none does
 	left    string // why it has not even one column that it wants, "" where it has or wants none
+}
+
+// order returns the keys by which an index gives the order of the rows: those behind the
+// columns of one value, less those that any index may lack.
+func (w wanted) order() []indexKey {
+	return slices.DeleteFunc(slices.Clone(w.columns[w.fixed:]), func(k indexKey) bool { return k.spare })
 }
 
 // sortedClaim is what an index of the claim serves that does not give the order.
@@ -39,6 +45,7 @@ type indexKey struct {
 	desc   bool
 	nulls  string // first, last or "" for the default
 	tie    bool   // it only tells rows apart that are alike in all before it
+	spare  bool   // an index without it serves as well
 }
 
 // slowClaim is what is slow without an index of the claim.
@@ -122,9 +129,7 @@ func (b *builder) claimIndex() wanted {
 		sorted = true
 	}
 	if sorted && len(w.columns) == 0 && len(w.where) > 0 {
-		for _, c := range b.spec.Key {
-			w.columns = append(w.columns, indexKey{column: c}) // any will do
-		}
+		w.columns = b.anyKeys()
 	}
 	since, ever := b.d.Since(dialect.DescIndex)
 	switch {
@@ -149,6 +154,15 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	return short
+}
+
+// anyKeys are the keys of an index that only its predicate makes useful: any would do.
+func (b *builder) anyKeys() []indexKey {
+	var keys []indexKey
+	for _, c := range b.spec.Key {
+		keys = append(keys, indexKey{column: c, spare: true})
+	}
+	return keys
 }
 
 // byRow reports whether a term of the order is the place or number of a row, which no index
@@ -301,7 +315,7 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	if b.spec.AtStart {
 		return wanted{}, false // Recover runs once
 	}
-	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", lacking: "Recover reads the claims that are good as well", where: b.heldConstants(), held: true}
+	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", lacking: "Recover reads the claims that are good as well", where: b.heldConstants(), among: "serves Recover: rows that somebody has, which are few"}
 	for _, t := range b.spec.Expired {
 		if t.Op == queue.Dead && !b.can(dialect.PartialIndex) {
 			continue // no index knows who is alive; a partial one holds the rows that run
@@ -313,9 +327,7 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	if len(w.columns) == 0 && len(w.where) > 0 {
 		// An expression tells which claims ran out: those of all rows that run are read.
 		w.why, w.lacking = "serves Recover: rows that somebody has", "Recover reads rows that nobody has as well"
-		for _, c := range b.spec.Key {
-			w.columns = append(w.columns, indexKey{column: c}) // any will do
-		}
+		w.columns = b.anyKeys()
 	}
 	if len(w.columns) == 0 {
 		return w, false
@@ -337,7 +349,8 @@ func (b *builder) ownIndex() (wanted, bool) {
 
 // tokenIndex is the index that finds rows by the token that a claim left in them.
 func (b *builder) tokenIndex(why string) wanted {
-	w, _ := b.fit(wanted{name: b.indexName("token"), why: why, lacking: slowClaim, where: b.constants(b.stateTests(b.takenState())), columns: []indexKey{{column: b.spec.Token}}})
+	w, _ := b.fit(wanted{name: b.indexName("token"), why: why, lacking: slowClaim, where: b.constants(b.stateTests(b.takenState())), columns: []indexKey{{column: b.spec.Token}},
+		among: why + ", among those that somebody has, which are few"})
 	return w
 }
 
@@ -440,7 +453,7 @@ func (b *builder) buildIndexes() {
 			if b.holdsSpent(have, w) {
 				ix.Why += "; those whose tries are spent are few, and are read and passed over"
 			}
-			if c := b.pastOrder(have, w); c != nil {
+			if c := b.pastOrder(have, w); c != nil && how != single {
 				ix.Why += "; it has " + plainText(c.Name) + " at its end, so that rows of other values are read and passed over"
 			}
 			if i := slices.IndexFunc(b.pkg.Indexes, func(other Index) bool { return other.Have == ix.Have }); i >= 0 {
@@ -456,9 +469,12 @@ func (b *builder) buildIndexes() {
 func (ix *Index) serve(how service, w wanted) {
 	switch how {
 	case few:
-		ix.Why = "serves Recover: rows that somebody has, which are few"
+		ix.Why = w.among
 	case nearly:
-		ix.Why += "; rows of one " + plainText(untied(w.columns[w.fixed:])[len(untied(w.columns[w.fixed:]))-1].column.Name) + " are sorted by the key"
+		order := untied(w.order())
+		ix.Why += "; rows of one " + plainText(order[len(order)-1].column.Name) + " are sorted by the key"
+	case single:
+		ix.Why = "serves Claim: the only row that has what is asked for"
 	}
 }
 
@@ -632,6 +648,7 @@ const (
 	few            // it finds the rows that somebody has, and all of these are read
 	nearly         // it gives the order but for rows that are alike in all but the key, which are sorted
 	wholly
+	single // it finds the one row that there can be
 )
 
 // serving returns the index of the table that serves best, nil when none does.
@@ -660,21 +677,42 @@ func (b *builder) best(list []*schema.Index, w wanted) (best *schema.Index, how 
 func (b *builder) serves(ix *schema.Index, w wanted) service {
 	switch {
 	case ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method): // rowid: the table itself, in the order of its key
-	case b.orders(ix, w, w.columns[w.fixed:]):
+	case b.findsOne(ix, w):
+		return single
+	case b.orders(ix, w, w.order()):
 		return wholly
-	case b.sortsFew(w) && b.orders(ix, w, untied(w.columns[w.fixed:])):
+	case b.sortsFew(w) && b.orders(ix, w, untied(w.order())):
 		return nearly
-	case w.held && b.findsHeld(ix):
+	case w.among != "" && b.findsHeld(ix):
 		return few
 	}
 	return not
 }
 
+// findsOne reports whether no two rows have in the columns of an index what the wanted ones have.
+func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
+	if !ix.Unique || len(ix.Columns) == 0 || !covers(b.newScope().tests(w.where), b.conditions(ix)) {
+		return false
+	}
+	var one []*schema.Column
+	for _, k := range w.columns[w.told:w.fixed] {
+		one = append(one, k.column)
+	}
+	for _, t := range b.stateTests(queue.Ready) {
+		if len(one) > 0 && equality(t) && constant(t) && !takesNull(t) {
+			one = append(one, t.Column)
+		}
+	}
+	return !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool {
+		return c.Column == nil || c.Length > 0 || !slices.Contains(one, c.Column)
+	})
+}
+
 // sortsFew reports whether the server sorts by the key those rows alone that are alike in the
 // rest of the order, and these are few: a time comes before it.
 func (b *builder) sortsFew(w wanted) bool {
-	keys := untied(w.columns[w.fixed:])
-	return b.can(dialect.IncrementalSort) && len(keys) > 0 && w.fixed+len(keys) < len(w.columns) &&
+	keys := untied(w.order())
+	return b.can(dialect.IncrementalSort) && len(keys) > 0 && len(keys) < len(w.order()) &&
 		keys[len(keys)-1].column != nil && keys[len(keys)-1].column.Type.Class == schema.Timestamp
 }
 
@@ -693,14 +731,15 @@ func (b *builder) findsHeld(ix *schema.Index) bool {
 	if len(ix.Columns) == 0 || ix.Columns[0].Column == nil || ix.Columns[0].Length > 0 || !covers(tests, b.conditions(ix)) {
 		return false
 	}
-	named := func(t queue.Test) queue.Test { // a worker that is gone has a name
-		if t.Op == queue.Dead && takesNull(t) {
+	// What is compared with a time has a value, and so has a worker that is gone a name.
+	filled := func(t queue.Test) queue.Test {
+		if t.Op == queue.Dead && takesNull(t) || len(t.Or) == 0 && slices.Contains([]queue.Op{queue.Less, queue.LessEqual, queue.Greater, queue.GreatEqual}, t.Op) {
 			t.Op = queue.NotNull
 		}
 		return t
 	}
 	return slices.ContainsFunc(slices.Concat(b.spec.Held, b.spec.Expired), func(t queue.Test) bool {
-		return t.Column == ix.Columns[0].Column && b.onlyHeld(named(t))
+		return t.Column == ix.Columns[0].Column && b.onlyHeld(filled(t))
 	})
 }
 
@@ -730,19 +769,26 @@ func (b *builder) onlyHeld(t queue.Test) bool {
 }
 
 // leavesNull reports whether each step by which somebody gives up a row leaves a null in a
-// column.
+// column, and a new row has one there.
 func (b *builder) leavesNull(c *schema.Column) bool {
+	if c == nil || !c.DefaultNull() {
+		return false
+	}
 	for _, name := range b.spec.Steps() {
 		switch name {
-		case queue.Enqueue, queue.Claim, queue.Start, queue.Renew, queue.Redrive, queue.Purge:
+		case queue.Claim, queue.Start, queue.Renew, queue.Redrive, queue.Purge:
 			continue
 		}
 		t := b.spec.Transitions[name]
-		if t != nil && !t.Delete && !slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind == queue.Null }) {
+		if t == nil || t.Delete {
+			continue
+		}
+		i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
+		if i < 0 && name != queue.Enqueue || i >= 0 && t.Writes[i].Value.Kind != queue.Null {
 			return false
 		}
 	}
-	return c != nil
+	return true
 }
 
 // covers reports whether each condition is among tests of a statement.
@@ -775,10 +821,10 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 		if slices.Contains(conditions, normal(b.newScope().test(t))) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
 			continue
 		}
-		if b.limits(t) {
+		if b.limits(t) || w.among != "" && len(ordered) > 0 && b.onlyHeld(queue.Test{Column: ordered[0].column, Op: queue.NotNull}) {
 			continue
 		}
-		if !equality(t) {
+		if !equality(t) && (len(ordered) > 0 || !b.points(t)) {
 			return false
 		}
 		fixed, told = append(fixed, t.Column), append(told, t.Column)
@@ -788,6 +834,12 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	}
 	have := b.columnsOf(ix)
 	return b.gives(have, told, fixed, ordered) || b.gives(have, told, fixed, reversed(ordered))
+}
+
+// points reports whether an index leads to the rows that satisfy a test by a few values of its
+// column, though not in an order.
+func (b *builder) points(t queue.Test) bool {
+	return len(t.Or) == 0 && (t.Op == queue.IsNull || t.Op == queue.In && !takesNull(t))
 }
 
 // reversed returns the keys of an order as they are from its other end.
@@ -811,7 +863,7 @@ func (b *builder) limits(t queue.Test) bool {
 // pastOrder returns a column that a claim compares with one value and that stands in an index
 // behind the order of the queue; nil where none does.
 func (b *builder) pastOrder(ix *schema.Index, w wanted) *schema.Column {
-	ordered := untied(w.columns[w.fixed:])
+	ordered := untied(w.order())
 	for _, c := range slices.Backward(b.columnsOf(ix)) {
 		switch {
 		case slices.ContainsFunc(ordered, func(k indexKey) bool { return k.column != nil && k.column == c.Column }):

@@ -283,7 +283,7 @@ func constant(raw string) (text string, ok bool) {
 func gives(c *schema.Column, v Value) bool {
 	switch v.Kind {
 	case Null:
-		return !c.HasDefault || strings.EqualFold(strings.Trim(strings.TrimSpace(c.Default), "()"), "null")
+		return c.DefaultNull()
 	case Literal:
 		text, ok := constant(c.Default)
 		if c.Type.Class == schema.Bool && (text == "0" || text == "1") {

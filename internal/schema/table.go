@@ -255,6 +255,11 @@ func (c *Column) Most() int {
 	return c.Type.Length
 }
 
+// DefaultNull reports whether a new row has a null in the column unless it is given a value.
+func (c *Column) DefaultNull() bool {
+	return !c.NotNull && !c.Generated && (!c.HasDefault || strings.EqualFold(strings.Trim(strings.TrimSpace(c.Default), "()"), "null"))
+}
+
 // Class is the kind of value that a type holds; what the queue's words mean
 // depends on it and not on the type's name.
 type Class string

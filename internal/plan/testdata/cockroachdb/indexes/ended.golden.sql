@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: ended_i (state, topic)
+-- index: ended_u (state, topic)
 -- arguments: 1: param topic string, 2: limit
 UPDATE /* endedq.Claim */ ended
 SET    state = 'x'
@@ -121,7 +121,7 @@ FROM   ended;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: ended_i (state, topic)
+-- index: ended_u (state, topic)
 -- arguments: 1: param topic string, 2: limit
 SELECT /* endedq.Peek */
        id, topic
@@ -165,7 +165,7 @@ OR     have.atttypid <> want.type::regtype;
 -- locks: none
 SELECT /* endedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('ended_i')) AS want (name)
+FROM   (VALUES ('ended_u')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -174,4 +174,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: ended_i serves already
+-- serves Claim: the only row that has what is asked for: ended_u serves already

@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_marked_ready and email_outbox_marked_expired and email_outbox_marked_token.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_marked_ready and email_outbox_marked_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -403,8 +403,7 @@ SELECT /* markedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
            VALUES ('email_outbox_marked_ready'),
-                  ('email_outbox_marked_expired'),
-                  ('email_outbox_marked_token')
+                  ('email_outbox_marked_expired')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -421,14 +420,8 @@ WHERE  state = 'N';
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
 
--- serves Recover: claims that ran out
+-- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few
 CREATE INDEX email_outbox_marked_expired ON dbo.email_outbox (lease_till)
-WHERE  state = 'A';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Claim: reads back the rows that the token marks
-CREATE INDEX email_outbox_marked_token ON dbo.email_outbox (token)
 WHERE  state = 'A';
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

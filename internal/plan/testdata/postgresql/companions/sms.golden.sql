@@ -18,7 +18,7 @@
 --
 -- Besides the queue's own rows it writes fired (Claim, Requeue, Extend, Recover, Partial); sentitems (Complete, Fail, Recover); outbox_multipart (Complete, Fail, Recover); totals (Complete); tries (Fail); dead (Fail, Recover); outbox (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates outbox_sms_ready and outbox_sms_expired and outbox_sms_token.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates outbox_sms_ready and outbox_sms_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -762,8 +762,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* smsq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('outbox_sms_ready'),
-               ('outbox_sms_expired'),
-               ('outbox_sms_token')) AS want (name)
+               ('outbox_sms_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -776,10 +775,6 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY outbox_sms_ready ON outbox (priority DESC, inserted_at, id)
 WHERE  state = 'new';
 
--- serves Recover: claims that ran out
+-- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few
 CREATE INDEX CONCURRENTLY outbox_sms_expired ON outbox (lease_till)
-WHERE  state = 'busy';
-
--- serves Claim: reads back the rows that the token marks
-CREATE INDEX CONCURRENTLY outbox_sms_token ON outbox (token)
 WHERE  state = 'busy';

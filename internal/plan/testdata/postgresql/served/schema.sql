@@ -39,3 +39,46 @@ CREATE TABLE urgent (
     since    timestamptz                   -- qgen:claimed timeout=10m
 );
 CREATE INDEX urgent_main ON urgent (state, priority, id);
+-- No two rows have one owner, so that a unique key finds all that there is.
+CREATE TABLE removals (
+    id       bigserial PRIMARY KEY,
+    owner    text NOT NULL UNIQUE, -- qgen:topic
+    start_at bigint NOT NULL DEFAULT 0 -- qgen:status ready=0
+);
+-- Here the state is part of what no two rows have; the other key says nothing of other states.
+CREATE TABLE claims (
+    id    bigserial PRIMARY KEY,
+    place text NOT NULL,              -- qgen:topic
+    state text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    UNIQUE (state, place)
+);
+CREATE UNIQUE INDEX claims_busy ON claims (place) WHERE state = 'busy';
+-- What is sorted anyway is found as well by any index that leads to the ready rows.
+CREATE TABLE imports (
+    id         bigserial PRIMARY KEY,
+    size       bigint,
+    added      timestamptz NOT NULL DEFAULT now(), -- qgen:enqueued
+    processing boolean DEFAULT false -- qgen:status ready=false running=true
+);
+CREATE INDEX imports_processing ON imports (processing);
+-- So it is where several values mean ready.
+CREATE TABLE uploads (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL, -- qgen:status ready=new|again running=busy done=done
+    shop  int NOT NULL   -- qgen:topic
+);
+CREATE INDEX uploads_shop ON uploads (shop, state);
+-- A time that each step which gives a row up sets to null is one of running rows alone; what is
+-- written when a row is added is not.
+CREATE TABLE builds (
+    id        bigserial PRIMARY KEY,
+    worker    int,         -- qgen:status ready=null; worker free=null
+    last_ping timestamptz  -- qgen:heartbeat timeout=9m expired=recover; on retry,release,recover set null
+);
+CREATE INDEX builds_ping ON builds (last_ping);
+CREATE TABLE born (
+    id        bigserial PRIMARY KEY,
+    worker    int,         -- qgen:status ready=null; worker free=null
+    last_ping timestamptz DEFAULT now() -- qgen:heartbeat timeout=9m expired=recover; on retry,release,recover set null
+);
+CREATE INDEX born_ping ON born (last_ping);

@@ -141,7 +141,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: held_holder (holder), which finds the rows that somebody has by holder
+-- index: held_holder (holder)
 -- isolation: read committed
 -- arguments: 1: param alive []string, 2: limit
 UPDATE /* heldq.Recover */ held
@@ -263,4 +263,4 @@ WHERE  NOT EXISTS (
 CREATE INDEX CONCURRENTLY held_ready ON held (id NULLS FIRST)
 WHERE  state = 'new';
 
--- serves Recover: rows that somebody has, which are few: held_holder serves already
+-- serves Recover: claims that ran out: held_holder serves already

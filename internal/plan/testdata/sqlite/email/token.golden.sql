@@ -17,7 +17,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_token_ready and email_outbox_token_expired and email_outbox_token_token.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_token_ready and email_outbox_token_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -338,8 +338,7 @@ OR     upper(have.type) <> upper(want.type);
 -- locks: none
 WITH /* tokenq.Verify */ want (name) AS (
     VALUES ('email_outbox_token_ready'),
-           ('email_outbox_token_expired'),
-           ('email_outbox_token_token')
+           ('email_outbox_token_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
@@ -349,10 +348,6 @@ WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('email_outbox'));
 CREATE INDEX email_outbox_token_ready ON email_outbox (kind, msg_id)
 WHERE  state = 'ready';
 
--- serves Recover: claims that ran out
+-- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few
 CREATE INDEX email_outbox_token_expired ON email_outbox (lease_till)
-WHERE  state = 'running';
-
--- serves Claim: reads back the rows that the token marks
-CREATE INDEX email_outbox_token_token ON email_outbox (token)
 WHERE  state = 'running';

@@ -1,0 +1,230 @@
+-- Package claimsq uses the table claims as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: the unique index claims_state_place_key lets one row run of those that are alike in place, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+-- note: the unique index claims_busy lets one row run of those that are alike in place, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: claims_state_place_key (state, place)
+-- isolation: read committed
+-- arguments: 1: param place string, 2: limit
+UPDATE /* claimsq.Claim */ claims
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   claims
+           WHERE  state = 'new'
+           AND    place = $1
+           ORDER  BY id
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, place;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: claims_state_place_key (state, place)
+-- isolation: read committed
+-- arguments: 1: param place string
+UPDATE /* claimsq.Claim */ claims
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   claims
+           WHERE  state = 'new'
+           AND    place = $1
+           ORDER  BY id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, place;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: claims_state_place_key (state, place)
+-- isolation: read committed
+-- arguments: 1: param place string
+UPDATE /* claimsq.Claim */ claims
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   claims
+           WHERE  state = 'new'
+           AND    place = $1
+           ORDER  BY id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, place;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* claimsq.Complete */ claims
+SET    state = 'done'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* claimsq.Fail */ claims
+SET    state = 'new'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* claimsq.Requeue */ claims
+SET    state = 'new'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: claims_state_place_key (state, place)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* claimsq.Purge */ FROM claims
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   claims
+           WHERE  state = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Place
+INSERT /* claimsq.Enqueue */ INTO claims
+       (place)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Place
+INSERT /* claimsq.EnqueueMany */ INTO claims
+       (place)
+SELECT place_new
+FROM   unnest($1::text[]) WITH ORDINALITY AS job (place_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* claimsq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done
+FROM   claims;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: claims_state_place_key (state, place)
+-- isolation: read committed
+-- arguments: 1: param place string, 2: limit
+SELECT /* claimsq.Peek */
+       id, place
+FROM   claims
+WHERE  state = 'new'
+AND    place = $1
+ORDER  BY id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* claimsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* claimsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('place', 'text'),
+               ('state', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('claims')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* claimsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* claimsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('claims_state_place_key')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('claims')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: the only row that has what is asked for: claims_state_place_key serves already

@@ -1,0 +1,204 @@
+-- Package importsq uses the table imports as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> (deleted)
+-- 	running  --Requeue---------> ready
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: imports_processing (processing)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* importsq.Claim */ imports
+SET    processing = true
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   imports
+           WHERE  processing = false
+           ORDER  BY (extract(epoch from now() - added)) DESC, id
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, size, added;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: imports_processing (processing)
+-- isolation: read committed
+UPDATE /* importsq.Claim */ imports
+SET    processing = true
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   imports
+           WHERE  processing = false
+           ORDER  BY (extract(epoch from now() - added)) DESC, id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, size, added;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: imports_processing (processing)
+-- isolation: read committed
+UPDATE /* importsq.Claim */ imports
+SET    processing = true
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   imports
+           WHERE  processing = false
+           ORDER  BY (extract(epoch from now() - added)) DESC, id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, size, added;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* importsq.Complete */ FROM imports
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN processing = true THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* importsq.Fail */ FROM imports
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN processing = true THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* importsq.Requeue */ imports
+SET    processing = false
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN processing = true THEN true END
+RETURNING id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Size
+INSERT /* importsq.Enqueue */ INTO imports
+       (size, added)
+VALUES ($1, now())
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Size
+INSERT /* importsq.EnqueueMany */ INTO imports
+       (size, added)
+SELECT size_new, now()
+FROM   unnest($1::bigint[]) WITH ORDINALITY AS job (size_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* importsq.Stats */
+       count(*) FILTER (WHERE processing = false) AS ready,
+       count(*) FILTER (WHERE processing = true) AS running,
+       extract(epoch FROM now() - min(added) FILTER (WHERE processing = false)) AS oldest_ready
+FROM   imports;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: imports_processing (processing)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* importsq.Peek */
+       id, size, added
+FROM   imports
+WHERE  processing = false
+ORDER  BY (extract(epoch from now() - added)) DESC, id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* importsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* importsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('size', 'bigint'),
+               ('added', 'timestamptz'),
+               ('processing', 'boolean')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('imports')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* importsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* importsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('imports_processing')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('imports')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows, which are then sorted: no index gives their order: imports_processing serves already

@@ -1,0 +1,132 @@
+-- Package removalsq uses the table removals as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to gone
+-- locks: the rows it deletes, until commit; passes over rows that are locked
+-- index: removals_owner_key (owner)
+-- isolation: read committed
+-- arguments: 1: param owner string, 2: limit
+DELETE /* removalsq.Claim */ FROM removals
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   removals
+           WHERE  start_at = 0
+           AND    owner = $1
+           ORDER  BY id
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED))
+RETURNING id, owner;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Owner
+INSERT /* removalsq.Enqueue */ INTO removals
+       (owner)
+VALUES ($1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Owner
+INSERT /* removalsq.EnqueueMany */ INTO removals
+       (owner)
+SELECT owner_new
+FROM   unnest($1::text[]) WITH ORDINALITY AS job (owner_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* removalsq.Stats */
+       count(*) FILTER (WHERE start_at = 0) AS ready
+FROM   removals;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: removals_owner_key (owner)
+-- isolation: read committed
+-- arguments: 1: param owner string, 2: limit
+SELECT /* removalsq.Peek */
+       id, owner
+FROM   removals
+WHERE  start_at = 0
+AND    owner = $1
+ORDER  BY id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* removalsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* removalsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('owner', 'text'),
+               ('start_at', 'bigint')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('removals')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* removalsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* removalsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('removals_owner_key')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('removals')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: the only row that has what is asked for: removals_owner_key serves already

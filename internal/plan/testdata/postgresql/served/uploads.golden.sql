@@ -1,0 +1,227 @@
+-- Package uploadsq uses the table uploads as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: uploads_shop (shop, state)
+-- isolation: read committed
+-- arguments: 1: param shop int32, 2: limit
+UPDATE /* uploadsq.Claim */ uploads
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   uploads
+           WHERE  state IN ('new', 'again')
+           AND    shop = $1
+           ORDER  BY (random()), id
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, shop;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: uploads_shop (shop, state)
+-- isolation: read committed
+-- arguments: 1: param shop int32
+UPDATE /* uploadsq.Claim */ uploads
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   uploads
+           WHERE  state IN ('new', 'again')
+           AND    shop = $1
+           ORDER  BY (random()), id
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, shop;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: uploads_shop (shop, state)
+-- isolation: read committed
+-- arguments: 1: param shop int32
+UPDATE /* uploadsq.Claim */ uploads
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   uploads
+           WHERE  state IN ('new', 'again')
+           AND    shop = $1
+           ORDER  BY (random()), id
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, shop;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* uploadsq.Complete */ uploads
+SET    state = 'done'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* uploadsq.Fail */ uploads
+SET    state = 'new'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* uploadsq.Requeue */ uploads
+SET    state = 'new'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* uploadsq.Purge */ FROM uploads
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   uploads
+           WHERE  state = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Shop
+INSERT /* uploadsq.Enqueue */ INTO uploads
+       (state, shop)
+VALUES ('new', $1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Shop
+INSERT /* uploadsq.EnqueueMany */ INTO uploads
+       (state, shop)
+SELECT 'new', shop_new
+FROM   unnest($1::integer[]) WITH ORDINALITY AS job (shop_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* uploadsq.Stats */
+       count(*) FILTER (WHERE state IN ('new', 'again')) AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done
+FROM   uploads;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: uploads_shop (shop, state)
+-- isolation: read committed
+-- arguments: 1: param shop int32, 2: limit
+SELECT /* uploadsq.Peek */
+       id, shop
+FROM   uploads
+WHERE  state IN ('new', 'again')
+AND    shop = $1
+ORDER  BY (random()), id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('shop', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('uploads')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* uploadsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('uploads_shop')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('uploads')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows, which are then sorted: no index gives their order: uploads_shop serves already
