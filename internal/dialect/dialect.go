@@ -61,6 +61,7 @@ const (
 	RowLists        Capability = "row_lists"           // a list of rows is looked up by an index and compared quickly, (a, b) IN ((1, 2), …)
 	FixedAmid       Capability = "fixed_amid"          // an index gives an order although a column of one value stands between those of the order
 	IncrementalSort Capability = "incremental_sort"    // rows in the order of their first columns are sorted by the rest a few at a time
+	NullFixed       Capability = "null_fixed"          // rows that IS NULL finds are in the order of what stands behind the column in an index
 	PartitionsBlock Capability = "partitions_block"    // writers wait while a partitioned table gets an index
 	Miscounts       Capability = "miscounts"           // the number of rows that a statement changed may be told wrong, what it returns may not
 )
@@ -71,7 +72,7 @@ var capabilities = []Capability{
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, TargetOnce,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert, RowLists,
 	FixedAmid,
-	PartitionsBlock, IncrementalSort,
+	PartitionsBlock, IncrementalSort, NullFixed,
 }
 
 // Dialect is one folder of templates.

@@ -54,6 +54,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.buildFields(q, errs)
 	b.bringReady(spec, errs)
 	b.checkCompared()
+	cmp.Or(b.ready, b).leaveTies()
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
 	}
@@ -638,6 +639,27 @@ func (b *builder) carried(c *queue.Column) bool {
 // onlyWritten reports whether nothing is said of a column but what steps write to it.
 func onlyWritten(c *queue.Column) bool {
 	return len(c.Roles) > 0 && !c.Payload && !slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb != "on" })
+}
+
+// leaveTies decides whether claims leave the key out that tells apart rows of one time: where an
+// index of the table gives the order but for that, and the server would sort all ready rows.
+// Rows of one group are told apart by the whole order, and so are those that a caller refuses.
+func (b *builder) leaveTies() {
+	if b.can(dialect.IncrementalSort) || b.spec.Log != nil || b.spec.Group != nil || b.spec.Accept || len(b.several()) > 0 {
+		return
+	}
+	w := b.claimIndex()
+	if !b.tiesOfTime(w.order()) || b.serving(w) != nil {
+		return
+	}
+	b.untied = true
+	ix := b.serving(b.claimIndex())
+	if b.untied = ix != nil; !b.untied {
+		return
+	}
+	said := untied(w.order())
+	b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("rows that are alike in column %q are taken as the index %s has them: in the order of the key as well, %s would sort all ready rows for each claim",
+		said[len(said)-1].column.Name, plainText(ix.Name), b.d.Title))
 }
 
 // chooseIndex decides whether the order says NULLS FIRST: where the order

@@ -491,7 +491,7 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 	unsorted := func(o queue.OrderTerm) bool {
 		return o.Column == nil || b.inNoIndex(o) || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
 	}
-	if slices.ContainsFunc(b.spec.Order, unsorted) {
+	if slices.ContainsFunc(b.claimOrder(), unsorted) {
 		return false, "no index can give this order, and rows that are sorted are all locked first",
 			"Order by columns, all rising or all falling, with nulls where the server has them."
 	}

@@ -43,6 +43,9 @@ type builder struct {
 	// nullsFirst: the first term of the order says NULLS FIRST, which a primary key
 	// cannot serve, so that the planner takes the index of the queue.
 	nullsFirst bool
+	// untied: rows of one time come as an index of the table has them, which the key at the
+	// end of the order would keep from giving it.
+	untied bool
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
 	offset    *offsetPlan // of a log

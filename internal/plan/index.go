@@ -86,7 +86,7 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	w.fixed = len(w.columns)
-	order, rising := b.spec.Order, b.onlyRising()
+	order, rising := b.claimOrder(), b.onlyRising()
 	if i := slices.IndexFunc(order, b.byRow); i >= 0 {
 		order, rising = order[:i+1], rising || order[i].Desc // no two rows are alike there
 	}
@@ -711,9 +711,27 @@ func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 // sortsFew reports whether the server sorts by the key those rows alone that are alike in the
 // rest of the order, and these are few: a time comes before it.
 func (b *builder) sortsFew(w wanted) bool {
-	keys := untied(w.order())
-	return b.can(dialect.IncrementalSort) && len(keys) > 0 && len(keys) < len(w.order()) &&
-		keys[len(keys)-1].column != nil && keys[len(keys)-1].column.Type.Class == schema.Timestamp
+	return b.can(dialect.IncrementalSort) && b.tiesOfTime(w.order())
+}
+
+// tiesOfTime reports whether an order ends with the key, which only tells apart rows of one time:
+// these are few.
+func (b *builder) tiesOfTime(keys []indexKey) bool {
+	said := untied(keys)
+	return len(said) > 0 && len(said) < len(keys) && b.tellsTime(said[len(said)-1].column)
+}
+
+// tellsTime reports whether a column keeps a time of the day as well.
+func (b *builder) tellsTime(c *schema.Column) bool {
+	if c == nil || c.Type.Class == schema.Date || b.clockKind(c) == "" {
+		return false
+	}
+	role := b.roles[c]
+	layout, text := "", false
+	if role != nil {
+		layout, text = strings.CutPrefix(role.As, "text:")
+	}
+	return !text || b.width(c) > 0 || strings.Contains(layout, "04")
 }
 
 // untied returns the keys of an order less those that only make it total.
@@ -824,7 +842,7 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 		if b.limits(t) || w.among != "" && len(ordered) > 0 && b.onlyHeld(queue.Test{Column: ordered[0].column, Op: queue.NotNull}) {
 			continue
 		}
-		if !equality(t) && (len(ordered) > 0 || !b.points(t)) {
+		if !equality(t) && (t.Op != queue.IsNull || len(t.Or) > 0 || !b.can(dialect.NullFixed)) && (len(ordered) > 0 || !points(t)) {
 			return false
 		}
 		fixed, told = append(fixed, t.Column), append(told, t.Column)
@@ -838,7 +856,7 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 
 // points reports whether an index leads to the rows that satisfy a test by a few values of its
 // column, though not in an order.
-func (b *builder) points(t queue.Test) bool {
+func points(t queue.Test) bool {
 	return len(t.Or) == 0 && (t.Op == queue.IsNull || t.Op == queue.In && !takesNull(t))
 }
 

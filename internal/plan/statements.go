@@ -484,10 +484,18 @@ func (s *scope) noteLong(c *schema.Column, f *Field) {
 	}
 }
 
-// order returns the terms of the queue's order.
+// claimOrder is the order in which ready rows are read.
+func (b *builder) claimOrder() []queue.OrderTerm {
+	if !b.untied {
+		return b.spec.Order
+	}
+	return slices.DeleteFunc(slices.Clone(b.spec.Order), func(o queue.OrderTerm) bool { return o.Tie })
+}
+
+// order returns the terms of the order in which ready rows are read.
 func (s *scope) order() []string {
 	var texts []string
-	for i, o := range s.spec.Order {
+	for i, o := range s.claimOrder() {
 		text := s.raw(o.SQL)
 		switch {
 		case o.Random:

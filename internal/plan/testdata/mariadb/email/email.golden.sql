@@ -11,13 +11,11 @@
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+-- Jobs are claimed by the strategy token: the token column holds the key of the batch, by which it is read back.
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
---
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -26,64 +24,47 @@
 --   hold         the table has a running state, which outlives a connection
 --   partition    no shard column
 --   returning    MariaDB 10.6 cannot return the rows of an UPDATE
---   block        no index can give this order, and rows that are sorted are all locked first
---   token        no index can give this order, and rows that are sorted are all locked first
--- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   block        others do the same in plain statements, so a block must be asked for
+-- * token        the token column holds the key of the batch, by which it is read back
+--   lock_update  not needed: token comes first
 --   advisory     MariaDB has no locks on numbers
---   guarded      not needed: lock_update comes first
+--   guarded      not needed: token comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows that are alike in column "created_at" are taken as the index email_ready has them: in the order of the key as well, MariaDB would sort all ready rows for each claim
 
--- sql/claim_lock.sql
--- claim: locks ready rows, which claim.sql then takes
--- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: email_ready (state, kind, priority, created_at, msg_id)
 -- isolation: read committed
--- arguments: 1: param kind string, 2: ahead, 3: param kind string, 4: limit
-SELECT /* emailq.Claim */
-       email_outbox.msg_id
-FROM   (
-           SELECT msg_id AS candidate_1, priority AS candidate_2,
-                  created_at AS candidate_3
-           FROM   email_outbox
+-- arguments: 1: param kind string, 2: limit, 3: token Token
+UPDATE /* emailq.Claim */ (
+           SELECT msg_id
+           FROM   email_outbox FORCE INDEX (email_ready)
            WHERE  state = 'N'
            AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
            AND    kind = ?
-           ORDER  BY priority DESC, created_at DESC, msg_id
+           ORDER  BY priority DESC, created_at DESC
            LIMIT  ?
-       ) AS candidate
-       STRAIGHT_JOIN email_outbox FORCE INDEX (PRIMARY) ON email_outbox.msg_id = candidate.candidate_1
-WHERE  email_outbox.state = 'N'
-AND    (email_outbox.not_before <= UTC_TIMESTAMP(6) OR email_outbox.not_before IS NULL)
-AND    email_outbox.kind = ?
-ORDER  BY candidate.candidate_2 DESC, candidate.candidate_3 DESC, candidate.candidate_1
-LIMIT  ?
-FOR    UPDATE SKIP LOCKED;
-
--- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
--- locks: the rows it takes, until commit
--- index: the key
--- isolation: read committed
--- arguments: 1: token Token, 2: list MsgID
-UPDATE /* emailq.Claim */ email_outbox FORCE INDEX (PRIMARY)
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
 SET    state = 'A',
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        token = ?,
-       tries = tries + 1
-WHERE  (msg_id = ?);
+       tries = email_outbox.tries + 1;
 
 -- sql/claim_read.sql
--- claim: reads back the rows that were taken
+-- claim: reads back the rows that the token marks
 -- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list MsgID
+-- arguments: 1: token Token
 SELECT /* emailq.Claim */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
        CAST(not_before AS CHAR), CAST(lease_till AS CHAR), token, tries, last_error, body
-FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?);
+FROM   email_outbox
+WHERE  token = ?
+AND    state = 'A';
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -369,17 +350,17 @@ FROM   email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: email_ready (state, kind, priority, created_at, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* emailq.Peek */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
        CAST(not_before AS CHAR), tries, last_error, body
-FROM   email_outbox
+FROM   email_outbox FORCE INDEX (email_ready)
 WHERE  state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
-ORDER  BY priority DESC, created_at DESC, msg_id
+ORDER  BY priority DESC, created_at DESC
 LIMIT  ?;
 
 -- sql/verify_version.sql
@@ -442,8 +423,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* emailq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'email_outbox_ready' AS name UNION ALL
-           SELECT 'email_ready'
+           SELECT 'email_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -452,7 +432,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'email_outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted; rows that wait for their time are read and passed over
-ALTER TABLE email_outbox ADD INDEX email_outbox_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: rows that somebody has, which are few: email_ready serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few: email_ready serves already

@@ -11,13 +11,11 @@
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --
--- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+-- Jobs are claimed by the strategy token: the token column holds the key of the batch, by which it is read back.
 --
 -- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
 --
--- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
---
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_email105_ready.
+-- It locks the rows it takes until it commits; another claimer waits for it. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -27,67 +25,46 @@
 --   partition    no shard column
 --   returning    MariaDB 10.5 cannot return the rows of an UPDATE
 --   block        MariaDB has no anonymous blocks that give rows back
---   token        no index can give this order, and rows that are sorted are all locked first
+-- * token        the token column holds the key of the batch, by which it is read back
 --   lock_update  MariaDB 10.5 cannot pass over locked rows
 --   advisory     MariaDB has no locks on numbers
--- * guarded      the old state is compared when a row is taken
+--   guarded      not needed: token comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
-
--- sql/claim_pick.sql
--- claim: keys of ready rows, which claim.sql then takes
--- locks: none
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
--- isolation: read committed
--- arguments: 1: param kind string, 2: limit
-SELECT /* email105q.Claim */
-       msg_id
-FROM   email_outbox
-WHERE  state = 'N'
-AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
-AND    kind = ?
-ORDER  BY priority DESC, created_at DESC, msg_id
-LIMIT  ?;
-
--- sql/claim_lock.sql
--- claim: locks those of the rows that claim_pick.sql named which are still ready
--- locks: the rows it takes, until commit; waits for rows that are locked
--- index: the key
--- isolation: read committed
--- arguments: 1: list MsgID, 2: param kind string
-SELECT /* email105q.Claim */
-       msg_id
-FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?)
-AND    state = 'N'
-AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
-AND    kind = ?
-FOR    UPDATE;
+-- note: rows that are alike in column "created_at" are taken as the index email_ready has them: in the order of the key as well, MariaDB would sort all ready rows for each claim
 
 -- sql/claim.sql
--- claim: ready to running, of the rows that claim_lock.sql locked
--- locks: the rows it takes, until commit
--- index: the key
+-- claim: ready to running
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: email_ready (state, kind, priority, created_at, msg_id)
 -- isolation: read committed
--- arguments: 1: token Token, 2: list MsgID
-UPDATE /* email105q.Claim */ email_outbox FORCE INDEX (PRIMARY)
+-- arguments: 1: param kind string, 2: limit, 3: token Token
+UPDATE /* email105q.Claim */ (
+           SELECT msg_id
+           FROM   email_outbox FORCE INDEX (email_ready)
+           WHERE  state = 'N'
+           AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
+           AND    kind = ?
+           ORDER  BY priority DESC, created_at DESC
+           LIMIT  ?
+           FOR    UPDATE
+       ) AS picked
+       STRAIGHT_JOIN email_outbox ON email_outbox.msg_id = picked.msg_id
 SET    state = 'A',
        lease_till = UTC_TIMESTAMP(6) + INTERVAL 300 SECOND,
        token = ?,
-       tries = tries + 1
-WHERE  (msg_id = ?);
+       tries = email_outbox.tries + 1;
 
 -- sql/claim_read.sql
--- claim: reads back the rows that were taken
+-- claim: reads back the rows that the token marks
 -- locks: none
--- index: the key
--- isolation: read committed
--- arguments: 1: list MsgID
+-- arguments: 1: token Token
 SELECT /* email105q.Claim */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
        CAST(not_before AS CHAR), CAST(lease_till AS CHAR), token, tries, last_error, body
-FROM   email_outbox FORCE INDEX (PRIMARY)
-WHERE  (msg_id = ?);
+FROM   email_outbox
+WHERE  token = ?
+AND    state = 'A';
 
 -- sql/complete_lock.sql
 -- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
@@ -373,17 +350,17 @@ FROM   email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: email_ready (state, kind, priority, created_at, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* email105q.Peek */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
        CAST(not_before AS CHAR), tries, last_error, body
-FROM   email_outbox
+FROM   email_outbox FORCE INDEX (email_ready)
 WHERE  state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
-ORDER  BY priority DESC, created_at DESC, msg_id
+ORDER  BY priority DESC, created_at DESC
 LIMIT  ?;
 
 -- sql/verify_version.sql
@@ -446,8 +423,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* email105q.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'email_outbox_email105_ready' AS name UNION ALL
-           SELECT 'email_ready'
+           SELECT 'email_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -456,7 +432,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'email_outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted; rows that wait for their time are read and passed over
-ALTER TABLE email_outbox ADD INDEX email_outbox_email105_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Recover: rows that somebody has, which are few: email_ready serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few: email_ready serves already

@@ -19,8 +19,6 @@
 --
 -- A node may not know yet what was committed on another. Settle a job on the node that claimed it, or in a session with group_replication_consistency = 'BEFORE': elsewhere a claim that is still good may be reported as ErrLost, and nothing is done to the job.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_guarded_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=guarded is asked for
@@ -35,20 +33,21 @@
 -- * guarded      strategy=guarded is asked for
 --   pop          strategy=guarded is asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows that are alike in column "created_at" are taken as the index email_ready has them: in the order of the key as well, MySQL would sort all ready rows for each claim
 
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: email_ready (state, kind, priority, created_at, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* guardedq.Claim */
        msg_id
-FROM   email_outbox
+FROM   email_outbox FORCE INDEX (email_ready)
 WHERE  state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
-ORDER  BY priority DESC, created_at DESC, msg_id
+ORDER  BY priority DESC, created_at DESC
 LIMIT  ?;
 
 -- sql/claim_lock.sql
@@ -361,17 +360,17 @@ FROM   email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: email_ready (state, kind, priority, created_at, msg_id)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: limit
 SELECT /* guardedq.Peek */
        msg_id, kind, priority, CAST(UNIX_TIMESTAMP(created_at) * 1000000 AS SIGNED),
        CAST(not_before AS CHAR), tries, last_error, body
-FROM   email_outbox
+FROM   email_outbox FORCE INDEX (email_ready)
 WHERE  state = 'N'
 AND    (not_before <= UTC_TIMESTAMP(6) OR not_before IS NULL)
 AND    kind = ?
-ORDER  BY priority DESC, created_at DESC, msg_id
+ORDER  BY priority DESC, created_at DESC
 LIMIT  ?;
 
 -- sql/verify_version.sql
@@ -435,8 +434,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* guardedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'email_outbox_guarded_ready' AS name UNION ALL
-           SELECT 'email_ready'
+           SELECT 'email_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -445,9 +443,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'email_outbox'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-ALTER TABLE email_outbox ADD INDEX email_outbox_guarded_ready (state, kind, priority DESC, created_at DESC, msg_id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
-
--- serves Recover: rows that somebody has, which are few: email_ready serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few: email_ready serves already

@@ -16,3 +16,39 @@ CREATE TABLE replies (
     sent       datetime(6) NULL,      -- qgen:finished
     KEY replies_lease (leased_till, leased_by)
 );
+-- An index with the time and what the server would sort for is in the order of the time: claims
+-- leave the key out, which would have them sort, and lock, all ready rows.
+-- qgen:queue events
+CREATE TABLE events (
+    fleet  int NOT NULL PRIMARY KEY,
+    at     int NOT NULL,              -- qgen:due as=epoch; order 1
+    marked varchar(32) DEFAULT NULL,  -- qgen:token
+    KEY marked (marked, at)
+) ENGINE=MyISAM;
+-- qgen:queue works
+CREATE TABLE works (
+    id     bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state  char(1) NOT NULL DEFAULT 'r',  -- qgen:status ready=r running=x done=d failed=f
+    due_at datetime(6) NOT NULL,          -- qgen:due; order 1
+    kind   int NOT NULL,
+    since  datetime(6) NULL,              -- qgen:claimed timeout=5m
+    KEY works_due (state, due_at, kind)
+);
+-- Of one priority there are very many, and they come in the order of the key. So do those of
+-- one day.
+-- qgen:queue ranks
+CREATE TABLE ranks (
+    id    bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state char(1) NOT NULL DEFAULT 'r',  -- qgen:status ready=r running=x done=d
+    grade int NOT NULL,                  -- qgen:priority asc
+    kind  int NOT NULL,
+    KEY ranks_grade (state, grade, kind)
+);
+-- qgen:queue dates
+CREATE TABLE dates (
+    id    bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state char(1) NOT NULL DEFAULT 'r',  -- qgen:status ready=r running=x done=d
+    day   date NOT NULL,                 -- qgen:order 1
+    kind  int NOT NULL,
+    KEY dates_day (state, day, kind)
+);

@@ -14,7 +14,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_sorted_ready and tasks_sorted_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_sorted_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -30,12 +30,13 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows that are alike in column "run_at" are taken as the index tasks_main has them: in the order of the key as well, PostgreSQL would sort all ready rows for each claim
 -- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
 
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (priority, run_at, id) WHERE available = true
+-- index: tasks_main (priority, run_at) WHERE available
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* sortedq.Claim */ tasks
@@ -46,7 +47,7 @@ WHERE  id = ANY (ARRAY(
            FROM   tasks
            WHERE  available = true
            AND    run_at <= now()
-           ORDER  BY priority, run_at, id
+           ORDER  BY priority, run_at
            LIMIT  $1
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, priority, run_at, since;
@@ -54,7 +55,7 @@ RETURNING id, priority, run_at, since;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (priority, run_at, id) WHERE available = true
+-- index: tasks_main (priority, run_at) WHERE available
 -- isolation: read committed
 UPDATE /* sortedq.Claim */ tasks
 SET    available = false,
@@ -64,7 +65,7 @@ WHERE  id = ANY (ARRAY(
            FROM   tasks
            WHERE  available = true
            AND    run_at <= now()
-           ORDER  BY priority, run_at, id
+           ORDER  BY priority, run_at
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, priority, run_at, since;
@@ -72,7 +73,7 @@ RETURNING id, priority, run_at, since;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (priority, run_at, id) WHERE available = true
+-- index: tasks_main (priority, run_at) WHERE available
 -- isolation: read committed
 UPDATE /* sortedq.Claim */ tasks
 SET    available = false,
@@ -82,7 +83,7 @@ WHERE  id = ANY (ARRAY(
            FROM   tasks
            WHERE  available = true
            AND    run_at <= now()
-           ORDER  BY priority, run_at, id
+           ORDER  BY priority, run_at
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, priority, run_at, since;
@@ -200,7 +201,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority, run_at, id) WHERE available = true
+-- index: tasks_main (priority, run_at) WHERE available
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* sortedq.Peek */
@@ -208,7 +209,7 @@ SELECT /* sortedq.Peek */
 FROM   tasks
 WHERE  available = true
 AND    run_at <= now()
-ORDER  BY priority, run_at, id
+ORDER  BY priority, run_at
 LIMIT  $1;
 
 -- sql/verify_version.sql
@@ -250,7 +251,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* sortedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('tasks_sorted_ready'),
+FROM   (VALUES ('tasks_main'),
                ('tasks_sorted_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -260,9 +261,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY tasks_sorted_ready ON tasks (priority, run_at, id)
-WHERE  available = true;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: tasks_main serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX CONCURRENTLY tasks_sorted_expired ON tasks (since)

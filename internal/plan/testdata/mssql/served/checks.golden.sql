@@ -1,0 +1,192 @@
+-- Package checksq uses the table dbo.checks as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> held
+-- 	held     --Complete--------> done
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy hold: nothing is written while a job runs: the row lock is the claim.
+--
+-- The row lock is the claim: nobody else can take or settle a job while its transaction is open.
+--
+-- It locks the rows it returns until the transaction ends and passes over rows that others hold. When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
+--
+-- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates checks_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  no side table is asked for
+-- * hold         nothing is written while a job runs: the row lock is the claim
+--   partition    no shard column
+--   returning    the table has no running state that a claim could write
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        the table has no running state that a claim could write
+--   lock_update  the table has no running state that a claim could write
+--   advisory     the table has no running state that a claim could write
+--   guarded      the table has no running state that a claim could write
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready rows, held by their locks; nothing is written
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (id) WHERE added IS NULL AND [over] = 0
+-- isolation: read committed
+-- arguments: 1: limit, 2: held_all ID
+SELECT /* checksq.Claim */ TOP (@p1)
+       id, CONVERT(varchar(27), added, 126)
+FROM   dbo.checks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+WHERE  added IS NULL
+AND    [over] = 0
+AND    NOT EXISTS (
+           SELECT 1
+           FROM   OPENJSON(@p2) WITH (id_held bigint '$[0]') AS job
+           WHERE  id = id_held)
+ORDER  BY id;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+UPDATE /* checksq.Complete */ dbo.checks
+SET    added = SYSUTCDATETIME()
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN dbo.checks WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  added IS NULL
+AND    [over] = 0;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: checks_added (added, [over])
+-- isolation: read committed
+-- arguments: 1: limit, 2: older
+WITH /* checksq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   dbo.checks WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  added IS NOT NULL
+    AND    added <= DATEADD(millisecond, -(@p2 - FLOOR(@p2)) * 1000, DATEADD(second, -FLOOR(@p2), SYSUTCDATETIME()))
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* checksq.Enqueue */ INTO dbo.checks
+       ([over])
+OUTPUT inserted.id
+VALUES (0);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* checksq.Stats */
+       count(CASE WHEN added IS NULL AND [over] = 0 THEN 1 END) AS ready,
+       count(CASE WHEN added IS NOT NULL THEN 1 END) AS done
+FROM   dbo.checks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE added IS NULL AND [over] = 0
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* checksq.Peek */ TOP (@p1)
+       id, CONVERT(varchar(27), added, 126)
+FROM   dbo.checks WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  added IS NULL
+AND    [over] = 0
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* checksq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* checksq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('added', 'datetime2'),
+                  ('over', 'bit')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'checks'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* checksq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('dbo.checks')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('dbo.checks')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* checksq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('checks_ready')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('dbo.checks')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX checks_ready ON dbo.checks (id)
+WHERE  added IS NULL
+AND    [over] = 0;
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -1,0 +1,330 @@
+-- Package printsq uses the table dbo.prints as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: prints_ready (rank, id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* printsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           id, rank, state, till
+    FROM   dbo.prints WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'N'
+    ORDER  BY rank, id
+)
+UPDATE picked
+SET    state = 'A',
+       till = DATEADD(minute, 5, SYSUTCDATETIME())
+OUTPUT inserted.id, inserted.rank, CONVERT(varchar(27), inserted.till, 126);
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* printsq.Complete */ dbo.prints
+SET    state = 'C',
+       till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.prints WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    state = 'A';
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* printsq.Fail */ dbo.prints
+SET    state = 'E',
+       till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.prints WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    state = 'A';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* printsq.Requeue */ dbo.prints
+SET    state = 'N',
+       till = NULL
+OUTPUT inserted.id
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.prints WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    state = 'A';
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: till as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID Till
+UPDATE /* printsq.Extend */ dbo.prints
+SET    till = DATEADD(minute, 5, SYSUTCDATETIME())
+OUTPUT inserted.id, CONVERT(varchar(27), inserted.till, 126)
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]',
+           till_held varchar(27) '$[1]'
+       ) AS job
+       INNER LOOP JOIN dbo.prints WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_held
+WHERE  till = CONVERT(datetime2, till_held, 126)
+AND    state = 'A';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: prints_till (till) WHERE state = 'A'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* printsq.Recover */ picked AS (
+    SELECT TOP (@p1)
+           id, state, till
+    FROM   dbo.prints WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'A'
+    AND    till <= SYSUTCDATETIME()
+)
+UPDATE picked
+SET    state = 'N',
+       till = NULL
+OUTPUT inserted.id;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* printsq.Redrive */ picked AS (
+    SELECT TOP (@p1)
+           id, state, till
+    FROM   dbo.prints WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'E'
+)
+UPDATE picked
+SET    state = 'N',
+       till = NULL
+OUTPUT inserted.id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* printsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   dbo.prints WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'C'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* printsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           id
+    FROM   dbo.prints WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'E'
+)
+DELETE FROM picked
+OUTPUT deleted.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Rank
+INSERT /* printsq.Enqueue */ INTO dbo.prints
+       (rank)
+OUTPUT inserted.id
+VALUES (@p1);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Rank
+SET /* printsq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO dbo.prints
+       (rank)
+OUTPUT inserted.id
+INTO   @kept
+SELECT rank_new
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           rank_new int '$[0]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* printsq.Stats */
+       count(CASE WHEN state = 'N' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'A' THEN 1 END) AS running,
+       count(CASE WHEN state = 'C' THEN 1 END) AS done,
+       count(CASE WHEN state = 'E' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'A' AND till <= SYSUTCDATETIME() THEN 1 END) AS expired
+FROM   dbo.prints;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: prints_ready (rank, id) WHERE state = 'N'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* printsq.Peek */ TOP (@p1)
+       id, rank
+FROM   dbo.prints WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'N'
+ORDER  BY rank, id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* printsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* printsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('rank', 'int'),
+                  ('state', 'char'),
+                  ('till', 'datetime2')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = 'dbo'
+       AND have.TABLE_NAME = 'prints'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* printsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('dbo.prints')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('dbo.prints')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* printsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('prints_ready'),
+                  ('prints_till')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('dbo.prints')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: prints_ready serves already
+
+-- serves Recover: claims that ran out: prints_till serves already

@@ -1,0 +1,269 @@
+-- Package datesq uses the table dates as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates dates_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, day, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* datesq.Claim */
+       id
+FROM   dates
+WHERE  state = 'r'
+ORDER  BY day, id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* datesq.Claim */ dates FORCE INDEX (PRIMARY)
+SET    state = 'x'
+WHERE  (id IN (?));
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* datesq.Claim */
+       id, CAST(day AS CHAR), kind
+FROM   dates FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* datesq.Complete */
+       id
+FROM   dates FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'x'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* datesq.Complete */ dates FORCE INDEX (PRIMARY)
+SET    state = 'd'
+WHERE  (id IN (?))
+AND    state = 'x';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* datesq.Fail */
+       id
+FROM   dates FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'x'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* datesq.Fail */ dates FORCE INDEX (PRIMARY)
+SET    state = 'r'
+WHERE  (id IN (?))
+AND    state = 'x';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* datesq.Requeue */
+       id
+FROM   dates FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'x'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* datesq.Requeue */ dates FORCE INDEX (PRIMARY)
+SET    state = 'r'
+WHERE  (id IN (?))
+AND    state = 'x';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: dates_day (state, day, kind)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* datesq.Purge */ dates
+FROM   (
+           SELECT id
+           FROM   dates
+           WHERE  state = 'd'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN dates ON dates.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Day, 2: new Kind
+INSERT /* datesq.Enqueue */ INTO dates
+       (day, kind)
+VALUES (?, ?);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Day Kind
+INSERT /* datesq.EnqueueMany */ INTO dates
+       (day, kind)
+VALUES (?, ?);
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* datesq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* datesq.Stats */
+       count(CASE WHEN state = 'r' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'x' THEN 1 END) AS running,
+       count(CASE WHEN state = 'd' THEN 1 END) AS done
+FROM   dates;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, day, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* datesq.Peek */
+       id, CAST(day AS CHAR), kind
+FROM   dates
+WHERE  state = 'r'
+ORDER  BY day, id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* datesq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* datesq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
+           SELECT 'state', 'char' UNION ALL
+           SELECT 'day', 'date' UNION ALL
+           SELECT 'kind', 'int'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'dates'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* datesq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'dates'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* datesq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'dates_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'dates'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE dates ADD INDEX dates_ready (state, day, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

@@ -1,0 +1,190 @@
+-- Package checksq uses the table checks as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: checks_added (added, "over")
+-- arguments: 1: limit
+UPDATE /* checksq.Claim */ checks
+SET    added = NULL,
+       "over" = 1
+WHERE  id IN (
+           SELECT id
+           FROM   checks
+           WHERE  added IS NULL
+           AND    "over" = 0
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: checks_added (added, "over")
+UPDATE /* checksq.Claim */ checks
+SET    added = NULL,
+       "over" = 1
+WHERE  id = (
+           SELECT id
+           FROM   checks
+           WHERE  added IS NULL
+           AND    "over" = 0
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* checksq.Complete */ checks
+SET    added = strftime('%Y-%m-%d %H:%M:%f', 'now'),
+       "over" = 2
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(added IS NULL
+      AND    "over" = 1)
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* checksq.Fail */ checks
+SET    added = NULL,
+       "over" = 0
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(added IS NULL
+      AND    "over" = 1)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* checksq.Requeue */ checks
+SET    added = NULL,
+       "over" = 0
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(added IS NULL
+      AND    "over" = 1)
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* checksq.Purge */ FROM checks
+WHERE  id IN (
+           SELECT id
+           FROM   checks
+           WHERE  added IS NOT NULL
+           AND    "over" = 2
+           AND    added <= strftime('%Y-%m-%d %H:%M:%f', 'now', printf('%+.3f seconds', -(?1)))
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* checksq.Enqueue */ INTO checks
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* checksq.Stats */
+       count(*) FILTER (WHERE added IS NULL AND "over" = 0) AS ready,
+       count(*) FILTER (WHERE added IS NULL AND "over" = 1) AS running,
+       count(*) FILTER (WHERE added IS NOT NULL AND "over" = 2) AS done
+FROM   checks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: checks_added (added, "over")
+-- arguments: 1: limit
+SELECT /* checksq.Peek */
+       id
+FROM   checks
+WHERE  added IS NULL
+AND    "over" = 0
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* checksq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* checksq.Verify */ want (name, type) AS (
+    VALUES ('id', 'integer'),
+           ('added', 'text'),
+           ('over', 'integer')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('checks') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* checksq.Verify */ want (name) AS (
+    VALUES ('checks_added')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('checks'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: checks_added serves already

@@ -1,0 +1,202 @@
+-- Package mailsq uses the table mails as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: mails_due (state, due_at, kind)
+-- arguments: 1: limit
+UPDATE /* mailsq.Claim */ mails
+SET    state = 'busy'
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'new'
+           AND    due_at <= unixepoch()
+           ORDER  BY due_at, id
+           LIMIT  ?1)
+RETURNING id, due_at, kind;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: mails_due (state, due_at, kind)
+UPDATE /* mailsq.Claim */ mails
+SET    state = 'busy'
+WHERE  id = (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'new'
+           AND    due_at <= unixepoch()
+           ORDER  BY due_at, id
+           LIMIT  1)
+RETURNING id, due_at, kind;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* mailsq.Complete */ mails
+SET    state = 'done'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch_all ID
+UPDATE /* mailsq.Fail */ mails
+SET    state = 'new',
+       due_at = CAST(unixepoch() + ?1 AS INTEGER)
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: delay, 2: batch_all ID
+UPDATE /* mailsq.Requeue */ mails
+SET    state = 'new',
+       due_at = CASE WHEN ?1 > 0.0 THEN CAST(unixepoch() + ?1 AS INTEGER) ELSE due_at END
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: mails_due (state, due_at, kind)
+-- arguments: 1: limit
+DELETE /* mailsq.Purge */ FROM mails
+WHERE  id IN (
+           SELECT id
+           FROM   mails
+           WHERE  state = 'done'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new DueAt, 2: new Kind
+INSERT /* mailsq.Enqueue */ INTO mails
+       (due_at, kind)
+VALUES (coalesce(?1, unixepoch()), ?2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all DueAt Kind
+INSERT /* mailsq.EnqueueMany */ INTO mails
+       (due_at, kind)
+SELECT coalesce(due_at_new, unixepoch()), kind_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS due_at_new,
+                  json_extract(value, '$[1]') AS kind_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Stats */
+       count(*) FILTER (WHERE state = 'new' AND due_at <= unixepoch()) AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'new' AND due_at > unixepoch()) AS delayed,
+       (unixepoch() - min(due_at) FILTER (WHERE state = 'new' AND due_at <= unixepoch())) AS oldest_ready
+FROM   mails;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: mails_due (state, due_at, kind)
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */
+       id, due_at, kind
+FROM   mails
+WHERE  state = 'new'
+AND    due_at <= unixepoch()
+ORDER  BY due_at, id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* mailsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'integer'),
+           ('state', 'text'),
+           ('due_at', 'integer'),
+           ('kind', 'text')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('mails') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* mailsq.Verify */ want (name) AS (
+    VALUES ('mails_due')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('mails'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of one due_at are sorted by the key: mails_due serves already
