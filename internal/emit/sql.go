@@ -38,8 +38,10 @@ func (w *writer) indexFile() []byte {
 			continue
 		}
 		b.WriteString(strings.TrimSuffix(strings.TrimSpace(i.DDL), ";") + ";\n")
-		if i.Then != "" {
-			writeComment(b, i.Then)
+		for _, text := range []string{i.Then, i.Rule} {
+			if text != "" {
+				writeComment(b, text)
+			}
 		}
 	}
 	return b.Bytes()

@@ -436,7 +436,8 @@ func (b *builder) groupIndexes() []wanted {
 		group = append(group, indexKey{column: c})
 	}
 	line := slices.Clone(group)
-	if !b.can(dialect.PartialIndex) {
+	w := b.wantedFor(g.Waiting)
+	if w.plain {
 		line = append(line, leading(g.Waiting)...)
 	}
 	for _, o := range g.Order {
@@ -444,9 +445,9 @@ func (b *builder) groupIndexes() []wanted {
 			line = append(line, indexKey{column: o.Column, desc: o.Desc, nulls: o.Nulls})
 		}
 	}
-	w := wanted{name: b.indexName("line"), columns: line, lacking: slowClaim,
-		why: "serves Claim: who is before a row in its group, and which of them run"}
-	if !b.can(dialect.PartialIndex) {
+	w.name, w.columns, w.lacking = b.indexName("line"), line, slowClaim
+	w.why = "serves Claim: who is before a row in its group, and which of them run"
+	if w.plain {
 		short, fits := b.fit(w)
 		if !fits {
 			short.why += "; " + b.tooLong(w, short)
@@ -454,13 +455,10 @@ func (b *builder) groupIndexes() []wanted {
 		return []wanted{short}
 	}
 	w.why = "serves Claim: who is before a row in its group"
-	for _, t := range g.Waiting {
-		if b.indexable(t) {
-			w.where = append(w.where, t)
-		}
-	}
-	return []wanted{{name: b.indexName("group"), columns: group, where: b.heldConstants(), lacking: slowClaim,
-		why: "serves Claim: the running rows of a group"}, w}
+	run := b.wantedFor(b.spec.Held)
+	run.name, run.columns, run.lacking = b.indexName("group"), group, slowClaim
+	run.why = "serves Claim: the running rows of a group"
+	return []wanted{run, w}
 }
 
 // groupRule says for people what a group's rule is, "" without one.

@@ -21,12 +21,21 @@ type wanted struct {
 	columns []indexKey
 	fixed   int          // so many of the first columns are compared with one value
 	told    int          // so many of these tell the rows that are wanted from all others
-	where   []queue.Test // constant tests only
+	where   []queue.Test // constant tests that the rows satisfy
+	plain   bool         // it has no predicate: its columns tell what they can of where
 	why     string
 	lacking string // what is slow without it, as a clause
 	then    string // what is left to do once it stands; "" for nothing
 	among   string // why, of an index that finds the rows that somebody has, which serves as well, since they are few; "" where none does
 	left    string // why it has not even one column that it wants, "" where it has or wants none
+}
+
+// predicate returns the tests of the rows that the index has, none where it has all.
+func (w wanted) predicate() []queue.Test {
+	if w.plain {
+		return nil
+	}
+	return w.where
 }
 
 // order returns the keys by which an index gives the order of the rows: those behind the
@@ -57,12 +66,11 @@ const passesOver = "serves Claim: rows in queue order, so that nothing is sorted
 // claimIndex is the index that gives ready rows in queue order.
 func (b *builder) claimIndex() wanted {
 	sorted := false
-	w := wanted{name: b.indexName("ready"), where: b.indexables(b.stateTests(queue.Ready)),
-		lacking: slowClaim,
-		why:     "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"}
-	if !b.can(dialect.PartialIndex) {
-		told := w.where
-		w.columns, w.where = leading(told), nil
+	w := b.wantedFor(b.stateTests(queue.Ready))
+	w.name, w.lacking = b.indexName("ready"), slowClaim
+	w.why = "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"
+	if w.plain {
+		w.columns = leading(w.where)
 		switch several := b.several(); {
 		case len(b.apart()) > 0:
 			for _, t := range several {
@@ -72,11 +80,11 @@ func (b *builder) claimIndex() wanted {
 		case len(several) > 0 && !takesNull(several[0]) && b.pkg.Strategy != "hold":
 			w.columns, sorted = append(w.columns, indexKey{column: several[0].Column}), true
 			w.why = "serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those"
-		case len(told) > 0 && len(w.columns) == 0:
+		case len(w.where) > 0 && len(w.columns) == 0:
 			w.why = passesOver
 		}
 	}
-	if len(w.columns) == 0 && len(w.where) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed)) {
+	if len(w.columns) == 0 && len(w.predicate()) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed)) {
 		w.why = passesOver
 	}
 	w.told = len(w.columns)
@@ -98,7 +106,7 @@ func (b *builder) claimIndex() wanted {
 		}
 		if b.byRow(o) && b.endsWithRow() && (!mixed || !o.Desc) {
 			if len(w.columns) == 0 {
-				w.columns = leading(w.where) // have one value, and behind them the rows have their order
+				w.columns = leading(w.predicate()) // have one value, and behind them the rows have their order
 			}
 			break
 		}
@@ -128,7 +136,7 @@ func (b *builder) claimIndex() wanted {
 		w.why = "serves Claim: ready rows, which are then sorted: no index gives their order"
 		sorted = true
 	}
-	if sorted && len(w.columns) == 0 && len(w.where) > 0 {
+	if sorted && len(w.columns) == 0 && len(w.predicate()) > 0 {
 		w.columns = b.anyKeys()
 	}
 	since, ever := b.d.Since(dialect.DescIndex)
@@ -154,6 +162,22 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	return short
+}
+
+// wantedFor is an index of the rows that satisfy tests.
+func (b *builder) wantedFor(tests []queue.Test) wanted {
+	return wanted{where: b.indexables(tests), plain: !b.filters()}
+}
+
+// filters reports whether the indexes of the queue have predicates: where the server knows them,
+// and where other programs have to bear with them, only where no index without one gives ready
+// rows in their order and leaves finished ones out.
+func (b *builder) filters() bool {
+	if !b.can(dialect.PartialIndex) || !b.can(dialect.PredicateRules) {
+		return b.can(dialect.PartialIndex)
+	}
+	ready := b.indexables(b.stateTests(queue.Ready))
+	return b.tells(queue.Done) && len(ready) > 0 && len(leading(ready)) == 0
 }
 
 // anyKeys are the keys of an index that only its predicate makes useful: any would do.
@@ -239,7 +263,7 @@ func (b *builder) keyBytes(k indexKey) int {
 
 // made returns a wanted index as the schema would have it if it stood.
 func (b *builder) made(w wanted) *schema.Index {
-	ix := &schema.Index{Name: w.name, Method: "btree", Where: strings.Join(b.newScope().tests(w.where), " AND ")}
+	ix := &schema.Index{Name: w.name, Method: "btree", Where: strings.Join(b.newScope().tests(w.predicate()), " AND ")}
 	for _, k := range w.columns {
 		first := b.d.NullsLow != k.desc
 		if k.nulls != "" {
@@ -280,7 +304,7 @@ func leading(tests []queue.Test) []indexKey {
 // several returns the tests of ready rows that several values of a column meet, where no test
 // of one value tells ready rows, finished ones stay, and no index leaves these out.
 func (b *builder) several() []queue.Test {
-	if b.can(dialect.PartialIndex) || !b.tells(queue.Done) {
+	if b.filters() || !b.tells(queue.Done) {
 		return nil
 	}
 	ready := b.indexables(b.stateTests(queue.Ready))
@@ -315,16 +339,18 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	if b.spec.AtStart {
 		return wanted{}, false // Recover runs once
 	}
-	w := wanted{name: b.indexName("expired"), why: "serves Recover: claims that ran out", lacking: "Recover reads the claims that are good as well", where: b.heldConstants(), among: "serves Recover: rows that somebody has, which are few"}
+	w := b.wantedFor(b.spec.Held)
+	w.name, w.lacking = b.indexName("expired"), "Recover reads the claims that are good as well"
+	w.why, w.among = "serves Recover: claims that ran out", "serves Recover: rows that somebody has, which are few"
 	for _, t := range b.spec.Expired {
-		if t.Op == queue.Dead && !b.can(dialect.PartialIndex) {
+		if t.Op == queue.Dead && w.plain {
 			continue // no index knows who is alive; a partial one holds the rows that run
 		}
 		if t.Column != nil && !constant(t) && !b.unindexed(t.Column) {
 			w.columns = append(w.columns, indexKey{column: t.Column})
 		}
 	}
-	if len(w.columns) == 0 && len(w.where) > 0 {
+	if len(w.columns) == 0 && len(w.predicate()) > 0 {
 		// An expression tells which claims ran out: those of all rows that run are read.
 		w.why, w.lacking = "serves Recover: rows that somebody has", "Recover reads rows that nobody has as well"
 		w.columns = b.anyKeys()
@@ -332,7 +358,7 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	if len(w.columns) == 0 {
 		return w, false
 	}
-	if !b.can(dialect.PartialIndex) {
+	if w.plain {
 		// Behind the times: an index that began with the state would be mistaken
 		// for the one of ready rows, and these be sorted (tried).
 		w.columns = append(w.columns, leading(b.spec.Held)...)
@@ -343,14 +369,17 @@ func (b *builder) expiredIndex() (wanted, bool) {
 
 // ownIndex is an index that finds the rows of one worker, and whether the table has one.
 func (b *builder) ownIndex() (wanted, bool) {
-	w := wanted{where: b.heldConstants(), columns: []indexKey{{column: b.spec.Expired[0].Column}}}
+	w := b.wantedFor(b.spec.Held)
+	w.columns = []indexKey{{column: b.spec.Expired[0].Column}}
 	return w, b.serving(w) != nil
 }
 
 // tokenIndex is the index that finds rows by the token that a claim left in them.
 func (b *builder) tokenIndex(why string) wanted {
-	w, _ := b.fit(wanted{name: b.indexName("token"), why: why, lacking: slowClaim, where: b.constants(b.stateTests(b.takenState())), columns: []indexKey{{column: b.spec.Token}},
-		among: why + ", among those that somebody has, which are few"})
+	w := b.wantedFor(b.stateTests(b.takenState()))
+	w.name, w.lacking, w.columns = b.indexName("token"), slowClaim, []indexKey{{column: b.spec.Token}}
+	w.why, w.among = why, why+", among those that somebody has, which are few"
+	w, _ = b.fit(w)
 	return w
 }
 
@@ -380,21 +409,9 @@ func (b *builder) wantedKey() wanted {
 // quarter at 100 rows, measured).
 func (b *builder) takenLeads() bool {
 	w := b.claimIndex()
-	return len(w.where) == 0 && len(w.columns) > 0 && slices.ContainsFunc(b.stateTests(b.takenState()), func(t queue.Test) bool {
+	return len(w.predicate()) == 0 && len(w.columns) > 0 && slices.ContainsFunc(b.stateTests(b.takenState()), func(t queue.Test) bool {
 		return t.Column == w.columns[0].column && equality(t)
 	})
-}
-
-// heldConstants returns what tells rows that somebody has and may stand in an index.
-func (b *builder) heldConstants() []queue.Test { return b.constants(b.spec.Held) }
-
-// constants returns those of the tests that may stand in the predicate of an index, none
-// where indexes have none.
-func (b *builder) constants(tests []queue.Test) []queue.Test {
-	if !b.can(dialect.PartialIndex) {
-		return nil
-	}
-	return b.indexables(tests)
 }
 
 // buildIndexes plans the advice.
@@ -413,7 +430,7 @@ func (b *builder) buildIndexes() {
 		w := b.tokenIndex("serves Complete and the like: the token is what names a claimed row")
 		w.lacking = "Complete and the like read more rows than they settle"
 		w.where = nil // statements over a batch show the planner nothing but the key
-		if c := b.spec.Token; !c.NotNull && b.can(dialect.PartialIndex) {
+		if c := b.spec.Token; !c.NotNull {
 			// Whatever compares the token with a value implies it.
 			w.where = []queue.Test{{Column: c, Op: queue.NotNull}}
 		}
@@ -444,6 +461,9 @@ func (b *builder) buildIndexes() {
 				continue
 			}
 			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
+			if len(w.predicate()) > 0 {
+				ix.Rule = b.d.Fragments["predicate_rule"].At(b.version)
+			}
 		case have.Name == "":
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
@@ -539,8 +559,8 @@ func (b *builder) indexText(w wanted) string {
 		return noIndex
 	}
 	text := "(" + strings.Join(b.keys(w), ", ") + ")"
-	if len(w.where) > 0 {
-		text += " WHERE " + strings.Join(b.newScope().tests(w.where), " AND ")
+	if where := w.predicate(); len(where) > 0 {
+		text += " WHERE " + strings.Join(b.newScope().tests(where), " AND ")
 	}
 	return plainText(text)
 }
@@ -587,9 +607,9 @@ func (b *builder) usesHead(w wanted) string {
 // foundBy says which index finds rows of a state that has ended: one of the table, or that which
 // is advised for Claim. age are the tests of how old they are.
 func (b *builder) foundBy(state, age []queue.Test) string {
-	w := wanted{where: b.indexables(state)}
-	if !b.can(dialect.PartialIndex) {
-		w.columns, w.where = leading(w.where), nil
+	w := b.wantedFor(state)
+	if w.plain {
+		w.columns = leading(w.where)
 		w.told, w.fixed = len(w.columns), len(w.columns)
 	}
 	aged := w
@@ -600,7 +620,7 @@ func (b *builder) foundBy(state, age []queue.Test) string {
 	}
 	for _, t := range state {
 		is := func(k indexKey) bool { return k.column == t.Column && t.Op == queue.NotNull }
-		if len(w.where) == 0 && len(leading([]queue.Test{t})) == 0 && !slices.ContainsFunc(aged.columns, is) || b.limits(t) {
+		if len(w.predicate()) == 0 && len(leading([]queue.Test{t})) == 0 && !slices.ContainsFunc(aged.columns, is) || b.limits(t) {
 			return noIndex // it would lead to other rows as well
 		}
 	}
@@ -610,7 +630,7 @@ func (b *builder) foundBy(state, age []queue.Test) string {
 		advised = append(advised, b.made(claim))
 	}
 	for _, want := range []wanted{aged, w} {
-		if len(want.columns)+len(want.where) == 0 {
+		if len(want.columns)+len(want.predicate()) == 0 {
 			break
 		}
 		all := ""
@@ -632,7 +652,7 @@ func (b *builder) indexDDL(w wanted) string {
 	v.Index = b.d.Ident(w.name)
 	v.Columns = b.keys(w)
 	v.Computes = slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == nil })
-	v.Where = b.newScope().tests(w.where)
+	v.Where = b.newScope().tests(w.predicate())
 	sql, _, err := b.d.Render("index", v)
 	if err != nil {
 		b.fail(err)
@@ -745,7 +765,7 @@ func untied(keys []indexKey) []indexKey {
 // findsHeld reports whether the rows that somebody has are found by the first column of an
 // index: no other row has its value.
 func (b *builder) findsHeld(ix *schema.Index) bool {
-	tests := b.newScope().tests(b.constants(b.spec.Held))
+	tests := b.newScope().tests(b.indexables(b.spec.Held))
 	if len(ix.Columns) == 0 || ix.Columns[0].Column == nil || ix.Columns[0].Length > 0 || !covers(tests, b.conditions(ix)) {
 		return false
 	}
@@ -830,13 +850,17 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	// What tells rows leads the index, in whatever order, also where the predicate of another
 	// index would hold it: rows that are not wanted are not read.
 	var told, fixed []*schema.Column
+	said := func(t queue.Test) bool { return slices.Contains(conditions, normal(b.newScope().test(t))) }
 	for i, k := range w.columns[:w.fixed] {
+		if i < w.told && slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) }) {
+			continue
+		}
 		if fixed = append(fixed, k.column); i < w.told {
 			told = append(told, k.column)
 		}
 	}
 	for _, t := range w.where {
-		if slices.Contains(conditions, normal(b.newScope().test(t))) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
+		if w.plain || said(t) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
 			continue
 		}
 		if b.limits(t) || w.among != "" && len(ordered) > 0 && b.onlyHeld(queue.Test{Column: ordered[0].column, Op: queue.NotNull}) {
@@ -850,6 +874,9 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	if !b.can(dialect.FixedAmid) {
 		told = fixed
 	}
+	ordered = slices.DeleteFunc(slices.Clone(ordered), func(k indexKey) bool {
+		return slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) && len(leading([]queue.Test{t})) > 0 })
+	})
 	have := b.columnsOf(ix)
 	return b.gives(have, told, fixed, ordered) || b.gives(have, told, fixed, reversed(ordered))
 }
@@ -896,7 +923,7 @@ func (b *builder) pastOrder(ix *schema.Index, w wanted) *schema.Column {
 // holdsSpent reports whether an index that serves has rows, too, whose tries are spent.
 func (b *builder) holdsSpent(ix *schema.Index, w wanted) bool {
 	conditions := b.conditions(ix)
-	return slices.ContainsFunc(w.where, func(t queue.Test) bool {
+	return slices.ContainsFunc(w.predicate(), func(t queue.Test) bool {
 		return b.limits(t) && !slices.Contains(conditions, normal(b.newScope().test(t)))
 	})
 }

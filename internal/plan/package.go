@@ -705,6 +705,7 @@ type Index struct {
 	Why  string // "serves Claim: ready rows in queue order"
 	Have string // name of an existing index that serves as well; DDL is then not needed
 	Then string // what is left to do once it stands; "" for nothing
+	Rule string // what it asks of those who write the table while it stands; "" for nothing
 	// Lacking tells what is slow without it, as a clause.
 	Lacking string
 }

@@ -119,8 +119,10 @@ func review(p *Package) string {
 			continue
 		}
 		fmt.Fprintf(&b, "\n-- %s\n%s;\n", ix.Why, ix.DDL)
-		if ix.Then != "" {
-			fmt.Fprintf(&b, "-- %s\n", strings.ReplaceAll(ix.Then, "\n", "\n-- "))
+		for _, text := range []string{ix.Then, ix.Rule} {
+			if text != "" {
+				fmt.Fprintf(&b, "-- %s\n", strings.ReplaceAll(text, "\n", "\n-- "))
+			}
 		}
 	}
 	return b.String()

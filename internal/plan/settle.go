@@ -1263,6 +1263,9 @@ func (b *builder) wantColumns(_ *scope, v *values) {
 func (b *builder) mendIndexes() string {
 	list := b.pkg.Indexes
 	mend := "create it with schema/indexes.sql; without "
+	if slices.ContainsFunc(list, func(ix Index) bool { return ix.Rule != "" }) {
+		mend = "create it with schema/indexes.sql, which says in which sessions the table cannot be written then; without "
+	}
 	if !slices.ContainsFunc(list, func(ix Index) bool { return ix.Lacking != list[0].Lacking }) {
 		return mend + "it " + list[0].Lacking
 	}

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (site, path) WHERE state = 'new'
+-- index: (state, site, path)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* pagesq.Claim */ picked AS (
@@ -110,7 +110,7 @@ WHERE  state = 'busy';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, path)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* pagesq.Purge */ picked AS (
@@ -161,7 +161,7 @@ FROM   pages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (site, path) WHERE state = 'new'
+-- index: (state, site, path)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* pagesq.Peek */ TOP (@p1)
@@ -264,7 +264,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX pages_ready ON pages (site, path)
-WHERE  state = 'new';
+CREATE INDEX pages_ready ON pages (state, site, path);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'pending'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Claim */ picked AS (
@@ -102,7 +102,7 @@ WHERE  state = 'running';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Purge */ picked AS (
@@ -136,7 +136,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'pending'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* tasksq.Peek */ TOP (@p1)
@@ -220,7 +220,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX tasks_ready ON tasks (id)
-WHERE  state = 'pending';
+CREATE INDEX tasks_ready ON tasks (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

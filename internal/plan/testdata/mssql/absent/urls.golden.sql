@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'todo'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* urlsq.Claim */ picked AS (
@@ -102,7 +102,7 @@ WHERE  status = 'in_progress';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* urlsq.Purge */ picked AS (
@@ -158,7 +158,7 @@ FROM   urls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'todo'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urlsq.Peek */ TOP (@p1)
@@ -242,7 +242,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX urls_ready ON urls (id)
-WHERE  status = 'todo';
+CREATE INDEX urls_ready ON urls (status, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

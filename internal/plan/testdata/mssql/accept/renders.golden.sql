@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates renders_ready and renders_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates renders_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -36,7 +36,7 @@
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (site, urgency DESC, id) WHERE state = 'N'
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param site string
 SELECT /* rendersq.Claim */ TOP (@p1)
@@ -184,7 +184,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at) WHERE state = 'A'
+-- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* rendersq.Recover */ picked AS (
@@ -204,7 +204,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at) WHERE state = 'A'
+-- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* rendersq.Recover */ picked AS (
@@ -223,7 +223,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* rendersq.Redrive */ picked AS (
@@ -242,7 +242,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* rendersq.Purge */ picked AS (
@@ -257,7 +257,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* rendersq.Purge */ picked AS (
@@ -319,7 +319,7 @@ FROM   renders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (site, urgency DESC, id) WHERE state = 'N'
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param site string
 SELECT /* rendersq.Peek */ TOP (@p1)
@@ -398,8 +398,7 @@ AND    have.is_disabled = 0;
 SELECT /* rendersq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('renders_ready'),
-                  ('renders_expired')
+           VALUES ('renders_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -410,14 +409,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX renders_ready ON renders (site, urgency DESC, id)
-WHERE  state = 'N';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX renders_expired ON renders (until_at)
-WHERE  state = 'A';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX renders_ready ON renders (state, site, urgency DESC, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates renders_stored_ready and renders_stored_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates renders_stored_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -51,7 +51,7 @@ GO
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (site, urgency DESC, id) WHERE state = 'N'
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param site string
 EXEC /* storedq.Claim */ renders_claim_pick @limit = @p1, @site = @p2;
@@ -271,7 +271,7 @@ GO
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at) WHERE state = 'A'
+-- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Recover */ renders_recover @limit = @p1;
@@ -299,7 +299,7 @@ GO
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at) WHERE state = 'A'
+-- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Recover */ renders_recover_failed @limit = @p1;
@@ -327,7 +327,7 @@ GO
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Redrive */ renders_redrive @limit = @p1;
@@ -351,7 +351,7 @@ GO
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Purge */ renders_purge_done @limit = @p1;
@@ -375,7 +375,7 @@ GO
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Purge */ renders_purge_failed @limit = @p1;
@@ -472,7 +472,7 @@ GO
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (site, urgency DESC, id) WHERE state = 'N'
+-- index: (state, site, urgency DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param site string
 EXEC /* storedq.Peek */ renders_peek @limit = @p1, @site = @p2;
@@ -571,8 +571,7 @@ AND    have.is_disabled = 0;
 SELECT /* storedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('renders_stored_ready'),
-                  ('renders_stored_expired')
+           VALUES ('renders_stored_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -583,14 +582,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX renders_stored_ready ON renders (site, urgency DESC, id)
-WHERE  state = 'N';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX renders_stored_expired ON renders (until_at)
-WHERE  state = 'A';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX renders_stored_ready ON renders (state, site, urgency DESC, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

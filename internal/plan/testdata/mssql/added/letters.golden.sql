@@ -18,7 +18,7 @@
 --
 -- Besides the queue's own rows it writes pages (Enqueue, Purge); totals (Enqueue); letters (Enqueue); journal (Purge), each in the transaction of the operation.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready and letters_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* lettersq.Claim */ picked AS (
@@ -141,7 +141,7 @@ AND    state = 'busy';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till) WHERE state = 'busy'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* lettersq.Recover */ picked AS (
@@ -159,7 +159,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* lettersq.Redrive */ picked AS (
@@ -177,7 +177,7 @@ OUTPUT inserted.id;
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 SELECT /* lettersq.Purge */ TOP (@p1)
@@ -235,7 +235,7 @@ WHERE  state = 'sent';
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 SELECT /* lettersq.Purge */ TOP (@p1)
@@ -384,7 +384,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* lettersq.Peek */ TOP (@p1)
@@ -519,8 +519,7 @@ AND    have.is_disabled = 0;
 SELECT /* lettersq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('letters_ready'),
-                  ('letters_expired')
+           VALUES ('letters_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -531,14 +530,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX letters_ready ON letters (id)
-WHERE  state = 'new';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX letters_expired ON letters (lease_till)
-WHERE  state = 'busy';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX letters_ready ON letters (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

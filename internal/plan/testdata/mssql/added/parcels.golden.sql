@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (depot, code) WHERE state = 'new'
+-- index: (state, depot, code)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* parcelsq.Claim */ picked AS (
@@ -109,7 +109,7 @@ WHERE  state = 'busy';
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, depot, code)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* parcelsq.Purge */ TOP (@p1)
@@ -191,7 +191,7 @@ FROM   parcels;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (depot, code) WHERE state = 'new'
+-- index: (state, depot, code)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* parcelsq.Peek */ TOP (@p1)
@@ -295,7 +295,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX parcels_ready ON parcels (depot, code)
-WHERE  state = 'new';
+CREATE INDEX parcels_ready ON parcels (state, depot, code);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -18,7 +18,7 @@
 --
 -- Besides the queue's own rows it writes pages (Enqueue, Purge), each in the transaction of the operation.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates letters_stored_ready and letters_stored_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_stored_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -60,7 +60,7 @@ GO
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Claim */ letters_claim @limit = @p1;
@@ -206,7 +206,7 @@ GO
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till) WHERE state = 'busy'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Recover */ letters_recover @limit = @p1;
@@ -233,7 +233,7 @@ GO
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Redrive */ letters_redrive @limit = @p1;
@@ -255,7 +255,7 @@ GO
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 EXEC /* storedq.Purge */ letters_purge_done_lock @limit = @p1, @olderSeconds = @p2;
@@ -324,7 +324,7 @@ GO
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 EXEC /* storedq.Purge */ letters_purge_failed_lock @limit = @p1, @olderSeconds = @p2;
@@ -482,7 +482,7 @@ GO
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Peek */ letters_peek @limit = @p1;
@@ -599,8 +599,7 @@ AND    have.is_disabled = 0;
 SELECT /* storedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('letters_stored_ready'),
-                  ('letters_stored_expired')
+           VALUES ('letters_stored_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -611,14 +610,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX letters_stored_ready ON letters (id)
-WHERE  state = 'new';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX letters_stored_expired ON letters (lease_till)
-WHERE  state = 'busy';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX letters_stored_ready ON letters (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

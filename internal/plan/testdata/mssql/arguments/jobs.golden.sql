@@ -19,7 +19,7 @@
 --
 -- Besides the queue's own rows it writes runs (Claim, Complete, Fail, Redrive); answers (Complete), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 0
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Claim */ picked AS (
@@ -274,7 +274,7 @@ AND    state = 1;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till) WHERE state = 1
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Recover */ picked AS (
@@ -293,7 +293,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till) WHERE state = 1
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Recover */ picked AS (
@@ -312,7 +312,7 @@ OUTPUT inserted.id;
 -- sql/redrive_lock.sql
 -- redrive: locks rows, which redrive.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Redrive */ TOP (@p1)
@@ -357,7 +357,7 @@ WHERE  state = 3;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Purge */ picked AS (
@@ -372,7 +372,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Purge */ picked AS (
@@ -430,7 +430,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */ TOP (@p1)
@@ -548,8 +548,7 @@ AND    have.is_disabled = 0;
 SELECT /* jobsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_ready'),
-                  ('jobs_expired')
+           VALUES ('jobs_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -560,14 +559,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_ready ON jobs (id)
-WHERE  state = 0;
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX jobs_expired ON jobs (lease_till)
-WHERE  state = 1;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX jobs_ready ON jobs (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -38,7 +38,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* actionsq.Claim */ TOP (@p1)
@@ -142,7 +142,7 @@ AND    state = 'A';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* actionsq.Redrive */ picked AS (
@@ -159,7 +159,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* actionsq.Purge */ picked AS (
@@ -174,7 +174,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* actionsq.Purge */ picked AS (
@@ -231,7 +231,7 @@ FROM   dbo.actions;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* actionsq.Peek */ TOP (@p1)
@@ -336,7 +336,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX actions_ready ON dbo.actions (id)
-WHERE  state = 'N';
+CREATE INDEX actions_ready ON dbo.actions (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

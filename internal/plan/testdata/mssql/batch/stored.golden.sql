@@ -51,7 +51,7 @@ GO
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Claim */ dbo.steps_claim_lock @limit = @p1;
@@ -205,7 +205,7 @@ GO
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Purge */ dbo.steps_purge_done @limit = @p1;
@@ -261,7 +261,7 @@ GO
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Peek */ dbo.steps_peek @limit = @p1;
@@ -379,7 +379,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX steps_stored_ready ON dbo.steps (id)
-WHERE  state = 'N';
+CREATE INDEX steps_stored_ready ON dbo.steps (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -135,7 +135,7 @@ AND    Status = 9;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (TmProcess) WHERE Status = 9
+-- index: (Status, Priority DESC, TmEnqueue, Id), which finds the rows that somebody has by Status
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Recover */ picked AS (
@@ -341,7 +341,6 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: IX_TaskQueue serves already
 
 -- serves Recover: claims that ran out
-CREATE INDEX TaskQueue_tasks_expired ON dbo.TaskQueue (TmProcess)
-WHERE  Status = 9;
+CREATE INDEX TaskQueue_tasks_expired ON dbo.TaskQueue (TmProcess, Status);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates begun_ready and begun_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates begun_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 0 AND start IS NULL
+-- index: (state, start, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Holder
 WITH /* begunq.Claim */ picked AS (
@@ -174,7 +174,7 @@ AND    state = 1;
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since) WHERE state = 1
+-- index: (state, start, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* begunq.Recover */ picked AS (
@@ -194,7 +194,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, start, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* begunq.Purge */ picked AS (
@@ -230,7 +230,7 @@ FROM   begun;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0 AND start IS NULL
+-- index: (state, start, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* begunq.Peek */ TOP (@p1)
@@ -305,8 +305,7 @@ AND    have.is_disabled = 0;
 SELECT /* begunq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('begun_ready'),
-                  ('begun_expired')
+           VALUES ('begun_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -317,15 +316,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX begun_ready ON begun (id)
-WHERE  state = 0
-AND    start IS NULL;
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX begun_expired ON begun (since)
-WHERE  state = 1;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX begun_ready ON begun (state, start, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Holder
 WITH /* placedq.Claim */ picked AS (
@@ -137,7 +137,7 @@ AND    state IN ('A', 'R');
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* placedq.Purge */ picked AS (
@@ -194,7 +194,7 @@ FROM   placed;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* placedq.Peek */ TOP (@p1)
@@ -280,7 +280,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX placed_ready ON placed (id)
-WHERE  state = 'N';
+CREATE INDEX placed_ready ON placed (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -21,7 +21,7 @@
 --
 -- Besides the queue's own rows it writes starts (Start), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates runs_ready and runs_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates runs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Token
 WITH /* runsq.Claim */ picked AS (
@@ -193,7 +193,7 @@ AND    state IN ('assigned', 'running', 'aborting');
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (beat) WHERE state IN ('assigned', 'running', 'aborting')
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* runsq.Recover */ picked AS (
@@ -211,7 +211,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* runsq.Redrive */ picked AS (
@@ -228,7 +228,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* runsq.Purge */ picked AS (
@@ -243,7 +243,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* runsq.Purge */ picked AS (
@@ -278,7 +278,7 @@ FROM   runs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* runsq.Peek */ TOP (@p1)
@@ -370,8 +370,7 @@ AND    have.is_disabled = 0;
 SELECT /* runsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('runs_ready'),
-                  ('runs_expired')
+           VALUES ('runs_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -382,14 +381,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX runs_ready ON runs (id)
-WHERE  state = 'new';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX runs_expired ON runs (beat)
-WHERE  state IN ('assigned', 'running', 'aborting');
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX runs_ready ON runs (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_stored_ready and tasks_stored_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_stored_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -64,7 +64,7 @@ GO
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'pending'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Claim */ tasks_claim @limit = @p1;
@@ -277,7 +277,7 @@ GO
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state IN ('waiting', 'running')
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Recover */ tasks_recover @limit = @p1;
@@ -307,7 +307,7 @@ GO
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state IN ('waiting', 'running')
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Recover */ tasks_recover_failed @limit = @p1;
@@ -335,7 +335,7 @@ GO
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Redrive */ tasks_redrive @limit = @p1;
@@ -359,7 +359,7 @@ GO
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Purge */ tasks_purge_done @limit = @p1;
@@ -383,7 +383,7 @@ GO
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Purge */ tasks_purge_failed @limit = @p1;
@@ -439,7 +439,7 @@ GO
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'pending'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Peek */ tasks_peek @limit = @p1;
@@ -536,8 +536,7 @@ AND    have.is_disabled = 0;
 SELECT /* storedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('tasks_stored_ready'),
-                  ('tasks_stored_expired')
+           VALUES ('tasks_stored_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -548,14 +547,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX tasks_stored_ready ON tasks (id)
-WHERE  state = 'pending';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX tasks_stored_expired ON tasks (till)
-WHERE  state IN ('waiting', 'running');
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX tasks_stored_ready ON tasks (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs claimed or running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready and tasks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -41,7 +41,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'pending'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Claim */ picked AS (
@@ -191,7 +191,7 @@ AND    state IN ('waiting', 'running');
 -- sql/recover.sql
 -- recover: claimed or running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state IN ('waiting', 'running')
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Recover */ picked AS (
@@ -211,7 +211,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state IN ('waiting', 'running')
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Recover */ picked AS (
@@ -232,7 +232,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Redrive */ picked AS (
@@ -251,7 +251,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Purge */ picked AS (
@@ -266,7 +266,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Purge */ picked AS (
@@ -301,7 +301,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'pending'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* tasksq.Peek */ TOP (@p1)
@@ -378,8 +378,7 @@ AND    have.is_disabled = 0;
 SELECT /* tasksq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('tasks_ready'),
-                  ('tasks_expired')
+           VALUES ('tasks_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -390,14 +389,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX tasks_ready ON tasks (id)
-WHERE  state = 'pending';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX tasks_expired ON tasks (till)
-WHERE  state IN ('waiting', 'running');
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX tasks_ready ON tasks (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -32,7 +32,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of buildrequest_claims for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0
+-- index: (complete, builderid, priority DESC, submitted_at, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param builderid int32, 3: worker Masterid
 MERGE /* watchedq.Claim */ INTO buildrequest_claims
@@ -206,7 +206,7 @@ FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid =
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (builderid, priority DESC, submitted_at, id) WHERE complete = 0
+-- index: (complete, builderid, priority DESC, submitted_at, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param builderid int32
 SELECT /* watchedq.Peek */ TOP (@p1)
@@ -315,7 +315,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX buildrequests_watched_ready ON buildrequests (builderid, priority DESC, submitted_at, id)
-WHERE  complete = 0;
+CREATE INDEX buildrequests_watched_ready ON buildrequests (complete, builderid, priority DESC, submitted_at, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 0
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* heapsq.Claim */ picked AS (
@@ -135,7 +135,7 @@ FROM   dbo.heaps;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* heapsq.Peek */ TOP (@p1)
@@ -218,7 +218,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX heaps_ready ON dbo.heaps (id)
-WHERE  state = 0;
+CREATE INDEX heaps_ready ON dbo.heaps (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

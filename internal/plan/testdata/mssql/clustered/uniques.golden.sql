@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (code, id) WHERE state = 0
+-- index: (state, code, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* uniquesq.Claim */ picked AS (
@@ -135,7 +135,7 @@ FROM   dbo.uniques;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (code, id) WHERE state = 0
+-- index: (state, code, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* uniquesq.Peek */ TOP (@p1)
@@ -219,7 +219,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX uniques_ready ON dbo.uniques (code, id)
-WHERE  state = 0;
+CREATE INDEX uniques_ready ON dbo.uniques (state, code, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -17,7 +17,7 @@
 --
 -- Besides the queue's own rows it writes fired (Claim, Requeue, Extend, Recover); sentitems (Complete, Fail, Recover); outbox_multipart (Complete, Fail, Recover); totals (Complete); elsewhere.tries (Fail); dead (Fail, Recover); outbox (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates outbox_sms_ready and outbox_sms_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates outbox_sms_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (priority DESC, inserted_at, id) WHERE state = 'new'
+-- index: (state, priority DESC, inserted_at, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Token, 3: worker Sender
 WITH /* smsq.Claim */ picked AS (
@@ -450,7 +450,7 @@ AND    state = 'busy';
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (lease_till) WHERE state = 'busy'
+-- index: (state, priority DESC, inserted_at, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Recover */ TOP (@p1)
@@ -499,7 +499,7 @@ AND    retries < 3;
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (lease_till) WHERE state = 'busy'
+-- index: (state, priority DESC, inserted_at, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Recover */ TOP (@p1)
@@ -639,7 +639,7 @@ FROM   outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority DESC, inserted_at, id) WHERE state = 'new'
+-- index: (state, priority DESC, inserted_at, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Peek */ TOP (@p1)
@@ -829,8 +829,7 @@ AND    have.is_disabled = 0;
 SELECT /* smsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('outbox_sms_ready'),
-                  ('outbox_sms_expired')
+           VALUES ('outbox_sms_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -841,14 +840,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX outbox_sms_ready ON outbox (priority DESC, inserted_at, id)
-WHERE  state = 'new';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX outbox_sms_expired ON outbox (lease_till)
-WHERE  state = 'busy';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX outbox_sms_ready ON outbox (state, priority DESC, inserted_at, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

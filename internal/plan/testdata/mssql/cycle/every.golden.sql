@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates every_ready and every_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates every_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* everyq.Claim */ picked AS (
@@ -167,7 +167,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state = 'A'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* everyq.Recover */ picked AS (
@@ -187,7 +187,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state = 'A'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* everyq.Recover */ picked AS (
@@ -270,7 +270,7 @@ FROM   every;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* everyq.Peek */ TOP (@p1)
@@ -348,8 +348,7 @@ AND    have.is_disabled = 0;
 SELECT /* everyq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('every_ready'),
-                  ('every_expired')
+           VALUES ('every_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -360,14 +359,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX every_ready ON every (id)
-WHERE  state = 'N';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX every_expired ON every (till)
-WHERE  state = 'A';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX every_ready ON every (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

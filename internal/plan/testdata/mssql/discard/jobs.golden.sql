@@ -20,7 +20,7 @@
 --
 -- Besides the queue's own rows it writes parts (Complete, Discard), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (ref) WHERE status = 1
+-- index: (status, ref)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Claim */ picked AS (
@@ -248,7 +248,7 @@ AND    status = 3;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE status = 3
+-- index: (status, ref), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Recover */ picked AS (
@@ -266,7 +266,7 @@ OUTPUT inserted.ref;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, ref)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Redrive */ picked AS (
@@ -283,7 +283,7 @@ OUTPUT inserted.ref;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, ref)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Purge */ picked AS (
@@ -298,7 +298,7 @@ OUTPUT deleted.ref;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, ref)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Purge */ picked AS (
@@ -356,7 +356,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (ref) WHERE status = 1
+-- index: (status, ref)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */ TOP (@p1)
@@ -447,8 +447,7 @@ AND    have.is_disabled = 0;
 SELECT /* jobsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_ready'),
-                  ('jobs_expired')
+           VALUES ('jobs_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -459,14 +458,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_ready ON jobs (ref)
-WHERE  status = 1;
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX jobs_expired ON jobs (till)
-WHERE  status = 3;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX jobs_ready ON jobs (status, ref);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

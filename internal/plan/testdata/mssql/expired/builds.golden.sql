@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover lets them fail.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates builds_ready and builds_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates builds_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'pending'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* buildsq.Claim */ picked AS (
@@ -135,7 +135,7 @@ AND    state = 'running';
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until) WHERE state = 'running'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* buildsq.Recover */ picked AS (
@@ -154,7 +154,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* buildsq.Redrive */ picked AS (
@@ -171,7 +171,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* buildsq.Purge */ picked AS (
@@ -186,7 +186,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* buildsq.Purge */ picked AS (
@@ -220,7 +220,7 @@ FROM   builds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'pending'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* buildsq.Peek */ TOP (@p1)
@@ -293,8 +293,7 @@ AND    have.is_disabled = 0;
 SELECT /* buildsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('builds_ready'),
-                  ('builds_expired')
+           VALUES ('builds_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -305,14 +304,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX builds_ready ON builds (id)
-WHERE  state = 'pending';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX builds_expired ON builds (until)
-WHERE  state = 'running';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX builds_ready ON builds (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

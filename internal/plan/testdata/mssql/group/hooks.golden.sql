@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_group and hooks_line and hooks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -39,7 +39,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows of groups that are not full, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (kind, weight DESC, id) WHERE state = 'new'
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 SELECT /* hooksq.Claim */ TOP (@p1)
@@ -176,7 +176,7 @@ AND    state = 'busy';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (until_at) WHERE state = 'busy'
+-- index: (state, kind, weight DESC, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* hooksq.Recover */ picked AS (
@@ -194,7 +194,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* hooksq.Redrive */ picked AS (
@@ -211,7 +211,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* hooksq.Purge */ picked AS (
@@ -226,7 +226,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* hooksq.Purge */ picked AS (
@@ -286,7 +286,7 @@ FROM   hooks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (kind, weight DESC, id) WHERE state = 'new'
+-- index: (state, kind, weight DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 SELECT /* hooksq.Peek */ TOP (@p1)
@@ -380,9 +380,7 @@ SELECT /* hooksq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
            VALUES ('hooks_ready'),
-                  ('hooks_group'),
-                  ('hooks_line'),
-                  ('hooks_expired')
+                  ('hooks_line')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -393,26 +391,12 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX hooks_ready ON hooks (kind, weight DESC, id)
-WHERE  state = 'new';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX hooks_ready ON hooks (state, kind, weight DESC, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
 
--- serves Claim: the running rows of a group
-CREATE INDEX hooks_group ON hooks (tenant)
-WHERE  state = 'busy';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Claim: who is before a row in its group
-CREATE INDEX hooks_line ON hooks (tenant, weight DESC, id)
-WHERE  state = 'new';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX hooks_expired ON hooks (until_at)
-WHERE  state = 'busy';
+-- serves Claim: who is before a row in its group, and which of them run
+CREATE INDEX hooks_line ON hooks (tenant, state, weight DESC, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

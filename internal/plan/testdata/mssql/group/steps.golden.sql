@@ -19,7 +19,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_group and steps_line and steps_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_ready and steps_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -42,7 +42,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows of groups that are not full, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (due_at, id) WHERE state = 'new'
+-- index: (state, due_at, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* stepsq.Claim */ TOP (@p1)
@@ -186,7 +186,7 @@ AND    state = 'busy';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at) WHERE state = 'busy'
+-- index: (state, due_at, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* stepsq.Recover */ picked AS (
@@ -205,7 +205,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken_at) WHERE state = 'busy'
+-- index: (state, due_at, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* stepsq.Recover */ picked AS (
@@ -223,7 +223,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, due_at, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* stepsq.Redrive */ picked AS (
@@ -241,7 +241,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, due_at, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* stepsq.Purge */ picked AS (
@@ -257,7 +257,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, due_at, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* stepsq.Purge */ picked AS (
@@ -320,7 +320,7 @@ FROM   steps;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (due_at, id) WHERE state = 'new'
+-- index: (state, due_at, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* stepsq.Peek */ TOP (@p1)
@@ -406,9 +406,7 @@ SELECT /* stepsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
            VALUES ('steps_ready'),
-                  ('steps_group'),
-                  ('steps_line'),
-                  ('steps_expired')
+                  ('steps_line')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -419,26 +417,12 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX steps_ready ON steps (due_at, id)
-WHERE  state = 'new';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX steps_ready ON steps (state, due_at, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
 
--- serves Claim: the running rows of a group
-CREATE INDEX steps_group ON steps (order_id)
-WHERE  state = 'busy';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Claim: who is before a row in its group
-CREATE INDEX steps_line ON steps (order_id, id)
-WHERE  state = 'new';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX steps_expired ON steps (taken_at)
-WHERE  state = 'busy';
+-- serves Claim: who is before a row in its group, and which of them run
+CREATE INDEX steps_line ON steps (order_id, state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

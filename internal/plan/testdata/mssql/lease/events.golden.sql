@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of events_lease for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (id) WHERE wedge_reason IS NULL
+-- index: (wedge_reason, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Token, 3: worker Worker
 MERGE /* eventsq.Claim */ INTO events_lease
@@ -373,7 +373,7 @@ FROM   events LEFT JOIN events_lease ON events_lease.id = events.id;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE wedge_reason IS NULL
+-- index: (wedge_reason, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* eventsq.Peek */ TOP (@p1)
@@ -482,7 +482,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX events_ready ON events (id)
-WHERE  wedge_reason IS NULL;
+CREATE INDEX events_ready ON events (wedge_reason, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

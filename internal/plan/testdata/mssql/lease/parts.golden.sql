@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running, by a row of part_claims for each of ready rows
 -- locks: the rows it takes and their claims, until commit; passes over rows that are locked
--- index: (region, seq) WHERE state = 'N'
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Token, 3: worker Worker
 MERGE /* partsq.Claim */ INTO part_claims
@@ -320,7 +320,7 @@ OUTPUT deleted.region, deleted.seq;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Redrive */ picked AS (
@@ -336,7 +336,7 @@ OUTPUT inserted.region, inserted.seq;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Purge */ picked AS (
@@ -351,7 +351,7 @@ OUTPUT deleted.region, deleted.seq;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Purge */ picked AS (
@@ -388,7 +388,7 @@ FROM   parts LEFT JOIN part_claims ON part_claims.region = parts.region AND part
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (region, seq) WHERE state = 'N'
+-- index: (state, region, seq)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* partsq.Peek */ TOP (@p1)
@@ -498,7 +498,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX parts_ready ON parts (region, seq)
-WHERE  state = 'N';
+CREATE INDEX parts_ready ON parts (state, region, seq);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -42,7 +42,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE sending = 0 AND sent IS NULL
+-- index: (sending, sent, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* lettersq.Claim */ picked AS (
@@ -168,7 +168,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sending = 0 AND sent IS NULL
+-- index: (sending, sent, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* lettersq.Peek */ TOP (@p1)
@@ -254,8 +254,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX letters_ready ON letters (id)
-WHERE  sending = 0
-AND    sent IS NULL;
+CREATE INDEX letters_ready ON letters (sending, sent, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

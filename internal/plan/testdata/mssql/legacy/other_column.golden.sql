@@ -44,7 +44,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'N'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* othercolumnq.Claim */ picked AS (
@@ -109,7 +109,7 @@ WHERE  status = 'A';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* othercolumnq.Purge */ picked AS (
@@ -165,7 +165,7 @@ FROM   dbo.jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'N'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* othercolumnq.Peek */ TOP (@p1)
@@ -249,7 +249,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_other_column_ready ON dbo.jobs (id)
-WHERE  status = 'N';
+CREATE INDEX jobs_other_column_ready ON dbo.jobs (status, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

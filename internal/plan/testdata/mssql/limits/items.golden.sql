@@ -16,8 +16,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates items_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -37,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE available IN (1, 0)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Mark
 WITH /* itemsq.Claim */ picked AS (
@@ -248,7 +246,7 @@ FROM   items;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE available IN (1, 0)
+-- index: the primary key (id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* itemsq.Peek */ TOP (@p1)
@@ -326,7 +324,7 @@ AND    have.is_disabled = 0;
 SELECT /* itemsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('items_ready')
+           VALUES ('PK__items')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -337,8 +335,4 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX items_ready ON items (id)
-WHERE  available IN (1, 0);
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are read and passed over: PK__items serves already

@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates sandbox_ready and sandbox_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates sandbox_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'N'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* sandboxq.Claim */ picked AS (
@@ -158,7 +158,7 @@ AND    status = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (started) WHERE status = 'A'
+-- index: (status, id), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* sandboxq.Recover */ picked AS (
@@ -177,7 +177,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (started) WHERE status = 'A'
+-- index: (status, id), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* sandboxq.Recover */ picked AS (
@@ -196,7 +196,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* sandboxq.Redrive */ picked AS (
@@ -214,7 +214,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* sandboxq.Purge */ picked AS (
@@ -230,7 +230,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* sandboxq.Purge */ picked AS (
@@ -290,7 +290,7 @@ FROM   sandbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'N'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* sandboxq.Peek */ TOP (@p1)
@@ -365,8 +365,7 @@ AND    have.is_disabled = 0;
 SELECT /* sandboxq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('sandbox_ready'),
-                  ('sandbox_expired')
+           VALUES ('sandbox_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -377,14 +376,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX sandbox_ready ON sandbox (id)
-WHERE  status = 'N';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX sandbox_expired ON sandbox (started)
-WHERE  status = 'A';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX sandbox_ready ON sandbox (status, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

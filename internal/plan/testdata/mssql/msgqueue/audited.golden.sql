@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates Audited_audited_ready and Audited_audited_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates Audited_audited_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (Enqueued, Id) WHERE Status = 0
+-- index: (Status, Enqueued, Id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Owner
 SET /* auditedq.Claim */ NOCOUNT ON;
@@ -178,7 +178,7 @@ FROM   @kept;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (Until) WHERE Status = 1
+-- index: (Status, Enqueued, Id), which finds the rows that somebody has by Status
 -- isolation: read committed
 -- arguments: 1: limit
 SET /* auditedq.Recover */ NOCOUNT ON;
@@ -204,7 +204,7 @@ FROM   @kept;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (Status, Enqueued, Id)
 -- isolation: read committed
 -- arguments: 1: limit
 SET /* auditedq.Redrive */ NOCOUNT ON;
@@ -229,7 +229,7 @@ FROM   @kept;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (Status, Enqueued, Id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* auditedq.Purge */ picked AS (
@@ -245,7 +245,7 @@ OUTPUT LOWER(CONVERT(char(36), deleted.Id));
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (Status, Enqueued, Id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* auditedq.Purge */ picked AS (
@@ -290,7 +290,7 @@ FROM   dbo.Audited;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (Enqueued, Id) WHERE Status = 0
+-- index: (Status, Enqueued, Id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* auditedq.Peek */ TOP (@p1)
@@ -361,8 +361,7 @@ AND    have.type = 5;
 SELECT /* auditedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('Audited_audited_ready'),
-                  ('Audited_audited_expired')
+           VALUES ('Audited_audited_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -373,14 +372,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX Audited_audited_ready ON dbo.Audited (Enqueued, Id)
-WHERE  Status = 0;
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX Audited_audited_expired ON dbo.Audited (Until)
-WHERE  Status = 1;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX Audited_audited_ready ON dbo.Audited (Status, Enqueued, Id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -31,7 +31,7 @@
 -- sql/claim.sql
 -- claim: the ready rows of one shard; nothing is written
 -- locks: none; the shard keeps workers apart
--- index: (name) WHERE processed = 0
+-- index: (processed, name)
 -- isolation: read committed
 -- arguments: 1: limit, 2: shard, 3: shards
 SELECT /* filesq.Claim */ TOP (@p1)
@@ -60,7 +60,7 @@ WHERE  processed = 0;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (processed, name)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* filesq.Purge */ picked AS (
@@ -93,7 +93,7 @@ FROM   dbo.files;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (name) WHERE processed = 0
+-- index: (processed, name)
 -- isolation: read committed
 -- arguments: 1: limit, 2: shard, 3: shards
 SELECT /* filesq.Peek */ TOP (@p1)
@@ -178,7 +178,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX files_ready ON dbo.files (name)
-WHERE  processed = 0;
+CREATE INDEX files_ready ON dbo.files (processed, name);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

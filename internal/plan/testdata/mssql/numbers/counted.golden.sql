@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (prio DESC, share, id) WHERE state = 'N'
+-- index: (state, prio DESC, share, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* countedq.Claim */ picked AS (
@@ -118,7 +118,7 @@ WHERE  state = 'A';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, prio DESC, share, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* countedq.Redrive */ picked AS (
@@ -135,7 +135,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, prio DESC, share, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* countedq.Purge */ picked AS (
@@ -150,7 +150,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, prio DESC, share, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* countedq.Purge */ picked AS (
@@ -209,7 +209,7 @@ FROM   counted;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (prio DESC, share, id) WHERE state = 'N'
+-- index: (state, prio DESC, share, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* countedq.Peek */ TOP (@p1)
@@ -296,7 +296,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX counted_ready ON counted (prio DESC, share, id)
-WHERE  state = 'N';
+CREATE INDEX counted_ready ON counted (state, prio DESC, share, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 0
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Agent
 WITH /* stepsq.Claim */ picked AS (
@@ -112,7 +112,7 @@ AND    state = 1;
 -- sql/recover_failed.sql
 -- recover_failed: running by this worker to failed, when it starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Agent
 WITH /* stepsq.Recover */ picked AS (
@@ -129,7 +129,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* stepsq.Redrive */ picked AS (
@@ -146,7 +146,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* stepsq.Purge */ picked AS (
@@ -161,7 +161,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* stepsq.Purge */ picked AS (
@@ -194,7 +194,7 @@ FROM   steps;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* stepsq.Peek */ TOP (@p1)
@@ -278,7 +278,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX steps_ready ON steps (id)
-WHERE  state = 0;
+CREATE INDEX steps_ready ON steps (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

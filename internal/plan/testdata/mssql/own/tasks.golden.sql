@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Node
 WITH /* tasksq.Claim */ picked AS (
@@ -158,7 +158,7 @@ AND    state IN ('held', 'busy');
 -- sql/recover.sql
 -- recover: claimed or running by this worker to ready, when it starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Node
 WITH /* tasksq.Recover */ picked AS (
@@ -178,7 +178,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running by this worker with no tries left to failed, when it starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Node
 WITH /* tasksq.Recover */ picked AS (
@@ -198,7 +198,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Redrive */ picked AS (
@@ -216,7 +216,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Purge */ picked AS (
@@ -231,7 +231,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Purge */ picked AS (
@@ -265,7 +265,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* tasksq.Peek */ TOP (@p1)
@@ -351,7 +351,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX tasks_ready ON tasks (id)
-WHERE  state = 'new';
+CREATE INDEX tasks_ready ON tasks (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -16,7 +16,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_guarded_ready and jobs_guarded_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_guarded_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -39,7 +39,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* guardedq.Claim */ TOP (@p1)
@@ -168,7 +168,7 @@ AND    status = 'running';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till) WHERE status = 'running'
+-- index: (status, id), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* guardedq.Recover */ picked AS (
@@ -187,7 +187,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* guardedq.Redrive */ picked AS (
@@ -205,7 +205,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* guardedq.Purge */ picked AS (
@@ -220,7 +220,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* guardedq.Purge */ picked AS (
@@ -278,7 +278,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* guardedq.Peek */ TOP (@p1)
@@ -391,8 +391,7 @@ AND    have.is_disabled = 0;
 SELECT /* guardedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_guarded_ready'),
-                  ('jobs_guarded_expired')
+           VALUES ('jobs_guarded_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -403,14 +402,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_guarded_ready ON jobs (id)
-WHERE  status = 'ready';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX jobs_guarded_expired ON jobs (lease_till)
-WHERE  status = 'running';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX jobs_guarded_ready ON jobs (status, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Token
 WITH /* jobsq.Claim */ picked AS (
@@ -157,7 +157,7 @@ AND    status = 'running';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till) WHERE status = 'running'
+-- index: (status, id), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Recover */ picked AS (
@@ -176,7 +176,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Redrive */ picked AS (
@@ -194,7 +194,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Purge */ picked AS (
@@ -209,7 +209,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Purge */ picked AS (
@@ -267,7 +267,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* jobsq.Peek */ TOP (@p1)
@@ -380,8 +380,7 @@ AND    have.is_disabled = 0;
 SELECT /* jobsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_ready'),
-                  ('jobs_expired')
+           VALUES ('jobs_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -392,14 +391,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_ready ON jobs (id)
-WHERE  status = 'ready';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX jobs_expired ON jobs (lease_till)
-WHERE  status = 'running';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX jobs_ready ON jobs (status, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (message_id, id) WHERE status = 'Q'
+-- index: (status, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* olderq.Claim */ picked AS (
@@ -102,7 +102,7 @@ AND    status = 'R';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* olderq.Redrive */ picked AS (
@@ -118,7 +118,7 @@ OUTPUT inserted.message_id, inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* olderq.Purge */ picked AS (
@@ -133,7 +133,7 @@ OUTPUT deleted.message_id, deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* olderq.Purge */ picked AS (
@@ -168,7 +168,7 @@ FROM   d_mm7;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (message_id, id) WHERE status = 'Q'
+-- index: (status, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* olderq.Peek */ TOP (@p1)
@@ -267,7 +267,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX d_mm7_older_ready ON d_mm7 (message_id, id)
-WHERE  status = 'Q';
+CREATE INDEX d_mm7_older_ready ON d_mm7 (status, message_id, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

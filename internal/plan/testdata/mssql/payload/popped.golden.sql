@@ -30,7 +30,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* poppedq.Claim */ TOP (@p1)
@@ -115,7 +115,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* poppedq.Peek */ TOP (@p1)
@@ -240,7 +240,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_popped_ready ON jobs (id)
-WHERE  status = 'ready';
+CREATE INDEX jobs_popped_ready ON jobs (status, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

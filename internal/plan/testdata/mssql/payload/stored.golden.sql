@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_stored_ready and jobs_stored_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_stored_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -61,7 +61,7 @@ GO
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Token
 EXEC /* storedq.Claim */ jobs_claim @limit = @p1, @token = @p2;
@@ -232,7 +232,7 @@ GO
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till) WHERE status = 'running'
+-- index: (status, id), which finds the rows that somebody has by status
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Recover */ jobs_recover @limit = @p1;
@@ -259,7 +259,7 @@ GO
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Redrive */ jobs_redrive @limit = @p1;
@@ -283,7 +283,7 @@ GO
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Purge */ jobs_purge_done @limit = @p1;
@@ -307,7 +307,7 @@ GO
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Purge */ jobs_purge_failed @limit = @p1;
@@ -395,7 +395,7 @@ GO
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Peek */ jobs_peek @limit = @p1;
@@ -527,8 +527,7 @@ AND    have.is_disabled = 0;
 SELECT /* storedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_stored_ready'),
-                  ('jobs_stored_expired')
+           VALUES ('jobs_stored_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -539,14 +538,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_stored_ready ON jobs (id)
-WHERE  status = 'ready';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX jobs_stored_expired ON jobs (lease_till)
-WHERE  status = 'running';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX jobs_stored_ready ON jobs (status, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE processed IS NULL
+-- index: (processed, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* flipsq.Claim */ picked AS (
@@ -48,7 +48,7 @@ OUTPUT inserted.id, inserted.status, CONVERT(varchar(27), inserted.until_at, 126
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (processed, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* flipsq.Purge */ picked AS (
@@ -64,7 +64,7 @@ OUTPUT deleted.id;
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (id) WHERE processed IS NULL; it reads those that are not old enough as well
+-- index: (processed, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* flipsq.Purge */ picked AS (
@@ -121,7 +121,7 @@ FROM   flips;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE processed IS NULL
+-- index: (processed, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* flipsq.Peek */ TOP (@p1)
@@ -207,7 +207,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX flips_ready ON flips (id)
-WHERE  processed IS NULL;
+CREATE INDEX flips_ready ON flips (processed, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: ([job], id) WHERE processed = 0
+-- index: (processed, [job], id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param jobValue int32
 WITH /* urlsq.Claim */ picked AS (
@@ -49,7 +49,7 @@ OUTPUT inserted.id, inserted.[job], inserted.uri;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (processed, [job], id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* urlsq.Purge */ picked AS (
@@ -106,7 +106,7 @@ FROM   urls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: ([job], id) WHERE processed = 0
+-- index: (processed, [job], id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param jobValue int32
 SELECT /* urlsq.Peek */ TOP (@p1)
@@ -193,7 +193,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX urls_ready ON urls ([job], id)
-WHERE  processed = 0;
+CREATE INDEX urls_ready ON urls (processed, [job], id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

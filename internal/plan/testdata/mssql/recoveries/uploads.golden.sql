@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates uploads_ready and uploads_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates uploads_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'queued'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Held
 WITH /* uploadsq.Claim */ picked AS (
@@ -160,7 +160,7 @@ AND    state = 'processing';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (seen) WHERE state = 'processing'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* uploadsq.Recover */ picked AS (
@@ -180,7 +180,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim, whose recoveries are spent, to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (seen) WHERE state = 'processing'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* uploadsq.Recover */ picked AS (
@@ -199,7 +199,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* uploadsq.Redrive */ picked AS (
@@ -218,7 +218,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* uploadsq.Purge */ picked AS (
@@ -233,7 +233,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* uploadsq.Purge */ picked AS (
@@ -267,7 +267,7 @@ FROM   uploads;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'queued'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* uploadsq.Peek */ TOP (@p1)
@@ -343,8 +343,7 @@ AND    have.is_disabled = 0;
 SELECT /* uploadsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('uploads_ready'),
-                  ('uploads_expired')
+           VALUES ('uploads_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -355,14 +354,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX uploads_ready ON uploads (id)
-WHERE  state = 'queued';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX uploads_expired ON uploads (seen)
-WHERE  state = 'processing';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX uploads_ready ON uploads (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

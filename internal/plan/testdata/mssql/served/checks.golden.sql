@@ -13,8 +13,6 @@
 --
 -- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates checks_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -33,7 +31,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id) WHERE added IS NULL AND [over] = 0
+-- index: checks_added (added, [over])
 -- isolation: read committed
 -- arguments: 1: limit, 2: held_all ID
 SELECT /* checksq.Claim */ TOP (@p1)
@@ -100,7 +98,7 @@ FROM   dbo.checks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE added IS NULL AND [over] = 0
+-- index: checks_added (added, [over])
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* checksq.Peek */ TOP (@p1)
@@ -173,7 +171,7 @@ AND    have.is_disabled = 0;
 SELECT /* checksq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('checks_ready')
+           VALUES ('checks_added')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -184,9 +182,4 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX checks_ready ON dbo.checks (id)
-WHERE  added IS NULL
-AND    [over] = 0;
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: checks_added serves already

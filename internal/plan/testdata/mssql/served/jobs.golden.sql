@@ -221,3 +221,7 @@ CREATE INDEX jobs_ready ON dbo.jobs (id)
 WHERE  state IN ('queued', 'retrying');
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
+-- It has a predicate: while it stands, every INSERT, UPDATE and DELETE of the table fails with error 1934 in a
+-- session or a procedure whose QUOTED_IDENTIFIER, ANSI_NULLS, ANSI_PADDING, ANSI_WARNINGS, ARITHABORT or
+-- CONCAT_NULL_YIELDS_NULL is OFF, or NUMERIC_ROUNDABORT ON. sqlcmd without -I and the jobs of SQL Server Agent
+-- have QUOTED_IDENTIFIER OFF, and a procedure keeps that and ANSI_NULLS as they were when it was created.

@@ -16,8 +16,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until a worker of its name starts; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates studies_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -32,11 +30,12 @@
 --   guarded      not needed: returning comes first
 --   pop          a taken row is gone, so it must be asked for
 -- note: tries are counted in column "tries" when they begin (on=claim)
+-- note: rows that are alike in column "due_at" are taken as the index studies_due has them: in the order of the key as well, SQL Server would sort all ready rows for each claim
 
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (due_at, guid) WHERE state IN (200, 100)
+-- index: studies_due (due_at, state, kind)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Worker
 WITH /* studiesq.Claim */ picked AS (
@@ -45,7 +44,7 @@ WITH /* studiesq.Claim */ picked AS (
     FROM   dbo.studies WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
     WHERE  state IN (200, 100)
     AND    due_at <= GETDATE()
-    ORDER  BY due_at, guid
+    ORDER  BY due_at
 )
 UPDATE picked
 SET    state = 201,
@@ -237,7 +236,7 @@ FROM   dbo.studies;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (due_at, guid) WHERE state IN (200, 100)
+-- index: studies_due (due_at, state, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* studiesq.Peek */ TOP (@p1)
@@ -245,7 +244,7 @@ SELECT /* studiesq.Peek */ TOP (@p1)
 FROM   dbo.studies WITH (READPAST, READCOMMITTEDLOCK)
 WHERE  state IN (200, 100)
 AND    due_at <= GETDATE()
-ORDER  BY due_at, guid;
+ORDER  BY due_at;
 
 -- sql/verify_version.sql
 -- verify: version
@@ -321,7 +320,7 @@ WHERE  DATEDIFF_BIG(millisecond, CONVERT(datetime, @p1, 126), GETDATE()) / 1000.
 SELECT /* studiesq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('studies_ready')
+           VALUES ('studies_due')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -332,8 +331,4 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX studies_ready ON dbo.studies (due_at, guid)
-WHERE  state IN (200, 100);
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
+-- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over: studies_due serves already

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'r'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param oldest int64
 WITH /* cleanq.Claim */ picked AS (
@@ -140,7 +140,7 @@ AND    cleaned IS NOT NULL;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* cleanq.Redrive */ picked AS (
@@ -157,7 +157,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* cleanq.Purge */ picked AS (
@@ -173,7 +173,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* cleanq.Purge */ picked AS (
@@ -212,7 +212,7 @@ FROM   compactions;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'r'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param oldest int64
 SELECT /* cleanq.Peek */ TOP (@p1)
@@ -300,7 +300,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX compactions_clean_ready ON compactions (id)
-WHERE  state = 'r';
+CREATE INDEX compactions_clean_ready ON compactions (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

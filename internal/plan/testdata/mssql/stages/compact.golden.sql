@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates compactions_ready and compactions_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates compactions_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'i'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* compactq.Claim */ picked AS (
@@ -136,7 +136,7 @@ AND    state = 'w';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (started) WHERE state = 'w'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* compactq.Recover */ picked AS (
@@ -154,7 +154,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* compactq.Redrive */ picked AS (
@@ -171,7 +171,7 @@ OUTPUT inserted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* compactq.Purge */ picked AS (
@@ -209,7 +209,7 @@ FROM   compactions;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'i'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* compactq.Peek */ TOP (@p1)
@@ -283,8 +283,7 @@ AND    have.is_disabled = 0;
 SELECT /* compactq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('compactions_ready'),
-                  ('compactions_expired')
+           VALUES ('compactions_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -295,14 +294,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX compactions_ready ON compactions (id)
-WHERE  state = 'i';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX compactions_expired ON compactions (started)
-WHERE  state = 'w';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX compactions_ready ON compactions (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

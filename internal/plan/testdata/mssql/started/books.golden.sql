@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE busy = 0
+-- index: (busy, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* booksq.Claim */ picked AS (
@@ -99,7 +99,7 @@ WHERE  busy = 1;
 -- sql/recover.sql
 -- recover: running to ready, when the program starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (busy, id), which finds the rows that somebody has by busy
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* booksq.Recover */ picked AS (
@@ -131,7 +131,7 @@ FROM   books;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE busy = 0
+-- index: (busy, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* booksq.Peek */ TOP (@p1)
@@ -214,7 +214,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX books_ready ON books (id)
-WHERE  busy = 0;
+CREATE INDEX books_ready ON books (busy, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to claimed
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Node
 WITH /* mailsq.Claim */ picked AS (
@@ -156,7 +156,7 @@ AND    state IN ('C', 'A');
 -- sql/recover.sql
 -- recover: claimed or running to ready, when the program starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* mailsq.Recover */ picked AS (
@@ -175,7 +175,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: claimed or running with no tries left to failed, when the program starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* mailsq.Recover */ picked AS (
@@ -193,7 +193,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* mailsq.Redrive */ picked AS (
@@ -211,7 +211,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* mailsq.Purge */ picked AS (
@@ -226,7 +226,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* mailsq.Purge */ picked AS (
@@ -260,7 +260,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */ TOP (@p1)
@@ -345,7 +345,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX mails_ready ON mails (id)
-WHERE  state = 'N';
+CREATE INDEX mails_ready ON mails (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

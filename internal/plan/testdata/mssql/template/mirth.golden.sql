@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (server_id, message_id, id) WHERE status = 'Q'
+-- index: (status, server_id, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param serverID string, 3: held_all MessageID ID
 SELECT /* mirthq.Claim */ TOP (@p1)
@@ -108,7 +108,7 @@ WHERE  status = 'Q';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, server_id, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* mirthq.Redrive */ picked AS (
@@ -125,7 +125,7 @@ OUTPUT inserted.message_id, inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, server_id, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* mirthq.Purge */ picked AS (
@@ -140,7 +140,7 @@ OUTPUT deleted.message_id, deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, server_id, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* mirthq.Purge */ picked AS (
@@ -174,7 +174,7 @@ FROM   d_mm{{.Channel}};
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (server_id, message_id, id) WHERE status = 'Q'
+-- index: (status, server_id, message_id, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param serverID string
 SELECT /* mirthq.Peek */ TOP (@p1)
@@ -279,7 +279,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX d_mm{{.Channel}}_mirth_ready ON d_mm{{.Channel}} (server_id, message_id, id)
-WHERE  status = 'Q';
+CREATE INDEX d_mm{{.Channel}}_mirth_ready ON d_mm{{.Channel}} (status, server_id, message_id, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE completed IS NULL
+-- index: (completed, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: timeout
 WITH /* tasksq.Claim */ picked AS (
@@ -185,7 +185,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (completed, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* tasksq.Purge */ picked AS (
@@ -240,7 +240,7 @@ FROM   tasks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE completed IS NULL
+-- index: (completed, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: timeout
 SELECT /* tasksq.Peek */ TOP (@p1)
@@ -327,7 +327,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX tasks_ready ON tasks (id)
-WHERE  completed IS NULL;
+CREATE INDEX tasks_ready ON tasks (completed, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

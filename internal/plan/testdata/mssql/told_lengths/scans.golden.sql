@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates scans_ready and scans_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates scans_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* scansq.Claim */ picked AS (
@@ -134,7 +134,7 @@ AND    state = 'busy';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (taken) WHERE state = 'busy'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* scansq.Recover */ picked AS (
@@ -152,7 +152,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* scansq.Purge */ picked AS (
@@ -214,7 +214,7 @@ CROSS  APPLY (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* scansq.Peek */ TOP (@p1)
@@ -287,8 +287,7 @@ AND    have.is_disabled = 0;
 SELECT /* scansq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('scans_ready'),
-                  ('scans_expired')
+           VALUES ('scans_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -299,14 +298,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX scans_ready ON scans (id)
-WHERE  state = 'new';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX scans_expired ON scans (taken)
-WHERE  state = 'busy';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX scans_ready ON scans (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

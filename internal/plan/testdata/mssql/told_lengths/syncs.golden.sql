@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover lets them fail.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates syncs_ready and syncs_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates syncs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* syncsq.Claim */ picked AS (
@@ -120,7 +120,7 @@ WHERE  state = 'busy';
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (seen) WHERE state = 'busy'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* syncsq.Recover */ picked AS (
@@ -137,7 +137,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* syncsq.Redrive */ picked AS (
@@ -153,7 +153,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* syncsq.Purge */ picked AS (
@@ -168,7 +168,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* syncsq.Purge */ picked AS (
@@ -226,7 +226,7 @@ FROM   syncs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* syncsq.Peek */ TOP (@p1)
@@ -299,8 +299,7 @@ AND    have.is_disabled = 0;
 SELECT /* syncsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('syncs_ready'),
-                  ('syncs_expired')
+           VALUES ('syncs_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -311,14 +310,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX syncs_ready ON syncs (id)
-WHERE  state = 'new';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX syncs_expired ON syncs (seen)
-WHERE  state = 'busy';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX syncs_ready ON syncs (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

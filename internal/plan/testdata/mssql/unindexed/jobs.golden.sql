@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'new'
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 WITH /* jobsq.Claim */ picked AS (
@@ -103,7 +103,7 @@ WHERE  state = 'busy';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Purge */ picked AS (
@@ -159,7 +159,7 @@ FROM   dbo.jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 SELECT /* jobsq.Peek */ TOP (@p1)
@@ -244,7 +244,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows, which are then sorted: no index gives their order
-CREATE INDEX jobs_ready ON dbo.jobs (id)
-WHERE  state = 'new';
+CREATE INDEX jobs_ready ON dbo.jobs (state);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

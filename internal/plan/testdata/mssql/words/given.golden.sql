@@ -20,7 +20,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates given_ready and given_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates given_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -43,7 +43,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: given host *string
 WITH /* givenq.Claim */ picked AS (
@@ -234,7 +234,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state = 'A'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit, 2: given sweeper *string
 WITH /* givenq.Recover */ picked AS (
@@ -254,7 +254,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (till) WHERE state = 'A'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit, 2: given sweeper *string
 WITH /* givenq.Recover */ picked AS (
@@ -274,7 +274,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* givenq.Redrive */ picked AS (
@@ -292,7 +292,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* givenq.Purge */ picked AS (
@@ -307,7 +307,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* givenq.Purge */ picked AS (
@@ -341,7 +341,7 @@ FROM   given;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* givenq.Peek */ TOP (@p1)
@@ -419,8 +419,7 @@ AND    have.is_disabled = 0;
 SELECT /* givenq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('given_ready'),
-                  ('given_expired')
+           VALUES ('given_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -431,14 +430,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX given_ready ON given (id)
-WHERE  state = 'N';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX given_expired ON given (till)
-WHERE  state = 'A';
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX given_ready ON given (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

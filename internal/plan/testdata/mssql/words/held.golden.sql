@@ -18,7 +18,7 @@
 --
 -- Who claims is told by an id of the table processes: every worker says its own with WithWorker.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates held_ready and held_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates held_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Holder
 WITH /* heldq.Claim */ picked AS (
@@ -145,7 +145,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (holder) WHERE state = 'A'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* heldq.Recover */ picked AS (
@@ -164,7 +164,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (holder) WHERE state = 'A'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* heldq.Recover */ picked AS (
@@ -182,7 +182,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* heldq.Redrive */ picked AS (
@@ -200,7 +200,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* heldq.Purge */ picked AS (
@@ -215,7 +215,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* heldq.Purge */ picked AS (
@@ -252,7 +252,7 @@ CROSS  APPLY (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* heldq.Peek */ TOP (@p1)
@@ -325,8 +325,7 @@ AND    have.is_disabled = 0;
 SELECT /* heldq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('held_ready'),
-                  ('held_expired')
+           VALUES ('held_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -338,13 +337,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX held_ready ON held (id)
-WHERE  state = 'N';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX held_expired ON held (holder)
-WHERE  state = 'A';
+CREATE INDEX held_ready ON held (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

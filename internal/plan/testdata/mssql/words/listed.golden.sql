@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates held_listed_ready and held_listed_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates held_listed_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Holder
 WITH /* listedq.Claim */ picked AS (
@@ -143,7 +143,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (holder) WHERE state = 'A'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit, 2: param alive []string
 WITH /* listedq.Recover */ picked AS (
@@ -162,7 +162,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (holder) WHERE state = 'A'
+-- index: (state, id), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit, 2: param alive []string
 WITH /* listedq.Recover */ picked AS (
@@ -180,7 +180,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* listedq.Redrive */ picked AS (
@@ -198,7 +198,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* listedq.Purge */ picked AS (
@@ -213,7 +213,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* listedq.Purge */ picked AS (
@@ -246,7 +246,7 @@ FROM   held;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* listedq.Peek */ TOP (@p1)
@@ -319,8 +319,7 @@ AND    have.is_disabled = 0;
 SELECT /* listedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('held_listed_ready'),
-                  ('held_listed_expired')
+           VALUES ('held_listed_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -332,13 +331,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX held_listed_ready ON held (id)
-WHERE  state = 'N';
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
-
--- serves Recover: claims that ran out
-CREATE INDEX held_listed_expired ON held (holder)
-WHERE  state = 'A';
+CREATE INDEX held_listed_ready ON held (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
