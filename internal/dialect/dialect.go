@@ -62,6 +62,8 @@ const (
 	FixedAmid       Capability = "fixed_amid"          // an index gives an order although a column of one value stands between those of the order
 	IncrementalSort Capability = "incremental_sort"    // rows in the order of their first columns are sorted by the rest a few at a time
 	NullFixed       Capability = "null_fixed"          // rows that IS NULL finds are in the order of what stands behind the column in an index
+	IndexCompare    Capability = "index_compare"       // a comparison with a column behind those of an order is made in the index, before the row is read
+	IndexFilter     Capability = "index_filter"        // so is any condition over columns of the index
 	PredicateRules  Capability = "predicate_rules"     // sessions of some settings cannot write a table that has an index with a predicate
 	PartitionsBlock Capability = "partitions_block"    // writers wait while a partitioned table gets an index
 	Miscounts       Capability = "miscounts"           // the number of rows that a statement changed may be told wrong, what it returns may not
@@ -73,7 +75,7 @@ var capabilities = []Capability{
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, TargetOnce,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert, RowLists,
 	FixedAmid,
-	PartitionsBlock, IncrementalSort, NullFixed, PredicateRules,
+	PartitionsBlock, IncrementalSort, NullFixed, PredicateRules, IndexCompare, IndexFilter,
 }
 
 // Dialect is one folder of templates.

@@ -648,18 +648,24 @@ func (b *builder) leaveTies() {
 	if b.can(dialect.IncrementalSort) || b.spec.Log != nil || b.spec.Group != nil || b.spec.Accept || len(b.several()) > 0 {
 		return
 	}
-	w := b.claimIndex()
-	if !b.tiesOfTime(w.order()) || b.serving(w) != nil {
+	serving := func() *schema.Index {
+		w := b.claimIndex()
+		if w.sorted {
+			return nil
+		}
+		return b.serving(w)
+	}
+	said := slices.DeleteFunc(slices.Clone(b.spec.Order), func(o queue.OrderTerm) bool { return o.Tie })
+	if len(said) == 0 || len(said) == len(b.spec.Order) || !b.tellsTime(said[len(said)-1].Column) || serving() != nil {
 		return
 	}
 	b.untied = true
-	ix := b.serving(b.claimIndex())
+	ix := serving()
 	if b.untied = ix != nil; !b.untied {
 		return
 	}
-	said := untied(w.order())
 	b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("rows that are alike in column %q are taken as the index %s has them: in the order of the key as well, %s would sort all ready rows for each claim",
-		said[len(said)-1].column.Name, plainText(ix.Name), b.d.Title))
+		said[len(said)-1].Column.Name, plainText(ix.Name), b.d.Title))
 }
 
 // chooseIndex decides whether the order says NULLS FIRST: where the order

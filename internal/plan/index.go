@@ -24,10 +24,12 @@ type wanted struct {
 	where   []queue.Test // constant tests that the rows satisfy
 	plain   bool         // it has no predicate: its columns tell what they can of where
 	why     string
-	lacking string // what is slow without it, as a clause
-	then    string // what is left to do once it stands; "" for nothing
-	among   string // why, of an index that finds the rows that somebody has, which serves as well, since they are few; "" where none does
-	left    string // why it has not even one column that it wants, "" where it has or wants none
+	lacking string         // what is slow without it, as a clause
+	then    string         // what is left to do once it stands; "" for nothing
+	among   string         // why, of an index that finds the rows that somebody has, which serves as well, since they are few; "" where none does
+	due     *schema.Column // when rows are due that wait for a time; nil where none do, or nothing says it
+	sorted  bool           // it does not give the order
+	left    string         // why it has not even one column that it wants, "" where it has or wants none
 }
 
 // predicate returns the tests of the rows that the index has, none where it has all.
@@ -65,7 +67,6 @@ const passesOver = "serves Claim: rows in queue order, so that nothing is sorted
 
 // claimIndex is the index that gives ready rows in queue order.
 func (b *builder) claimIndex() wanted {
-	sorted := false
 	w := b.wantedFor(b.stateTests(queue.Ready))
 	w.name, w.lacking = b.indexName("ready"), slowClaim
 	w.why = "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"
@@ -78,7 +79,7 @@ func (b *builder) claimIndex() wanted {
 			}
 			w.why = "serves Claim: the ready rows of each value in queue order, so that finished rows cost nothing"
 		case len(several) > 0 && !takesNull(several[0]) && b.pkg.Strategy != "hold":
-			w.columns, sorted = append(w.columns, indexKey{column: several[0].Column}), true
+			w.columns, w.sorted = append(w.columns, indexKey{column: several[0].Column}), true
 			w.why = "serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those"
 		case len(w.where) > 0 && len(w.columns) == 0:
 			w.why = passesOver
@@ -95,32 +96,34 @@ func (b *builder) claimIndex() wanted {
 	}
 	w.fixed = len(w.columns)
 	order, rising := b.claimOrder(), b.onlyRising()
+	open := true // a column may stand behind the order
 	if i := slices.IndexFunc(order, b.byRow); i >= 0 {
 		order, rising = order[:i+1], rising || order[i].Desc // no two rows are alike there
 	}
 	// An index without directions is read from either end.
 	mixed := slices.ContainsFunc(order, func(o queue.OrderTerm) bool { return o.Desc != order[0].Desc })
 	for i, o := range order {
-		if sorted {
+		if w.sorted {
 			break
 		}
 		if b.byRow(o) && b.endsWithRow() && (!mixed || !o.Desc) {
 			if len(w.columns) == 0 {
 				w.columns = leading(w.predicate()) // have one value, and behind them the rows have their order
 			}
+			open = false
 			break
 		}
 		if mixed && b.onlyRising() {
 			const lacks = " has no index with columns in falling order"
 			w.why = sortedClaim + ": the engine " + b.spec.Table.Engine + lacks
-			if sorted = true; len(w.columns) == 0 {
+			if w.sorted = true; len(w.columns) == 0 {
 				w.left = "no index can serve Claim, and what it reads is sorted: the engine " + b.spec.Table.Engine + lacks
 			}
 			break
 		}
 		if b.inNoIndex(o) || b.byRow(o) || mixed && rising {
 			w.why = sortedClaim + ": no index gives their order"
-			sorted = true
+			w.sorted = true
 			break
 		}
 		if o.Column != nil && slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == o.Column }) {
@@ -134,34 +137,86 @@ func (b *builder) claimIndex() wanted {
 	}
 	if b.holdable(&w) {
 		w.why = "serves Claim: ready rows, which are then sorted: no index gives their order"
-		sorted = true
-	}
-	if sorted && len(w.columns) == 0 && len(w.predicate()) > 0 {
-		w.columns = b.anyKeys()
+		w.sorted = true
 	}
 	since, ever := b.d.Since(dialect.DescIndex)
 	switch {
-	case sorted || !mixed || b.can(dialect.DescIndex):
+	case w.sorted || !mixed || b.can(dialect.DescIndex):
 	case ever:
 		w.why = fmt.Sprintf("serves Claim: ready rows in queue order from %s %s on; before that no index keeps a falling order, and they are sorted", b.d.Title, since)
 	default:
 		w.why = sortedClaim + ": " + b.d.Title + " has no index with columns in falling order"
-		sorted = true
+		w.sorted = true
 	}
-	if due := b.spec.Due; !sorted && due != nil && len(w.columns) > w.fixed && w.columns[w.fixed].column != due {
-		w.why += "; rows that wait for their time are read and passed over"
+	if w.sorted && !b.can(dialect.IncrementalSort) {
+		w.columns = w.columns[:w.fixed] // the beginning of an order is none
 	}
-	if !sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
+	if w.due = b.spec.Due; open && len(w.columns)+len(w.predicate()) > 0 && b.dueLast(w) {
+		w.columns = append(w.columns, indexKey{column: w.due, spare: true})
+	}
+	if w.sorted && len(w.columns) == 0 && len(w.predicate()) > 0 {
+		w.columns = b.anyKeys()
+	}
+	if !w.sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
 	short, fits := b.fit(w)
 	if !fits {
-		short.why, short.then = sortedClaim+": "+b.tooLong(w, short), ""
+		short.why, short.then, short.sorted = sortedClaim+": "+b.tooLong(w, short), "", true
 		if len(short.columns) == 0 {
 			short.left = "no index can serve Claim: " + b.tooLong(w, short)
 		}
 	}
 	return short
+}
+
+// dueLast reports whether it helps that the time from which a row is due stands behind all else
+// in an index: rows that wait are then not read, or in the index alone.
+func (b *builder) dueLast(w wanted) bool {
+	t, ok := b.dueTest()
+	has := func(k indexKey) bool { return k.column == w.due }
+	return ok && !b.unindexed(w.due) && !slices.ContainsFunc(w.columns, has) &&
+		(w.sorted && len(w.columns) == w.fixed || b.comparedInIndex(t))
+}
+
+// dueTest returns the test that compares when a row is due with the present, where that is one
+// time for all rows and no claim writes it.
+func (b *builder) dueTest() (queue.Test, bool) {
+	for _, t := range b.stateTests(queue.Ready) {
+		if t.Column == nil || t.Column != b.spec.Due || t.Op != queue.Less && t.Op != queue.LessEqual {
+			continue
+		}
+		s := t.Values[0].Shift
+		return t, (s == nil || s.Column == nil && s.Wait == nil) && !b.writes(queue.Claim, t.Column)
+	}
+	return queue.Test{}, false
+}
+
+// comparedInIndex reports whether a test of a column that stands behind the order in an index is
+// made there, before a row is read.
+func (b *builder) comparedInIndex(t queue.Test) bool {
+	return b.can(dialect.IndexFilter) || b.can(dialect.IndexCompare) && len(t.Or) == 0
+}
+
+// waitNote says what becomes of rows that wait for their time where an index with those columns
+// serves.
+func (b *builder) waitNote(w wanted, columns []schema.IndexColumn) string {
+	if w.due == nil {
+		return ""
+	}
+	at := slices.IndexFunc(columns, func(c schema.IndexColumn) bool { return c.Column == w.due })
+	varies := func(c schema.IndexColumn) bool {
+		return c.Column == nil || !slices.ContainsFunc(w.columns[:w.fixed], func(k indexKey) bool { return k.column == c.Column }) &&
+			!slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == c.Column })
+	}
+	t, ok := b.dueTest()
+	switch {
+	case at >= 0 && !slices.ContainsFunc(columns[:at], varies):
+		return ""
+	case at >= 0 && ok && b.comparedInIndex(t):
+		return "; rows that wait for their time are passed over in it"
+	}
+	return "; rows that wait for their time are read and passed over"
 }
 
 // wantedFor is an index of the rows that satisfy tests.
@@ -452,6 +507,7 @@ func (b *builder) buildIndexes() {
 		}
 		ix := Index{Name: w.name, Why: w.why, Lacking: w.lacking}
 		made := b.made(w)
+		ix.Why += b.waitNote(w, made.Columns)
 		switch have, how := b.best(b.spec.Table.Indexes, w); {
 		case have == nil:
 			if other, how := b.best(advised, w); other != nil {
@@ -468,7 +524,7 @@ func (b *builder) buildIndexes() {
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
 			made = nil
-			ix.Have = have.Name
+			ix.Have, ix.Why = have.Name, w.why+b.waitNote(w, b.columnsOf(have))
 			ix.serve(how, w)
 			if b.holdsSpent(have, w) {
 				ix.Why += "; those whose tries are spent are few, and are read and passed over"
@@ -686,7 +742,7 @@ func (b *builder) best(list []*schema.Index, w wanted) (best *schema.Index, how 
 		if ix == nil {
 			continue
 		}
-		if s := b.serves(ix, w); s > how {
+		if s := b.serves(ix, w); s > how || s == how && s != not && b.holdsSpare(ix, w) && !b.holdsSpare(best, w) {
 			best, how = ix, s
 		}
 	}
@@ -707,6 +763,13 @@ func (b *builder) serves(ix *schema.Index, w wanted) service {
 		return few
 	}
 	return not
+}
+
+// holdsSpare reports whether an index has all that it may lack and serve.
+func (b *builder) holdsSpare(ix *schema.Index, w wanted) bool {
+	return !slices.ContainsFunc(w.columns, func(k indexKey) bool {
+		return k.spare && !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == k.column })
+	})
 }
 
 // findsOne reports whether no two rows have in the columns of an index what the wanted ones have.

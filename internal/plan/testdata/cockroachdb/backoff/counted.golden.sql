@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
 -- arguments: 1: low, 2: limit
 UPDATE /* countedq.Claim */ counted
 SET    state = 'A'
@@ -164,7 +164,7 @@ FROM   counted;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
 -- arguments: 1: limit
 SELECT /* countedq.Peek */
        id, tries, run_at, wait_m
@@ -220,7 +220,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX counted_ready ON counted (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX counted_ready ON counted (id, run_at)
 WHERE  state = 'N'
 AND    tries > 0;

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* askedq.Claim */ asked
 SET    state = 'A',
@@ -164,7 +164,7 @@ FROM   asked;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* askedq.Peek */
        id, run_at, tries
@@ -220,6 +220,6 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX asked_ready ON asked (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX asked_ready ON asked (id, run_at)
 WHERE  state = 'N';

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id) WHERE state = 'N'
+-- index: (id, run_text) WHERE state = 'N'
 -- arguments: 1: low, 2: limit
 UPDATE /* runsq.Claim */ runs
 SET    state = 'A',
@@ -229,7 +229,7 @@ FROM   runs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, run_text) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* runsq.Peek */
        id, run_text, made, tries, body
@@ -288,8 +288,8 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX runs_ready ON runs (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX runs_ready ON runs (id, run_text)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out

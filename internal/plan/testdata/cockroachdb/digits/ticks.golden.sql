@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'
 -- arguments: 1: low, 2: limit
 UPDATE /* ticksq.Claim */ ticks
 SET    state = 'A',
@@ -228,7 +228,7 @@ FROM   ticks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* ticksq.Peek */
        id, due_at, tries, wait_s
@@ -286,8 +286,8 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX ticks_ready ON ticks (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX ticks_ready ON ticks (id, due_at)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out

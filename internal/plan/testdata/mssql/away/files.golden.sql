@@ -27,7 +27,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then adds to files_acquired
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (added_at, id)
+-- index: (added_at, id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* filesq.Claim */ TOP (@p1)
@@ -396,7 +396,7 @@ FROM   (
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (added_at, id)
+-- index: (added_at, id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* filesq.Peek */ TOP (@p1)
@@ -563,8 +563,8 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX files_ready ON files (added_at, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX files_ready ON files (added_at, id, not_before);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
 

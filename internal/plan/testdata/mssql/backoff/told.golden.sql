@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* toldq.Claim */ picked AS (
@@ -136,7 +136,7 @@ AND    state = 'A';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* toldq.Redrive */ picked AS (
@@ -153,7 +153,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* toldq.Purge */ picked AS (
@@ -168,7 +168,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* toldq.Purge */ picked AS (
@@ -229,7 +229,7 @@ FROM   told;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* toldq.Peek */ TOP (@p1)
@@ -316,7 +316,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX told_ready ON told (state, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX told_ready ON told (state, id, run_at);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

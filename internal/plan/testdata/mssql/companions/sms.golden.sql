@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, priority DESC, inserted_at, id)
+-- index: (state, priority DESC, inserted_at, id, due_at)
 -- isolation: read committed
 -- arguments: 1: limit, 2: token Token, 3: worker Sender
 WITH /* smsq.Claim */ picked AS (
@@ -450,7 +450,7 @@ AND    state = 'busy';
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, priority DESC, inserted_at, id), which finds the rows that somebody has by state
+-- index: (state, priority DESC, inserted_at, id, due_at), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Recover */ TOP (@p1)
@@ -499,7 +499,7 @@ AND    retries < 3;
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, priority DESC, inserted_at, id), which finds the rows that somebody has by state
+-- index: (state, priority DESC, inserted_at, id, due_at), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Recover */ TOP (@p1)
@@ -639,7 +639,7 @@ FROM   outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, priority DESC, inserted_at, id)
+-- index: (state, priority DESC, inserted_at, id, due_at)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Peek */ TOP (@p1)
@@ -840,7 +840,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX outbox_sms_ready ON outbox (state, priority DESC, inserted_at, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX outbox_sms_ready ON outbox (state, priority DESC, inserted_at, id, due_at);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit, 2: worker Holder
 WITH /* askedq.Claim */ picked AS (
@@ -147,7 +147,7 @@ AND    state = 'A';
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* askedq.Redrive */ picked AS (
@@ -208,7 +208,7 @@ FROM   asked;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* askedq.Peek */ TOP (@p1)
@@ -295,7 +295,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX asked_ready ON asked (state, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX asked_ready ON asked (state, id, run_at);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* everyq.Claim */ picked AS (
@@ -167,7 +167,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id), which finds the rows that somebody has by state
+-- index: (state, id, run_at), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* everyq.Recover */ picked AS (
@@ -187,7 +187,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id), which finds the rows that somebody has by state
+-- index: (state, id, run_at), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* everyq.Recover */ picked AS (
@@ -270,7 +270,7 @@ FROM   every;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, run_at)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* everyq.Peek */ TOP (@p1)
@@ -359,7 +359,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX every_ready ON every (state, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX every_ready ON every (state, id, run_at);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_text)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* runsq.Claim */ picked AS (
@@ -162,7 +162,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id), which finds the rows that somebody has by state
+-- index: (state, id, run_text), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* runsq.Recover */ picked AS (
@@ -182,7 +182,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id), which finds the rows that somebody has by state
+-- index: (state, id, run_text), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* runsq.Recover */ picked AS (
@@ -202,7 +202,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, run_text)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* runsq.Redrive */ picked AS (
@@ -220,7 +220,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id, run_text); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* runsq.Purge */ picked AS (
@@ -236,7 +236,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id, run_text); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* runsq.Purge */ picked AS (
@@ -302,7 +302,7 @@ FROM   runs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, run_text)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* runsq.Peek */ TOP (@p1)
@@ -391,7 +391,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX runs_ready ON runs (state, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX runs_ready ON runs (state, id, run_text);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, due_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* ticksq.Claim */ picked AS (
@@ -159,7 +159,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id), which finds the rows that somebody has by state
+-- index: (state, id, due_at), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* ticksq.Recover */ picked AS (
@@ -179,7 +179,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id), which finds the rows that somebody has by state
+-- index: (state, id, due_at), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* ticksq.Recover */ picked AS (
@@ -198,7 +198,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, due_at)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* ticksq.Redrive */ picked AS (
@@ -216,7 +216,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id, due_at); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* ticksq.Purge */ picked AS (
@@ -232,7 +232,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id, due_at); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* ticksq.Purge */ picked AS (
@@ -298,7 +298,7 @@ FROM   ticks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, due_at)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ticksq.Peek */ TOP (@p1)
@@ -386,7 +386,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX ticks_ready ON ticks (state, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX ticks_ready ON ticks (state, id, due_at);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string, 3: token Token
 WITH /* email2014q.Claim */ picked AS (
@@ -141,7 +141,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id), which finds the rows that somebody has by state
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* email2014q.Recover */ picked AS (
@@ -161,7 +161,7 @@ OUTPUT inserted.msg_id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id), which finds the rows that somebody has by state
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* email2014q.Recover */ picked AS (
@@ -181,7 +181,7 @@ OUTPUT inserted.msg_id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* email2014q.Redrive */ picked AS (
@@ -200,7 +200,7 @@ OUTPUT inserted.msg_id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id); it reads those that are not old enough as well
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* email2014q.Purge */ picked AS (
@@ -216,7 +216,7 @@ OUTPUT deleted.msg_id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id); it reads those that are not old enough as well
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* email2014q.Purge */ picked AS (
@@ -256,7 +256,7 @@ FROM   dbo.email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 SELECT /* email2014q.Peek */ TOP (@p1)
@@ -346,7 +346,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX email_outbox_email2014_ready ON dbo.email_outbox (state, kind, priority DESC, created_at DESC, msg_id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX email_outbox_email2014_ready ON dbo.email_outbox (state, kind, priority DESC, created_at DESC, msg_id, not_before);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

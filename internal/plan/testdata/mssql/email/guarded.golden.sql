@@ -37,7 +37,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 SELECT /* guardedq.Claim */ TOP (@p1)
@@ -183,7 +183,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id), which finds the rows that somebody has by state
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* guardedq.Recover */ picked AS (
@@ -203,7 +203,7 @@ OUTPUT inserted.msg_id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id), which finds the rows that somebody has by state
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* guardedq.Recover */ picked AS (
@@ -223,7 +223,7 @@ OUTPUT inserted.msg_id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* guardedq.Redrive */ picked AS (
@@ -242,7 +242,7 @@ OUTPUT inserted.msg_id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id); it reads those that are not old enough as well
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* guardedq.Purge */ picked AS (
@@ -258,7 +258,7 @@ OUTPUT deleted.msg_id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id); it reads those that are not old enough as well
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* guardedq.Purge */ picked AS (
@@ -324,7 +324,7 @@ FROM   dbo.email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 SELECT /* guardedq.Peek */ TOP (@p1)
@@ -419,7 +419,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX email_outbox_guarded_ready ON dbo.email_outbox (state, kind, priority DESC, created_at DESC, msg_id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX email_outbox_guarded_ready ON dbo.email_outbox (state, kind, priority DESC, created_at DESC, msg_id, not_before);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

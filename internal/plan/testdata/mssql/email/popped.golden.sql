@@ -30,7 +30,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 WITH /* poppedq.Claim */ picked AS (
@@ -56,7 +56,7 @@ OUTPUT inserted.msg_id, inserted.kind, inserted.priority,
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id); it reads those that are not old enough as well
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* poppedq.Purge */ picked AS (
@@ -122,7 +122,7 @@ FROM   dbo.email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, priority DESC, created_at DESC, msg_id)
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind string
 SELECT /* poppedq.Peek */ TOP (@p1)
@@ -218,7 +218,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX email_outbox_popped_ready ON dbo.email_outbox (state, kind, priority DESC, created_at DESC, msg_id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX email_outbox_popped_ready ON dbo.email_outbox (state, kind, priority DESC, created_at DESC, msg_id, not_before);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, due)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* waitsq.Claim */ picked AS (
@@ -138,7 +138,7 @@ AND    state = 'A';
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id), which finds the rows that somebody has by state
+-- index: (state, id, due), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* waitsq.Recover */ picked AS (
@@ -156,7 +156,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, due)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* waitsq.Redrive */ picked AS (
@@ -173,7 +173,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id, due); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* waitsq.Purge */ picked AS (
@@ -189,7 +189,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id, due); it reads those that are not old enough as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* waitsq.Purge */ picked AS (
@@ -251,7 +251,7 @@ FROM   waits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, due)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitsq.Peek */ TOP (@p1)
@@ -336,7 +336,7 @@ WHERE  NOT EXISTS (
                    OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX waits_ready ON waits (state, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX waits_ready ON waits (state, id, due);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -52,3 +52,11 @@ CREATE TABLE dates (
     kind  int NOT NULL,
     KEY dates_day (state, day, kind)
 );
+-- What is sorted anyway is found by the time as well, so that rows that wait are not read.
+-- qgen:queue draws
+CREATE TABLE draws (
+    id     bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state  char(1) NOT NULL DEFAULT 'r',  -- qgen:status ready=r running=x done=d
+    room   varchar(40) NOT NULL,          -- qgen:topic
+    due_at datetime(6) NULL               -- qgen:due
+);

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* talliedq.Claim */
     CURSOR candidate IS
@@ -149,7 +149,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 UPDATE /* talliedq.Redrive */ TALLIED
 SET    STATE = 'N',
@@ -164,7 +164,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 DELETE /* talliedq.Purge */ FROM TALLIED
 WHERE  ROWID IN (
@@ -177,7 +177,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 DELETE /* talliedq.Purge */ FROM TALLIED
 WHERE  ROWID IN (
@@ -213,7 +213,7 @@ FROM   TALLIED;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 SELECT /* talliedq.Peek */
        *
@@ -273,5 +273,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'TALLIED'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX TALLIED_READY ON TALLIED (STATE, ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX TALLIED_READY ON TALLIED (STATE, ID, RUN_AT) ONLINE;

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* toldq.Claim */
     CURSOR candidate IS
@@ -162,7 +162,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 UPDATE /* toldq.Redrive */ TOLD
 SET    STATE = 'N',
@@ -177,7 +177,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 DELETE /* toldq.Purge */ FROM TOLD
 WHERE  ROWID IN (
@@ -190,7 +190,7 @@ AND    STATE = 'D';
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 DELETE /* toldq.Purge */ FROM TOLD
 WHERE  ROWID IN (
@@ -225,7 +225,7 @@ FROM   TOLD;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 SELECT /* toldq.Peek */
        *
@@ -286,5 +286,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'TOLD'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX TOLD_READY ON TOLD (STATE, ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX TOLD_READY ON TOLD (STATE, ID, RUN_AT) ONLINE;

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, PRIORITY DESC, INSERTED_AT, ID)
+-- index: (STATE, PRIORITY DESC, INSERTED_AT, ID, DUE_AT)
 -- arguments: 1: limit, 2: token Token, 3: worker Sender, 4: cursor
 DECLARE /* smsq.Claim */
     CURSOR candidate IS
@@ -387,7 +387,7 @@ WHERE  (ID = :v0);
 -- sql/recover_lock.sql
 -- recover: locks rows, which recover.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (STATE, PRIORITY DESC, INSERTED_AT, ID), which finds the rows that somebody has by STATE
+-- index: (STATE, PRIORITY DESC, INSERTED_AT, ID, DUE_AT), which finds the rows that somebody has by STATE
 -- arguments: 1: limit, 2: cursor
 DECLARE /* smsq.Recover */
     CURSOR candidate IS
@@ -441,7 +441,7 @@ END;
 -- sql/recover_failed_lock.sql
 -- recover_failed: locks rows, which recover_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (STATE, PRIORITY DESC, INSERTED_AT, ID), which finds the rows that somebody has by STATE
+-- index: (STATE, PRIORITY DESC, INSERTED_AT, ID, DUE_AT), which finds the rows that somebody has by STATE
 -- arguments: 1: limit, 2: cursor
 DECLARE /* smsq.Recover */
     CURSOR candidate IS
@@ -548,7 +548,7 @@ FROM   OUTBOX;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, PRIORITY DESC, INSERTED_AT, ID)
+-- index: (STATE, PRIORITY DESC, INSERTED_AT, ID, DUE_AT)
 -- arguments: 1: limit
 SELECT /* smsq.Peek */
        *
@@ -723,5 +723,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'OUTBOX'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX OUTBOX_SMS_READY ON OUTBOX (STATE, PRIORITY DESC, INSERTED_AT, ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX OUTBOX_SMS_READY ON OUTBOX (STATE, PRIORITY DESC, INSERTED_AT, ID, DUE_AT) ONLINE;

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit, 2: worker Holder, 3: cursor
 DECLARE /* askedq.Claim */
     CURSOR candidate IS
@@ -172,7 +172,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 UPDATE /* askedq.Redrive */ ASKED
 SET    STATE = 'N',
@@ -209,7 +209,7 @@ FROM   ASKED;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 SELECT /* askedq.Peek */
        *
@@ -269,5 +269,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'ASKED'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX ASKED_READY ON ASKED (STATE, ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX ASKED_READY ON ASKED (STATE, ID, RUN_AT) ONLINE;

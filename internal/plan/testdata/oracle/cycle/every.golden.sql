@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* everyq.Claim */
     CURSOR candidate IS
@@ -207,7 +207,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID), which finds the rows that somebody has by STATE
+-- index: (STATE, ID, RUN_AT), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* everyq.Recover */ EVERY
 SET    STATE = 'N',
@@ -227,7 +227,7 @@ AND    TILL <= SYSTIMESTAMP;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID), which finds the rows that somebody has by STATE
+-- index: (STATE, ID, RUN_AT), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* everyq.Recover */ EVERY
 SET    STATE = 'N',
@@ -286,7 +286,7 @@ FROM   EVERY;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, ID)
+-- index: (STATE, ID, RUN_AT)
 -- arguments: 1: limit
 SELECT /* everyq.Peek */
        *
@@ -348,5 +348,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'EVERY'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX EVERY_READY ON EVERY (STATE, ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX EVERY_READY ON EVERY (STATE, ID, RUN_AT) ONLINE;

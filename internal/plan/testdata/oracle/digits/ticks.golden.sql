@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, DUE_AT)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* ticksq.Claim */
     CURSOR candidate IS
@@ -199,7 +199,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID), which finds the rows that somebody has by STATE
+-- index: (STATE, ID, DUE_AT), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ TICKS
 SET    STATE = 'N',
@@ -219,7 +219,7 @@ AND    SINCE <= FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE 
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID), which finds the rows that somebody has by STATE
+-- index: (STATE, ID, DUE_AT), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* ticksq.Recover */ TICKS
 SET    STATE = 'F',
@@ -238,7 +238,7 @@ AND    SINCE <= FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE 
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, DUE_AT)
 -- arguments: 1: limit
 UPDATE /* ticksq.Redrive */ TICKS
 SET    STATE = 'N',
@@ -254,7 +254,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID, DUE_AT); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* ticksq.Purge */ FROM TICKS
 WHERE  ROWID IN (
@@ -269,7 +269,7 @@ AND    ENDED <= LPAD(TO_CHAR(GREATEST(0, LEAST(FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID, DUE_AT); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* ticksq.Purge */ FROM TICKS
 WHERE  ROWID IN (
@@ -310,7 +310,7 @@ FROM   TICKS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, ID)
+-- index: (STATE, ID, DUE_AT)
 -- arguments: 1: limit
 SELECT /* ticksq.Peek */
        *
@@ -371,5 +371,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'TICKS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX TICKS_READY ON TICKS (STATE, ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX TICKS_READY ON TICKS (STATE, ID, DUE_AT) ONLINE;

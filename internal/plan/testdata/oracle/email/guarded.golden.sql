@@ -37,7 +37,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID)
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE)
 -- arguments: 1: param kind string, 2: limit
 SELECT /* guardedq.Claim */
        *
@@ -238,7 +238,7 @@ WHERE  (MSG_ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID), which finds the rows that somebody has by STATE
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ EMAIL_OUTBOX
 SET    STATE = 'N',
@@ -258,7 +258,7 @@ AND    LEASE_TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP);
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID), which finds the rows that somebody has by STATE
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* guardedq.Recover */ EMAIL_OUTBOX
 SET    STATE = 'E',
@@ -278,7 +278,7 @@ AND    LEASE_TILL <= SYS_EXTRACT_UTC(SYSTIMESTAMP);
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID)
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE)
 -- arguments: 1: limit
 UPDATE /* guardedq.Redrive */ EMAIL_OUTBOX
 SET    STATE = 'N',
@@ -295,7 +295,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID); it reads those that are not old enough as well
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* guardedq.Purge */ FROM EMAIL_OUTBOX
 WHERE  ROWID IN (
@@ -310,7 +310,7 @@ AND    CREATED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID); it reads those that are not old enough as well
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* guardedq.Purge */ FROM EMAIL_OUTBOX
 WHERE  ROWID IN (
@@ -348,7 +348,7 @@ FROM   EMAIL_OUTBOX;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID)
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE)
 -- arguments: 1: param kind string, 2: limit
 SELECT /* guardedq.Peek */
        *
@@ -416,5 +416,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'EMAIL_OUTBOX'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX EMAIL_OUTBOX_GUARDED_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX EMAIL_OUTBOX_GUARDED_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE) ONLINE;

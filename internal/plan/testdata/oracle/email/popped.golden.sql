@@ -30,7 +30,7 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID)
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE)
 -- arguments: 1: param kind string, 2: limit, 3: cursor
 DECLARE /* poppedq.Claim */
     CURSOR candidate IS
@@ -74,7 +74,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID); it reads those that are not old enough as well
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* poppedq.Purge */ FROM EMAIL_OUTBOX
 WHERE  ROWID IN (
@@ -112,7 +112,7 @@ FROM   EMAIL_OUTBOX;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID)
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE)
 -- arguments: 1: param kind string, 2: limit
 SELECT /* poppedq.Peek */
        *
@@ -182,5 +182,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'EMAIL_OUTBOX'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX EMAIL_OUTBOX_POPPED_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX EMAIL_OUTBOX_POPPED_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE) ONLINE;

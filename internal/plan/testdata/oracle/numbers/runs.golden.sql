@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, DUE_AT)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* runsq.Claim */
     CURSOR candidate IS
@@ -174,7 +174,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID), which finds the rows that somebody has by STATE
+-- index: (STATE, ID, DUE_AT), which finds the rows that somebody has by STATE
 -- arguments: 1: limit
 UPDATE /* runsq.Recover */ RUNS
 SET    STATE = 'N',
@@ -191,7 +191,7 @@ AND    HELD_TILL <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, ID, DUE_AT)
 -- arguments: 1: limit
 UPDATE /* runsq.Redrive */ RUNS
 SET    STATE = 'N',
@@ -206,7 +206,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID, DUE_AT); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* runsq.Purge */ FROM RUNS
 WHERE  ROWID IN (
@@ -221,7 +221,7 @@ AND    ENDED <= FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE 
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID, DUE_AT); it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* runsq.Purge */ FROM RUNS
 WHERE  ROWID IN (
@@ -261,7 +261,7 @@ FROM   RUNS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, ID)
+-- index: (STATE, ID, DUE_AT)
 -- arguments: 1: limit
 SELECT /* runsq.Peek */
        *
@@ -322,5 +322,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'RUNS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX RUNS_READY ON RUNS (STATE, ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX RUNS_READY ON RUNS (STATE, ID, DUE_AT) ONLINE;

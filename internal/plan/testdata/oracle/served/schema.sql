@@ -8,3 +8,21 @@ CREATE TABLE tasks (
     till   TIMESTAMP                         -- qgen:lease length=5m
 );
 CREATE INDEX tasks_due ON tasks (state, due_at, kind);
+-- What is sorted anyway is found by the time as well, so that rows that wait are not read. An index
+-- without it would serve, and one that has it is taken.
+-- qgen:queue exports
+CREATE TABLE exports (
+    id     NUMBER(19) NOT NULL PRIMARY KEY,  -- qgen:on enqueue set "exports_seq.NEXTVAL"
+    device VARCHAR2(64) NOT NULL,            -- qgen:topic
+    state  NUMBER(2) NOT NULL,               -- qgen:status ready=0|6 running=1 done=2 failed=3
+    due_at TIMESTAMP NOT NULL                -- qgen:due; order 1
+);
+-- qgen:queue imports
+CREATE TABLE imports (
+    id     NUMBER(19) NOT NULL PRIMARY KEY,  -- qgen:on enqueue set "imports_seq.NEXTVAL"
+    device VARCHAR2(64) NOT NULL,            -- qgen:topic
+    state  NUMBER(2) NOT NULL,               -- qgen:status ready=0|6 running=1 done=2 failed=3
+    due_at TIMESTAMP NOT NULL                -- qgen:due; order 1
+);
+CREATE INDEX imports_state ON imports (state, device);
+CREATE INDEX imports_device ON imports (device, state, due_at);

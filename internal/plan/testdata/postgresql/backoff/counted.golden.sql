@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N' AND tries > 0
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N' AND tries > 0
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* countedq.Claim */ counted
@@ -56,7 +56,7 @@ RETURNING id, tries, run_at, wait_m;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N' AND tries > 0
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N' AND tries > 0
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* countedq.Claim */ counted
@@ -76,7 +76,7 @@ RETURNING id, tries, run_at, wait_m;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N' AND tries > 0
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N' AND tries > 0
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* countedq.Claim */ counted
@@ -227,7 +227,7 @@ FROM   counted;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'N' AND tries > 0
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N' AND tries > 0
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* countedq.Peek */
@@ -287,7 +287,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY counted_ready ON counted (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY counted_ready ON counted (id NULLS FIRST, run_at)
 WHERE  state = 'N'
 AND    tries > 0;

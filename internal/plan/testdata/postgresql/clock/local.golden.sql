@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, day) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 UPDATE /* localq.Claim */ calls
@@ -56,7 +56,7 @@ RETURNING id, number, day, heard, made;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, day) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: param from *time.Time
 UPDATE /* localq.Claim */ calls
@@ -76,7 +76,7 @@ RETURNING id, number, day, heard, made;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, day) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: param from *time.Time
 UPDATE /* localq.Claim */ calls
@@ -161,7 +161,7 @@ FROM   calls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, day) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit
 SELECT /* localq.Peek */
@@ -231,6 +231,6 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY calls_local_ready ON calls (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY calls_local_ready ON calls (id NULLS FIRST, day)
 WHERE  state = 'N';

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; waits for rows that are locked
--- index: (priority DESC, inserted_at, id) WHERE state = 'new'
+-- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'
 -- isolation: read committed
 -- arguments: 1: token Token, 2: worker Sender, 3: limit
 UPDATE /* smsq.Claim */ outbox
@@ -587,7 +587,7 @@ FROM   outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority DESC, inserted_at, id) WHERE state = 'new'
+-- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* smsq.Peek */
@@ -771,8 +771,8 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY outbox_sms_ready ON outbox (priority DESC, inserted_at, id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY outbox_sms_ready ON outbox (priority DESC, inserted_at, id, due_at)
 WHERE  state = 'new';
 
 -- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few

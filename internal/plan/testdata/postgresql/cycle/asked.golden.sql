@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* askedq.Claim */ asked
@@ -59,7 +59,7 @@ RETURNING id, run_at, tries, holder;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: worker Holder
 UPDATE /* askedq.Claim */ asked
@@ -79,7 +79,7 @@ RETURNING id, run_at, tries, holder;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: worker Holder
 UPDATE /* askedq.Claim */ asked
@@ -217,7 +217,7 @@ FROM   asked;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* askedq.Peek */
@@ -277,6 +277,6 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY asked_ready ON asked (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY asked_ready ON asked (id NULLS FIRST, run_at)
 WHERE  state = 'N';

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* endsq.Claim */ ends
@@ -57,7 +57,7 @@ RETURNING id, run_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
 -- isolation: read committed
 UPDATE /* endsq.Claim */ ends
 SET    state = 'A'
@@ -75,7 +75,7 @@ RETURNING id, run_at;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
 -- isolation: read committed
 UPDATE /* endsq.Claim */ ends
 SET    state = 'A'
@@ -179,7 +179,7 @@ FROM   ends;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'N' AND run_at <> '9999-12-31 00:00:00+00'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* endsq.Peek */
@@ -237,7 +237,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY ends_ready ON ends (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY ends_ready ON ends (id NULLS FIRST, run_at)
 WHERE  state = 'N'
 AND    run_at <> '9999-12-31 00:00:00+00';

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, run_text) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* runsq.Claim */ runs
@@ -58,7 +58,7 @@ RETURNING id, run_text, held_till, made, tries, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, run_text) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* runsq.Claim */ runs
@@ -78,7 +78,7 @@ RETURNING id, run_text, held_till, made, tries, body;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, run_text) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* runsq.Claim */ runs
@@ -303,7 +303,7 @@ FROM   runs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, run_text) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* runsq.Peek */
@@ -366,8 +366,8 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY runs_ready ON runs (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY runs_ready ON runs (id NULLS FIRST, run_text)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out

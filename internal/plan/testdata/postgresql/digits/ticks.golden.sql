@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* ticksq.Claim */ ticks
@@ -58,7 +58,7 @@ RETURNING id, due_at, since, tries, wait_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* ticksq.Claim */ ticks
@@ -78,7 +78,7 @@ RETURNING id, due_at, since, tries, wait_s;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* ticksq.Claim */ ticks
@@ -302,7 +302,7 @@ FROM   ticks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ticksq.Peek */
@@ -364,8 +364,8 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY ticks_ready ON ticks (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY ticks_ready ON ticks (id NULLS FIRST, due_at)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out

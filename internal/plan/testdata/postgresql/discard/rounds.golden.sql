@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* roundsq.Claim */ rounds
@@ -57,7 +57,7 @@ RETURNING id, due;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
 -- isolation: read committed
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A'
@@ -74,7 +74,7 @@ RETURNING id, due;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
 -- isolation: read committed
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A'
@@ -187,7 +187,7 @@ FROM   rounds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* roundsq.Peek */
@@ -244,6 +244,6 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY rounds_ready ON rounds (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY rounds_ready ON rounds (id NULLS FIRST, due)
 WHERE  state = 'N';

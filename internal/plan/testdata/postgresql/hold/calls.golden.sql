@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready rows, held by their locks; nothing is written
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE heard IS NULL
+-- index: (id NULLS FIRST, due_at) WHERE heard IS NULL
 -- isolation: read committed
 -- arguments: 1: held ID, 2: limit
 SELECT /* callsq.Claim */
@@ -139,7 +139,7 @@ FROM   calls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE heard IS NULL
+-- index: (id NULLS FIRST, due_at) WHERE heard IS NULL
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* callsq.Peek */
@@ -209,6 +209,6 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY calls_ready ON calls (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY calls_ready ON calls (id NULLS FIRST, due_at)
 WHERE  heard IS NULL;

@@ -255,4 +255,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; those whose tries are spent are few, and are read and passed over: que_jobs_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; those whose tries are spent are few, and are read and passed over: que_jobs_pkey serves already

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'new'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'new'
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* claimedq.Claim */ claimed
@@ -58,7 +58,7 @@ RETURNING id, run_at, every::text, since, budget::text;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'new'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'new'
 -- isolation: read committed
 UPDATE /* claimedq.Claim */ claimed
 SET    state = 'busy',
@@ -76,7 +76,7 @@ RETURNING id, run_at, every::text, since, budget::text;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'new'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'new'
 -- isolation: read committed
 UPDATE /* claimedq.Claim */ claimed
 SET    state = 'busy',
@@ -212,7 +212,7 @@ FROM   claimed;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'new'
+-- index: (id NULLS FIRST, run_at) WHERE state = 'new'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* claimedq.Peek */
@@ -273,8 +273,8 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY claimed_ready ON claimed (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY claimed_ready ON claimed (id NULLS FIRST, run_at)
 WHERE  state = 'new';
 
 -- serves Recover: claims that ran out

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'idle'
+-- index: (id NULLS FIRST, after) WHERE state = 'idle'
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* roundsq.Claim */ rounds
@@ -55,7 +55,7 @@ RETURNING id, every, after;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'idle'
+-- index: (id NULLS FIRST, after) WHERE state = 'idle'
 -- isolation: read committed
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'busy'
@@ -72,7 +72,7 @@ RETURNING id, every, after;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'idle'
+-- index: (id NULLS FIRST, after) WHERE state = 'idle'
 -- isolation: read committed
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'busy'
@@ -159,7 +159,7 @@ FROM   rounds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'idle'
+-- index: (id NULLS FIRST, after) WHERE state = 'idle'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* roundsq.Peek */
@@ -217,6 +217,6 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY rounds_ready ON rounds (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY rounds_ready ON rounds (id NULLS FIRST, after)
 WHERE  state = 'idle';

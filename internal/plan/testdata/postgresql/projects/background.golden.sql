@@ -336,7 +336,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX CONCURRENTLY background_task_ready ON background_task (priority DESC, run_at, id)
 WHERE  failed_at IS NULL
 AND    attempts < 25;

@@ -259,7 +259,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
 CREATE INDEX CONCURRENTLY que_jobs_ready ON que_jobs (queue, priority, run_at, id)
 WHERE  finished_at IS NULL
 AND    expired_at IS NULL;

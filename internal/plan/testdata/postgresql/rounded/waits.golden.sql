@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* waitsq.Claim */ waits
@@ -59,7 +59,7 @@ RETURNING id, due, taken;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* waitsq.Claim */ waits
@@ -79,7 +79,7 @@ RETURNING id, due, taken;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* waitsq.Claim */ waits
@@ -259,7 +259,7 @@ FROM   waits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'N'
+-- index: (id NULLS FIRST, due) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* waitsq.Peek */
@@ -318,8 +318,8 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY waits_ready ON waits (id NULLS FIRST)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY waits_ready ON waits (id NULLS FIRST, due)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out

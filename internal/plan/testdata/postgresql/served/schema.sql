@@ -82,3 +82,9 @@ CREATE TABLE born (
     last_ping timestamptz DEFAULT now() -- qgen:heartbeat timeout=9m expired=recover; on retry,release,recover set null
 );
 CREATE INDEX born_ping ON born (last_ping);
+-- What is sorted anyway is found by the time, so that rows that wait are not read.
+CREATE TABLE draws (
+    id     bigserial PRIMARY KEY,
+    state  text NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    due_at timestamptz                  -- qgen:due
+);

@@ -260,7 +260,7 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; rows of one run_at are sorted by the key: tasks_main serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; rows of one run_at are sorted by the key: tasks_main serves already
 
 -- serves Recover: claims that ran out
 CREATE INDEX CONCURRENTLY tasks_expired ON tasks (since)

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 -- arguments: 1: limit
 UPDATE /* pulsesq.Claim */ pulses
 SET    state = 'A'
@@ -56,7 +56,7 @@ RETURNING id, due, beyond;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 UPDATE /* pulsesq.Claim */ pulses
 SET    state = 'A'
 WHERE  id = (
@@ -120,7 +120,7 @@ WHERE  id IN (
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'; it reads those that are not old enough as well
+-- index: (id, due) WHERE state = 'N'; it reads those that are not old enough as well
 -- arguments: 1: older, 2: limit
 DELETE /* pulsesq.Purge */ FROM pulses
 WHERE  id IN (
@@ -171,7 +171,7 @@ FROM   pulses;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* pulsesq.Peek */
        id, due, beyond
@@ -223,6 +223,6 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('pulses'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX pulses_ready ON pulses (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX pulses_ready ON pulses (id, due)
 WHERE  state = 'N';

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
 -- arguments: 1: limit
 UPDATE /* countedq.Claim */ counted
 SET    state = 'A'
@@ -53,7 +53,7 @@ RETURNING id, tries, run_at, wait_m;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
 UPDATE /* countedq.Claim */ counted
 SET    state = 'A'
 WHERE  id = (
@@ -194,7 +194,7 @@ FROM   counted;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
 -- arguments: 1: limit
 SELECT /* countedq.Peek */
        id, tries, run_at, wait_m
@@ -247,7 +247,7 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('counted'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX counted_ready ON counted (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX counted_ready ON counted (id, run_at)
 WHERE  state = 'N'
 AND    tries > 0;

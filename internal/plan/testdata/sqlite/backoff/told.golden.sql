@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'
 -- arguments: 1: limit
 UPDATE /* toldq.Claim */ told
 SET    state = 'A',
@@ -54,7 +54,7 @@ RETURNING id, run_at, tries, wait_s, longest_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'
 UPDATE /* toldq.Claim */ told
 SET    state = 'A',
        tries = tries + 1
@@ -223,7 +223,7 @@ FROM   told;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* toldq.Peek */
        id, run_at, tries, wait_s, longest_s
@@ -276,6 +276,6 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('told'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX told_ready ON told (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX told_ready ON told (id, run_at)
 WHERE  state = 'N';

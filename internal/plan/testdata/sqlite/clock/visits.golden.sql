@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 -- arguments: 1: limit
 UPDATE /* visitsq.Claim */ visits
 SET    state = 'R',
@@ -55,7 +55,7 @@ RETURNING id, due, made;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 UPDATE /* visitsq.Claim */ visits
 SET    state = 'R',
        heard = (datetime('now', '+1 day'))
@@ -135,7 +135,7 @@ FROM   visits;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* visitsq.Peek */
        id, due, made
@@ -189,6 +189,6 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('visits'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX visits_ready ON visits (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX visits_ready ON visits (id, due)
 WHERE  state = 'N';

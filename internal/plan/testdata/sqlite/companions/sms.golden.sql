@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (priority DESC, inserted_at, id) WHERE state = 'new'
+-- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'
 -- arguments: 1: token Token, 2: worker Sender, 3: limit
 UPDATE /* smsq.Claim */ outbox
 SET    lease_till = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER),
@@ -57,7 +57,7 @@ RETURNING id, inserted_at, due_at, lease_till, token, retries, priority, number_
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (priority DESC, inserted_at, id) WHERE state = 'new'
+-- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'
 -- arguments: 1: token Token, 2: worker Sender
 UPDATE /* smsq.Claim */ outbox
 SET    lease_till = CAST((julianday('now') - 2440587.5) * 86400000 + 300 * 1000 AS INTEGER),
@@ -567,7 +567,7 @@ FROM   outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority DESC, inserted_at, id) WHERE state = 'new'
+-- index: (priority DESC, inserted_at, id, due_at) WHERE state = 'new'
 -- arguments: 1: limit
 SELECT /* smsq.Peek */
        id, inserted_at, due_at, retries, priority, number_to, last_error, body
@@ -744,8 +744,8 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('outbox'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX outbox_sms_ready ON outbox (priority DESC, inserted_at, id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX outbox_sms_ready ON outbox (priority DESC, inserted_at, id, due_at)
 WHERE  state = 'new';
 
 -- serves Recover: claims that ran out

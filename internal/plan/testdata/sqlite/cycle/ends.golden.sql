@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N' AND run_at <> 0
+-- index: (id, run_at) WHERE state = 'N' AND run_at <> 0
 -- arguments: 1: limit
 UPDATE /* endsq.Claim */ ends
 SET    state = 'A'
@@ -55,7 +55,7 @@ RETURNING id, run_at;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N' AND run_at <> 0
+-- index: (id, run_at) WHERE state = 'N' AND run_at <> 0
 UPDATE /* endsq.Claim */ ends
 SET    state = 'A'
 WHERE  id = (
@@ -161,7 +161,7 @@ FROM   ends;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N' AND run_at <> 0
+-- index: (id, run_at) WHERE state = 'N' AND run_at <> 0
 -- arguments: 1: limit
 SELECT /* endsq.Peek */
        id, run_at
@@ -212,7 +212,7 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('ends'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX ends_ready ON ends (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX ends_ready ON ends (id, run_at)
 WHERE  state = 'N'
 AND    run_at <> 0;

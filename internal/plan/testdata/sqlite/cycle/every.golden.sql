@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
 -- arguments: 1: limit
 UPDATE /* everyq.Claim */ every
 SET    state = 'A',
@@ -58,7 +58,7 @@ RETURNING id, run_at, till, tries, every;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
 UPDATE /* everyq.Claim */ every
 SET    state = 'A',
        till = strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+300 seconds')
@@ -264,7 +264,7 @@ FROM   every;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N' AND tries > 0
+-- index: (id, run_at) WHERE state = 'N' AND tries > 0
 -- arguments: 1: limit
 SELECT /* everyq.Peek */
        id, run_at, tries, every
@@ -320,8 +320,8 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('every'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX every_ready ON every (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX every_ready ON every (id, run_at)
 WHERE  state = 'N'
 AND    tries > 0;
 

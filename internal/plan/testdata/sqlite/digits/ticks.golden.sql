@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'
 -- arguments: 1: limit
 UPDATE /* ticksq.Claim */ ticks
 SET    state = 'A',
@@ -55,7 +55,7 @@ RETURNING id, due_at, since, tries, wait_s;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'
 UPDATE /* ticksq.Claim */ ticks
 SET    state = 'A',
        since = (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000)
@@ -286,7 +286,7 @@ FROM   ticks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* ticksq.Peek */
        id, due_at, tries, wait_s
@@ -341,8 +341,8 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('ticks'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX ticks_ready ON ticks (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX ticks_ready ON ticks (id, due_at)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out

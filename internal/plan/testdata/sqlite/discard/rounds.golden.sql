@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 -- arguments: 1: limit
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A'
@@ -55,7 +55,7 @@ RETURNING id, due;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 UPDATE /* roundsq.Claim */ rounds
 SET    state = 'A'
 WHERE  id = (
@@ -165,7 +165,7 @@ FROM   rounds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* roundsq.Peek */
        id, due
@@ -215,6 +215,6 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('rounds'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX rounds_ready ON rounds (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX rounds_ready ON rounds (id, due)
 WHERE  state = 'N';

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, msg_id) WHERE state = 'ready'
+-- index: (kind, msg_id, not_before) WHERE state = 'ready'
 -- arguments: 1: token Token, 2: param kind string, 3: limit
 UPDATE /* emailq.Claim */ email_outbox
 SET    state = 'running',
@@ -58,7 +58,7 @@ RETURNING msg_id, kind, created_at, not_before, lease_till, token, tries, last_e
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (kind, msg_id) WHERE state = 'ready'
+-- index: (kind, msg_id, not_before) WHERE state = 'ready'
 -- arguments: 1: token Token, 2: param kind string
 UPDATE /* emailq.Claim */ email_outbox
 SET    state = 'running',
@@ -296,7 +296,7 @@ FROM   email_outbox;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (kind, msg_id) WHERE state = 'ready'
+-- index: (kind, msg_id, not_before) WHERE state = 'ready'
 -- arguments: 1: param kind string, 2: limit
 SELECT /* emailq.Peek */
        msg_id, kind, created_at, not_before, tries, last_error, body
@@ -355,8 +355,8 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('email_outbox'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX email_outbox_ready ON email_outbox (kind, msg_id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX email_outbox_ready ON email_outbox (kind, msg_id, not_before)
 WHERE  state = 'ready';
 
 -- serves Recover: claims that ran out

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (at) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL
 -- arguments: 1: limit
 UPDATE /* linesq.Claim */ lines
 SET    state = 0
@@ -53,7 +53,7 @@ RETURNING rowid, at, due, line;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (at) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL
 UPDATE /* linesq.Claim */ lines
 SET    state = 0
 WHERE  rowid = (
@@ -137,7 +137,7 @@ FROM   lines;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (at) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL
 -- arguments: 1: limit
 SELECT /* linesq.Peek */
        rowid, at, due, line
@@ -188,6 +188,6 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('lines'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX lines_ready ON lines (at)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX lines_ready ON lines (at, due)
 WHERE  state IS NULL;

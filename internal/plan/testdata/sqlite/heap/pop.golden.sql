@@ -33,7 +33,7 @@
 -- sql/claim.sql
 -- claim: ready to done
 -- locks: the database for writing, while the statement runs
--- index: (at) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL
 -- arguments: 1: limit
 UPDATE /* popq.Claim */ lines
 SET    state = 1
@@ -83,7 +83,7 @@ FROM   lines;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (at) WHERE state IS NULL
+-- index: (at, due) WHERE state IS NULL
 -- arguments: 1: limit
 SELECT /* popq.Peek */
        rowid, at, due, line
@@ -134,6 +134,6 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('lines'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX lines_pop_ready ON lines (at)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX lines_pop_ready ON lines (at, due)
 WHERE  state IS NULL;

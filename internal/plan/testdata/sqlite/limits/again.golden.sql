@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 -- arguments: 1: limit
 UPDATE /* againq.Claim */ again
 SET    state = 'A'
@@ -52,7 +52,7 @@ RETURNING id, due, more;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 UPDATE /* againq.Claim */ again
 SET    state = 'A'
 WHERE  id = (
@@ -191,7 +191,7 @@ FROM   again;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, due) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* againq.Peek */
        id, due, more
@@ -242,6 +242,6 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('again'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX again_ready ON again (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX again_ready ON again (id, due)
 WHERE  state = 'N';

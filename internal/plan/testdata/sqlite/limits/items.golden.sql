@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE available IN (1, 0) AND remaining > 0
+-- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0
 -- arguments: 1: token Mark, 2: limit
 UPDATE /* itemsq.Claim */ items
 SET    available = 0,
@@ -58,7 +58,7 @@ RETURNING id, expires, due_at, remaining, mark;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE available IN (1, 0) AND remaining > 0
+-- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0
 -- arguments: 1: token Mark
 UPDATE /* itemsq.Claim */ items
 SET    available = 0,
@@ -245,7 +245,7 @@ FROM   items;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE available IN (1, 0) AND remaining > 0
+-- index: (id, due_at) WHERE available IN (1, 0) AND remaining > 0
 -- arguments: 1: limit
 SELECT /* itemsq.Peek */
        id, due_at, remaining
@@ -300,7 +300,7 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('items'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX items_ready ON items (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX items_ready ON items (id, due_at)
 WHERE  available IN (1, 0)
 AND    remaining > 0;

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'
 -- arguments: 1: limit
 UPDATE /* runsq.Claim */ runs
 SET    state = 'A',
@@ -55,7 +55,7 @@ RETURNING id, due_at, held_till, made, body;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'
 UPDATE /* runsq.Claim */ runs
 SET    state = 'A',
        held_till = unixepoch() + 120
@@ -243,7 +243,7 @@ FROM   runs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, due_at) WHERE state = 'N'
 -- arguments: 1: limit
 SELECT /* runsq.Peek */
        id, due_at, made, body
@@ -298,8 +298,8 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('runs'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX runs_ready ON runs (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX runs_ready ON runs (id, due_at)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out

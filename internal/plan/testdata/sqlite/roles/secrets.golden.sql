@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'N'
+-- index: (id, due) WHERE status = 'N'
 -- arguments: 1: limit
 UPDATE /* secretsq.Claim */ secrets
 SET    status = 'R'
@@ -52,7 +52,7 @@ RETURNING id, tries, most, due, secret;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'N'
+-- index: (id, due) WHERE status = 'N'
 UPDATE /* secretsq.Claim */ secrets
 SET    status = 'R'
 WHERE  id = (
@@ -196,7 +196,7 @@ FROM   secrets;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'N'
+-- index: (id, due) WHERE status = 'N'
 -- arguments: 1: limit
 SELECT /* secretsq.Peek */
        id, tries, most, due, secret
@@ -249,6 +249,6 @@ SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('secrets'));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX secrets_ready ON secrets (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX secrets_ready ON secrets (id, due)
 WHERE  status = 'N';

@@ -37,7 +37,7 @@
 -- sql/claim_pick.sql
 -- claim: ready rows, of which claim.sql then takes those that the caller accepts
 -- locks: none
--- index: (state, site, urgency DESC, id)
+-- index: (state, site)
 -- isolation: read committed
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Claim */
@@ -237,7 +237,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
+-- index: (state, site), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ renders
@@ -252,7 +252,7 @@ LIMIT  ?;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, site, urgency DESC, id), which finds the rows that somebody has by state
+-- index: (state, site), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* rendersq.Recover */ renders
@@ -266,7 +266,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, site, urgency DESC, id)
+-- index: (state, site)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* rendersq.Redrive */ renders
@@ -280,7 +280,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, site, urgency DESC, id)
+-- index: (state, site)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ FROM renders
@@ -290,7 +290,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, site, urgency DESC, id)
+-- index: (state, site)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ FROM renders
@@ -320,7 +320,7 @@ FROM   renders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, site, urgency DESC, id)
+-- index: (state, site)
 -- isolation: read committed
 -- arguments: 1: param site string, 2: limit
 SELECT /* rendersq.Peek */
@@ -391,4 +391,4 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX renders_ready ON renders (state, site, urgency DESC, id);
+CREATE INDEX renders_ready ON renders (state, site);

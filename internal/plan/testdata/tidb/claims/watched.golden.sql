@@ -33,7 +33,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (complete, builderid, priority DESC, submitted_at, id)
+-- index: (complete, builderid)
 -- isolation: read committed
 -- arguments: 1: param builderid int32, 2: limit
 SELECT /* watchedq.Claim */
@@ -223,7 +223,7 @@ FROM   buildrequests LEFT JOIN buildrequest_claims ON buildrequest_claims.brid =
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (complete, builderid, priority DESC, submitted_at, id)
+-- index: (complete, builderid)
 -- isolation: read committed
 -- arguments: 1: param builderid int32, 2: limit
 SELECT /* watchedq.Peek */
@@ -312,4 +312,4 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
-CREATE INDEX buildrequests_watched_ready ON buildrequests (complete, builderid, priority DESC, submitted_at, id);
+CREATE INDEX buildrequests_watched_ready ON buildrequests (complete, builderid);

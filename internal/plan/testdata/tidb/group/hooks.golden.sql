@@ -40,7 +40,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, kind, weight DESC, id)
+-- index: (state, kind)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
 SELECT /* hooksq.Claim */
@@ -271,7 +271,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, kind, weight DESC, id), which finds the rows that somebody has by state
+-- index: (state, kind), which finds the rows that somebody has by state
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* hooksq.Recover */ hooks
@@ -284,7 +284,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, kind, weight DESC, id)
+-- index: (state, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* hooksq.Redrive */ hooks
@@ -296,7 +296,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, kind, weight DESC, id)
+-- index: (state, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ FROM hooks
@@ -306,7 +306,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, kind, weight DESC, id)
+-- index: (state, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ FROM hooks
@@ -336,7 +336,7 @@ FROM   hooks;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, kind, weight DESC, id)
+-- index: (state, kind)
 -- isolation: read committed
 -- arguments: 1: param kind string, 2: param kind string, 3: param kind string, 4: limit
 SELECT /* hooksq.Peek */
@@ -423,7 +423,7 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX hooks_ready ON hooks (state, kind, weight DESC, id);
+CREATE INDEX hooks_ready ON hooks (state, kind);
 
 -- serves Claim: who is before a row in its group, and which of them run
 CREATE INDEX hooks_line ON hooks (tenant, state, weight DESC, id);

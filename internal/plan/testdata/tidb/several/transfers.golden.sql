@@ -274,4 +274,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'transfers'
            AND    LOWER(have.index_name) = LOWER(want.name));
 
--- serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those: transfers_ready serves already
+-- serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those; rows that wait for their time are read and passed over: transfers_ready serves already

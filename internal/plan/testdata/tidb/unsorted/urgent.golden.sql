@@ -36,7 +36,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, urgency DESC, id)
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urgentq.Claim */
@@ -155,7 +155,7 @@ AND    state = 'A';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, urgency DESC, id)
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* urgentq.Purge */ FROM urgent
@@ -183,7 +183,7 @@ FROM   urgent;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, urgency DESC, id)
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urgentq.Peek */
@@ -247,4 +247,4 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
-CREATE INDEX urgent_ready ON urgent (state, urgency DESC, id);
+CREATE INDEX urgent_ready ON urgent (state);

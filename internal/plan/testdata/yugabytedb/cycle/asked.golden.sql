@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: worker Holder, 2: limit
 UPDATE /* askedq.Claim */ asked
@@ -60,7 +60,7 @@ RETURNING id, run_at, tries, holder;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: worker Holder
 UPDATE /* askedq.Claim */ asked
@@ -80,7 +80,7 @@ RETURNING id, run_at, tries, holder;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: worker Holder
 UPDATE /* askedq.Claim */ asked
@@ -218,7 +218,7 @@ FROM   asked;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'N'
+-- index: (id, run_at) WHERE state = 'N'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* askedq.Peek */
@@ -283,6 +283,6 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX asked_ready ON asked (id ASC)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX asked_ready ON asked (id ASC, run_at ASC)
 WHERE  state = 'N';

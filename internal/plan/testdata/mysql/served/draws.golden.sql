@@ -1,0 +1,283 @@
+-- Package drawsq uses the table draws as a queue of jobs on MySQL 8.4 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates draws_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MySQL 8.4 cannot return the rows of an UPDATE
+--   block        MySQL has no anonymous blocks that give rows back
+--   token        no index can give this order, and rows that are sorted are all locked first
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MySQL has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, room, due_at)
+-- isolation: read committed
+-- arguments: 1: param room string, 2: ahead, 3: param room string, 4: limit
+SELECT /* drawsq.Claim */
+       draws.id
+FROM   (
+           SELECT id AS candidate_1, RAND() AS candidate_2
+           FROM   draws
+           WHERE  state = 'r'
+           AND    (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL)
+           AND    room = ?
+           ORDER  BY RAND()
+           LIMIT  ?
+       ) AS candidate
+       STRAIGHT_JOIN draws FORCE INDEX (PRIMARY) ON draws.id = candidate.candidate_1
+WHERE  draws.state = 'r'
+AND    (draws.due_at <= UTC_TIMESTAMP(6) OR draws.due_at IS NULL)
+AND    draws.room = ?
+ORDER  BY candidate.candidate_2
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* drawsq.Claim */ draws FORCE INDEX (PRIMARY)
+SET    state = 'x'
+WHERE  (id IN (?));
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* drawsq.Claim */
+       id, room, CAST(due_at AS CHAR)
+FROM   draws FORCE INDEX (PRIMARY)
+WHERE  (id IN (?));
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* drawsq.Complete */
+       id
+FROM   draws FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'x'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* drawsq.Complete */ draws FORCE INDEX (PRIMARY)
+SET    state = 'd'
+WHERE  (id IN (?))
+AND    state = 'x';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* drawsq.Fail */
+       id
+FROM   draws FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'x'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: list ID
+UPDATE /* drawsq.Fail */ draws FORCE INDEX (PRIMARY)
+SET    state = 'r',
+       due_at = UTC_TIMESTAMP(6) + INTERVAL ? SECOND
+WHERE  (id IN (?))
+AND    state = 'x';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* drawsq.Requeue */
+       id
+FROM   draws FORCE INDEX (PRIMARY)
+WHERE  (id IN (?))
+AND    state = 'x'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: delay, 2: delay, 3: list ID
+UPDATE /* drawsq.Requeue */ draws FORCE INDEX (PRIMARY)
+SET    state = 'r',
+       due_at = CASE WHEN ? > 0.0 THEN UTC_TIMESTAMP(6) + INTERVAL ? SECOND ELSE due_at END
+WHERE  (id IN (?))
+AND    state = 'x';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, room, due_at)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* drawsq.Purge */ draws
+FROM   (
+           SELECT id
+           FROM   draws
+           WHERE  state = 'd'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN draws ON draws.id = picked.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Room, 2: new DueAt
+INSERT /* drawsq.Enqueue */ INTO draws
+       (room, due_at)
+VALUES (?, ?);
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_list Room DueAt
+INSERT /* drawsq.EnqueueMany */ INTO draws
+       (room, due_at)
+VALUES (?, ?);
+
+-- sql/enqueue_step.sql
+-- enqueue: by how much the keys of rows differ that one statement adds
+-- locks: none
+SELECT /* drawsq.EnqueueMany */
+       @@auto_increment_increment;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* drawsq.Stats */
+       count(CASE WHEN state = 'r' AND (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN 1 END) AS ready,
+       count(CASE WHEN state = 'x' THEN 1 END) AS running,
+       count(CASE WHEN state = 'd' THEN 1 END) AS done,
+       count(CASE WHEN state = 'r' AND due_at > UTC_TIMESTAMP(6) THEN 1 END) AS `delayed`,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'r' AND (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL) THEN due_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_ready
+FROM   draws;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, room, due_at)
+-- isolation: read committed
+-- arguments: 1: param room string, 2: limit
+SELECT /* drawsq.Peek */
+       id, room, CAST(due_at AS CHAR)
+FROM   draws
+WHERE  state = 'r'
+AND    (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL)
+AND    room = ?
+ORDER  BY RAND()
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* drawsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MySQL 8.4')
+FROM   DUAL
+WHERE  VERSION() LIKE '%MariaDB%'
+OR     VERSION() LIKE '%TiDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 80400;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* drawsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint unsigned' AS type UNION ALL
+           SELECT 'state', 'char' UNION ALL
+           SELECT 'room', 'varchar' UNION ALL
+           SELECT 'due_at', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'draws'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* drawsq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'draws'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* drawsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'draws_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'draws'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows, which are then sorted: no index gives their order
+ALTER TABLE draws ADD INDEX draws_ready (state, room, due_at), ALGORITHM=INPLACE, LOCK=NONE;
