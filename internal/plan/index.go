@@ -71,7 +71,9 @@ func (b *builder) claimIndex() wanted {
 	w.name, w.lacking = b.indexName("ready"), slowClaim
 	w.why = "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"
 	if w.plain {
-		w.columns = leading(w.where)
+		if w.columns = leading(w.where); len(b.several()) > 0 && b.pkg.Strategy != "hold" {
+			w.columns = nil // they are the same in rows that have ended
+		}
 		switch several := b.several(); {
 		case len(b.apart()) > 0:
 			for _, t := range several {
@@ -232,7 +234,66 @@ func (b *builder) filters() bool {
 		return b.can(dialect.PartialIndex)
 	}
 	ready := b.indexables(b.stateTests(queue.Ready))
-	return b.tells(queue.Done) && len(ready) > 0 && len(leading(ready)) == 0
+	return b.tells(queue.Done) && len(ready) > 0 && !b.tellEnded(ready)
+}
+
+// tellEnded reports whether those of the tests by which an index can begin leave out each kind of
+// rows that have ended and stay.
+func (b *builder) tellEnded(tests []queue.Test) bool {
+	for _, state := range []queue.StateName{queue.Done, queue.Failed} {
+		tells := func(t queue.Test) bool { return len(leading([]queue.Test{t})) > 0 && b.endOtherwise(state, t) }
+		spent := func(t queue.Test) bool { return b.limits(t) && slices.ContainsFunc(b.stateTests(state), t.Excludes) } // and few
+		if b.tells(state) && !slices.ContainsFunc(tests, tells) && !slices.ContainsFunc(b.stateTests(queue.Ready), spent) {
+			return false
+		}
+	}
+	return true
+}
+
+// endOtherwise reports whether no row that has ended in a state satisfies a test of ready rows: the
+// state says another, or what leads to it writes another value.
+func (b *builder) endOtherwise(state queue.StateName, t queue.Test) bool {
+	if slices.ContainsFunc(b.stateTests(state), t.Excludes) {
+		return true
+	}
+	steps := map[queue.StateName][]queue.TransitionName{queue.Done: {queue.Finish}, queue.Failed: {queue.Fail, queue.GiveUp}}[state]
+	for _, o := range b.spec.Outcomes {
+		if o.To == state {
+			steps = append(steps, o.Transition.Name)
+		}
+	}
+	differs := func(name queue.TransitionName) (differs, written bool) {
+		tr := b.spec.Transitions[name]
+		if tr == nil {
+			return true, false
+		}
+		i := slices.IndexFunc(tr.Writes, func(w queue.Write) bool { return w.Column == t.Column && w.Value.Kind != queue.Old })
+		if i < 0 {
+			return false, false
+		}
+		switch v := tr.Writes[i].Value; v.Kind {
+		case queue.Null:
+			return t.Op != queue.IsNull && !takesNull(t), true
+		case queue.Literal:
+			return !slices.ContainsFunc(t.Values, v.Same), true
+		case queue.Now, queue.Token, queue.WorkerID:
+			return t.Op == queue.IsNull || t.Op == queue.In, true
+		}
+		return false, true
+	}
+	for _, name := range steps {
+		if b.spec.Transitions[name] == nil {
+			continue
+		}
+		other, written := differs(name)
+		if !written {
+			other, _ = differs(queue.Claim)
+		}
+		if !other {
+			return false
+		}
+	}
+	return true
 }
 
 // anyKeys are the keys of an index that only its predicate makes useful: any would do.
@@ -363,7 +424,7 @@ func (b *builder) several() []queue.Test {
 		return nil
 	}
 	ready := b.indexables(b.stateTests(queue.Ready))
-	if len(leading(ready)) > 0 {
+	if b.tellEnded(ready) {
 		return nil
 	}
 	return slices.DeleteFunc(ready, func(t queue.Test) bool {
@@ -856,13 +917,7 @@ func (b *builder) onlyHeld(t queue.Test) bool {
 		if b.spec.States[name] == nil {
 			continue
 		}
-		if !slices.ContainsFunc(b.stateTests(name), func(other queue.Test) bool {
-			differs := func(v queue.Value) bool {
-				return !slices.ContainsFunc(t.Values, func(own queue.Value) bool { return own.Kind == v.Kind && own.Text == v.Text })
-			}
-			return other.Column == t.Column && len(other.Or) == 0 &&
-				(other.Op == queue.IsNull || other.Op == queue.In && !slices.ContainsFunc(other.Values, func(v queue.Value) bool { return !differs(v) }))
-		}) {
+		if !slices.ContainsFunc(b.stateTests(name), t.Excludes) {
 			return false
 		}
 	}

@@ -515,6 +515,17 @@ func disjointStates(x, y []Test) bool {
 	return someExcluded(x, y) || someExcluded(y, x)
 }
 
+// Excludes reports whether no row satisfies both tests, as far as they tell: of what an expression
+// tells nothing is known.
+func (t Test) Excludes(other Test) bool {
+	for _, x := range slices.Concat(t.Alternatives(), other.Alternatives()) {
+		if x.Op == Raw {
+			return false
+		}
+	}
+	return someExcluded([]Test{t}, []Test{other}) || someExcluded([]Test{other}, []Test{t})
+}
+
 // someExcluded reports whether x holds a test each alternative of which is
 // excluded by some test of y.
 func someExcluded(x, y []Test) bool {

@@ -60,3 +60,14 @@ CREATE TABLE draws (
     room   varchar(40) NOT NULL,          -- qgen:topic
     due_at datetime(6) NULL               -- qgen:due
 );
+-- Nobody has a job that failed, as with one that is ready: the status tells the two apart and
+-- leads the index.
+-- qgen:queue descriptors
+CREATE TABLE descriptors (
+    id     int NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state  varchar(16),             -- qgen:status ready=New|Waiting running=Running done=Complete failed=Broken
+    kind   varchar(16) NOT NULL,    -- qgen:topic
+    worker varchar(32),             -- qgen:token free=null; status ready=null; on fail,giveup set null
+    beat   datetime NULL,           -- qgen:heartbeat timeout=5m expired=recover
+    resets int NOT NULL DEFAULT 0   -- qgen:attempts up on=recover max=3
+);
