@@ -541,10 +541,15 @@ func (s *scope) find(v *values, ahead string) {
 	}
 	for _, term := range v.Order {
 		text, falls := strings.CutSuffix(term, " DESC")
-		if text = add(text); falls {
-			text += " DESC"
+		within := text
+		text = add(text)
+		if !slices.ContainsFunc(s.spec.Table.Columns, func(c *schema.Column) bool { return s.d.Ident(c.Name) == within }) {
+			within = strings.TrimPrefix(text, v.Names.Candidate+".") // an expression is computed once
 		}
-		f.Order = append(f.Order, text)
+		if falls {
+			text, within = text+" DESC", within+" DESC"
+		}
+		f.Order, f.Within = append(f.Order, text), append(f.Within, within)
 	}
 	v.Found = f
 	s.prefix = s.qualified()

@@ -561,8 +561,11 @@ func (b *builder) buildIndexes() {
 	b.noteUnheld()
 	for _, w := range list {
 		if b.holdable(&w); len(w.columns) == 0 {
-			if w.left != "" {
+			switch {
+			case w.left != "":
 				b.pkg.Notes = append(b.pkg.Notes, w.left)
+			case w.sorted:
+				b.pkg.Notes = append(b.pkg.Notes, "no index is advised: none gives the order of this queue, and nothing that an index holds tells ready rows from others; every claim reads the table and sorts the ready rows")
 			}
 			continue
 		}
@@ -715,53 +718,123 @@ func (b *builder) usesHead(w wanted) string {
 	} else if have, how = b.best([]*schema.Index{b.made(claim)}, w); have != nil {
 		text = b.indexText(claim)
 	}
-	if how == few {
-		text += ", which finds the rows that somebody has by " + plainText(have.Columns[0].Column.Name)
+	switch {
+	case how == few:
+		text += findsBy(have)
+	case have == nil && w.sorted && len(w.columns) == 0:
+		text = "none; it reads the table and sorts the ready rows"
 	}
 	return "index: " + text
+}
+
+// findsBy says that an index leads to the rows that somebody has, of which the statement wants some.
+func findsBy(ix *schema.Index) string {
+	return ", which finds the rows that somebody has by " + plainText(ix.Columns[0].Column.Name)
 }
 
 // foundBy says which index finds rows of a state that has ended: one of the table, or that which
 // is advised for Claim. age are the tests of how old they are.
 func (b *builder) foundBy(state, age []queue.Test) string {
-	w := b.wantedFor(state)
-	if w.plain {
-		w.columns = leading(w.where)
-		w.told, w.fixed = len(w.columns), len(w.columns)
+	_, text, rest := b.ledTo(slices.Concat(state, age))
+	aged := func(t queue.Test) bool {
+		return slices.ContainsFunc(age, func(a queue.Test) bool { return a.Column == t.Column && a.Op == t.Op })
 	}
-	aged := w
+	switch {
+	case text == "":
+		return noIndex
+	case len(rest) == 0:
+		return text
+	case slices.ContainsFunc(rest, func(t queue.Test) bool { return !aged(t) }):
+		return text + "; it reads others as well"
+	}
+	return text + "; it reads those that are not old enough as well"
+}
+
+// purgedBy is foundBy of rows that Purge deletes, and says which index would find them where none
+// does: it is advised nowhere, since it makes each claim dearer.
+func (b *builder) purgedBy(state, age []queue.Test) string {
+	text := b.foundBy(state, age)
+	want := b.wantedFor(state)
+	if want.plain {
+		for _, t := range want.where {
+			if points(t) {
+				want.columns = append(want.columns, indexKey{column: t.Column})
+			}
+		}
+	}
 	for _, t := range age {
-		if t.Column != nil && !b.unindexed(t.Column) {
-			aged.columns = append(slices.Clip(aged.columns), indexKey{column: t.Column})
+		if t.Column != nil && !b.unindexed(t.Column) && !slices.ContainsFunc(want.columns, func(k indexKey) bool { return k.column == t.Column }) {
+			want.columns = append(want.columns, indexKey{column: t.Column})
 		}
 	}
-	for _, t := range state {
-		is := func(k indexKey) bool { return k.column == t.Column && t.Op == queue.NotNull }
-		if len(w.predicate()) == 0 && len(leading([]queue.Test{t})) == 0 && !slices.ContainsFunc(aged.columns, is) || b.limits(t) {
-			return noIndex // it would lead to other rows as well
+	if len(want.columns) == 0 && len(want.predicate()) > 0 {
+		want.columns = b.anyKeys()
+	}
+	_, _, have := b.ledTo(slices.Concat(state, age))
+	how, rest := 0, []queue.Test(nil)
+	if len(want.columns) > 0 {
+		how, rest = b.leads(b.made(want), slices.Concat(state, age))
+	}
+	switch {
+	case how == 0 || len(rest) > 0:
+		return text
+	case text == noIndex:
+		return text + "; one on " + b.indexText(want) + " would find them"
+	case len(have) > 0:
+		return text + ", which one on " + b.indexText(want) + " would not"
+	}
+	return text
+}
+
+// ledTo returns which index of the table, or that which is advised for Claim, leads to the rows that
+// satisfy tests, as itself and as text, and those of the tests of which it knows nothing; nil where
+// none does.
+func (b *builder) ledTo(tests []queue.Test) (by *schema.Index, text string, rest []queue.Test) {
+	most := 0
+	look := func(ix *schema.Index, describe func() string) {
+		if how, left := b.leads(ix, tests); how > most {
+			most, by, text, rest = how, ix, describe(), left
 		}
 	}
-	claim := b.claimIndex()
-	var advised []*schema.Index
-	if b.rows == nil && len(claim.columns) > 0 && b.serving(claim) == nil {
-		advised = append(advised, b.made(claim))
+	for _, ix := range b.spec.Table.Indexes {
+		look(ix, func() string { return b.existingText(ix) })
 	}
-	for _, want := range []wanted{aged, w} {
-		if len(want.columns)+len(want.predicate()) == 0 {
-			break
-		}
-		all := ""
-		if len(want.columns) < len(aged.columns) {
-			all = "; it reads those that are not old enough as well"
-		}
-		if have := b.serving(want); have != nil {
-			return b.existingText(have) + all
-		}
-		if have, _ := b.best(advised, want); have != nil {
-			return b.indexText(claim) + all
-		}
+	if claim := b.claimIndex(); b.rows == nil && len(claim.columns) > 0 && b.serving(claim) == nil {
+		look(b.made(claim), func() string { return b.indexText(claim) })
 	}
-	return noIndex
+	return by, text, rest
+}
+
+// leads tells how well an index leads to the rows that satisfy tests, 0 where it does not, and
+// returns those of which it knows nothing.
+func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []queue.Test) {
+	conditions := b.conditions(ix)
+	if ix.Invisible || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) || !covers(b.newScope().tests(tests), conditions) {
+		return 0, nil
+	}
+	const point, span = 2, 1
+	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return slices.Contains(conditions, normal(b.newScope().test(t))) })
+	how = point * (len(tests) - len(rest))
+	for _, c := range b.columnsOf(ix) {
+		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
+		switch {
+		case slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && points(t) }):
+			how += point
+			rest = slices.DeleteFunc(rest, of)
+			continue
+		case slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && t.Op == queue.NotNull && len(t.Or) == 0 }),
+			how > 0 && slices.ContainsFunc(rest, func(t queue.Test) bool { return of(t) && compares(t) }):
+			how += span
+			rest = slices.DeleteFunc(rest, of)
+		}
+		break
+	}
+	return how, rest
+}
+
+// compares reports whether a test leaves out the rows on one side of a value.
+func compares(t queue.Test) bool {
+	return len(t.Or) == 0 && slices.Contains([]queue.Op{queue.Less, queue.LessEqual, queue.Greater, queue.GreatEqual}, t.Op)
 }
 
 func (b *builder) indexDDL(w wanted) string {
@@ -796,8 +869,8 @@ func (b *builder) serving(w wanted) *schema.Index {
 
 // best returns the first of those indexes that serve best, and how well; nil when none does.
 func (b *builder) best(list []*schema.Index, w wanted) (best *schema.Index, how service) {
-	if w.left != "" {
-		return nil, not // what is wanted of it is not known any more
+	if w.left != "" || w.sorted && len(w.columns)+len(w.predicate()) == 0 {
+		return nil, not // what is wanted of it is not known any more, or nothing
 	}
 	for _, ix := range list {
 		if ix == nil {
@@ -895,7 +968,7 @@ func (b *builder) findsHeld(ix *schema.Index) bool {
 	}
 	// What is compared with a time has a value, and so has a worker that is gone a name.
 	filled := func(t queue.Test) queue.Test {
-		if t.Op == queue.Dead && takesNull(t) || len(t.Or) == 0 && slices.Contains([]queue.Op{queue.Less, queue.LessEqual, queue.Greater, queue.GreatEqual}, t.Op) {
+		if t.Op == queue.Dead && takesNull(t) || compares(t) {
 			t.Op = queue.NotNull
 		}
 		return t

@@ -577,16 +577,23 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 	switch {
 	case t.Name == queue.Purge && b.spec.PurgeIf != nil:
 		return "index: whichever finds the rows of purge_if"
-	case t.Name == queue.Redrive, t.Name == queue.Purge:
+	case t.Name == queue.Redrive:
 		return "index: " + b.foundBy(t.Tests, more)
-	case len(more) == 0 && !all:
-	case ok:
+	case t.Name == queue.Purge:
+		return "index: " + b.purgedBy(t.Tests, more)
+	case ok && (len(more) > 0 || all):
 		return b.usesHead(w)
-	case b.takenLeads():
-		ready := b.claimIndex()
-		return "index: " + b.indexText(ready) + ", which finds the rows that somebody has by " + plainText(ready.columns[0].column.Name)
 	}
-	return "index: " + noIndex
+	by, text, rest := b.ledTo(slices.Concat(t.Tests, more))
+	switch {
+	case by == nil:
+		text = noIndex
+	case len(rest) > 0 && b.findsHeld(by):
+		text += findsBy(by)
+	case len(rest) > 0:
+		text += "; it reads others as well"
+	}
+	return "index: " + text
 }
 
 // purgeOverdue deletes jobs that nobody took in time.

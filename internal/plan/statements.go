@@ -107,6 +107,7 @@ type found struct {
 	Picked []string   // what names a row and its place in the queue, named
 	Names  []string   // of these
 	Joined []string   // rows that were found joined to the table
+	Within []string   // the order in which they are found
 	Order  []string   // of rows that were found
 }
 

@@ -91,7 +91,7 @@ RETURNING site, path;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (site, path) WHERE state = 'read' would find them
 -- arguments: 1: limit
 DELETE /* pagesq.Purge */ FROM pages
 WHERE  state = 'read'

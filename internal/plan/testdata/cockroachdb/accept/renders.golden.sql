@@ -189,7 +189,7 @@ LIMIT  $1;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'D' would find them
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ FROM renders
 WHERE  state = 'D'
@@ -198,7 +198,7 @@ LIMIT  $1;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'E' would find them
 -- arguments: 1: limit
 DELETE /* rendersq.Purge */ FROM renders
 WHERE  state = 'E'

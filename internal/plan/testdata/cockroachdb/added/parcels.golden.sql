@@ -90,7 +90,7 @@ RETURNING depot, code;
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (depot, code) WHERE state = 'sent' would find them
 -- arguments: 1: limit
 SELECT /* parcelsq.Purge */
        depot, code

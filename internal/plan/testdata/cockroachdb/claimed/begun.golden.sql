@@ -155,7 +155,7 @@ LIMIT  $1;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = 2 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* begunq.Purge */ FROM begun
 WHERE  state = 2

@@ -173,7 +173,7 @@ LIMIT  $1;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state = 'D' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* runsq.Purge */ FROM runs
 WHERE  state = 'D'
@@ -183,7 +183,7 @@ LIMIT  $2;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (made) WHERE state = 'F' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* runsq.Purge */ FROM runs
 WHERE  state = 'F'

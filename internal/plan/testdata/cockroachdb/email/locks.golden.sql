@@ -193,7 +193,7 @@ LIMIT  $1;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (created_at) WHERE state = 'C' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* locksq.Purge */ FROM email_outbox
 WHERE  state = 'C'
@@ -203,7 +203,7 @@ LIMIT  $2;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (created_at) WHERE state = 'E' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* locksq.Purge */ FROM email_outbox
 WHERE  state = 'E'

@@ -154,7 +154,7 @@ LIMIT  $1;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'sent' would find them
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ FROM hooks
 WHERE  state = 'sent'
@@ -163,7 +163,7 @@ LIMIT  $1;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'dead' would find them
 -- arguments: 1: limit
 DELETE /* hooksq.Purge */ FROM hooks
 WHERE  state = 'dead'

@@ -181,7 +181,7 @@ LIMIT  $1;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (taken_at) WHERE state = 'over' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* stepsq.Purge */ FROM steps
 WHERE  state = 'over'
@@ -191,7 +191,7 @@ LIMIT  $2;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (taken_at) WHERE state = 'dead' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* stepsq.Purge */ FROM steps
 WHERE  state = 'dead'

@@ -215,7 +215,7 @@ LIMIT  $1;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at NULLS LAST, claimed_until)
 -- arguments: 1: limit
 DELETE /* lettersq.Redrive */ FROM letters_lease
 WHERE  failed_at IS NOT NULL
@@ -233,7 +233,7 @@ LIMIT  $2;
 -- sql/purge_left.sql
 -- purge_left: the claims of the rows that purge_failed.sql deleted, to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at NULLS LAST, claimed_until); it reads others as well
 -- arguments: 1: older, 2: limit
 DELETE /* lettersq.Purge */ FROM letters_lease
 WHERE  failed_at IS NOT NULL

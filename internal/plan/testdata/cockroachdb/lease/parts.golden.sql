@@ -206,7 +206,7 @@ LIMIT  $1;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: (region, seq) WHERE state = 'N'; it reads others as well
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ parts
 SET    state = 'E'
@@ -237,7 +237,7 @@ LIMIT  $1;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (region, seq) WHERE state = 'C' would find them
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ FROM parts
 WHERE  state = 'C'
@@ -246,7 +246,7 @@ LIMIT  $1;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (region, seq) WHERE state = 'E' would find them
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ FROM parts
 WHERE  state = 'E'

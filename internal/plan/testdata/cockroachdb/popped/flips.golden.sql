@@ -44,7 +44,7 @@ RETURNING id, status, until_at;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (processed) WHERE processed IS NOT NULL would find them
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ FROM flips
 WHERE  processed IS NOT NULL
@@ -54,7 +54,7 @@ LIMIT  $2;
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: (id) WHERE processed IS NULL; it reads those that are not old enough as well
+-- index: (id) WHERE processed IS NULL; it reads those that are not old enough as well, which one on (until_at) WHERE processed IS NULL would not
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ FROM flips
 WHERE  processed IS NULL

@@ -45,7 +45,7 @@ RETURNING id, job, uri;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (seen) WHERE processed = true would find them
 -- arguments: 1: older, 2: limit
 DELETE /* urlsq.Purge */ FROM urls
 WHERE  processed = true

@@ -233,7 +233,7 @@ SET    state = 'new',
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id); it reads those that are not old enough as well, which one on (state, ended) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */
@@ -282,7 +282,7 @@ AND    state = 'sent';
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id); it reads those that are not old enough as well, which one on (state, ended) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */

@@ -270,7 +270,7 @@ SET    state = 'N',
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* everyq.Redrive */ (

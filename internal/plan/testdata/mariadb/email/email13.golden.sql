@@ -204,7 +204,7 @@ SET    state = 'N',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well
+-- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well, which one on (state, created_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* email13q.Purge */ email_outbox
@@ -221,7 +221,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well
+-- index: email_ready (state, kind, priority, created_at, msg_id); it reads those that are not old enough as well, which one on (state, created_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* email13q.Purge */ email_outbox

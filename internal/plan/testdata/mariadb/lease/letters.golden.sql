@@ -321,7 +321,7 @@ FROM   (
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lettersq.Redrive */ letters_lease
@@ -353,7 +353,7 @@ FROM   (
 -- sql/purge_left.sql
 -- purge_left: the claims of the rows that purge_failed.sql deleted, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* lettersq.Purge */ letters_lease

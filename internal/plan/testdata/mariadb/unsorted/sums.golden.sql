@@ -44,7 +44,7 @@ FROM   (
            SELECT id AS candidate_1, (urgency + extra) AS candidate_2
            FROM   sums
            WHERE  state = 'N'
-           ORDER  BY (urgency + extra), id
+           ORDER  BY candidate_2, id
            LIMIT  ?
        ) AS candidate
        STRAIGHT_JOIN sums FORCE INDEX (PRIMARY) ON sums.id = candidate.candidate_1

@@ -170,7 +170,7 @@ OUTPUT inserted.Id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (Status, TmDone) would find them
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* tasksq.Purge */ picked AS (
@@ -186,7 +186,7 @@ OUTPUT deleted.Id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (Status, TmProcess) would find them
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* tasksq.Purge */ picked AS (

@@ -194,7 +194,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, start, id); it reads those that are not old enough as well
+-- index: (state, start, id); it reads those that are not old enough as well, which one on (state, since) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* begunq.Purge */ picked AS (

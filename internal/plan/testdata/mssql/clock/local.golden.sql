@@ -107,7 +107,7 @@ WHERE  state = 'R';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, day); it reads those that are not old enough as well
+-- index: (state, id, day); it reads those that are not old enough as well, which one on (state, made) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* localq.Purge */ picked AS (

@@ -112,7 +112,7 @@ WHERE  state = 1;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (state) would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partitionsq.Purge */ picked AS (

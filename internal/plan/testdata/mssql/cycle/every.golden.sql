@@ -207,7 +207,7 @@ OUTPUT inserted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id, run_at); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* everyq.Redrive */ picked AS (

@@ -220,7 +220,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, run_text); it reads those that are not old enough as well
+-- index: (state, id, run_text); it reads those that are not old enough as well, which one on (state, ended) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* runsq.Purge */ picked AS (
@@ -236,7 +236,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, run_text); it reads those that are not old enough as well
+-- index: (state, id, run_text); it reads those that are not old enough as well, which one on (state, made) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* runsq.Purge */ picked AS (

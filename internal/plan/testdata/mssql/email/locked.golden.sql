@@ -239,7 +239,7 @@ OUTPUT inserted.msg_id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well, which one on (state, created_at) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* lockedq.Purge */ picked AS (
@@ -255,7 +255,7 @@ OUTPUT deleted.msg_id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well, which one on (state, created_at) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* lockedq.Purge */ picked AS (

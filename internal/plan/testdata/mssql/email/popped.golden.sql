@@ -56,7 +56,7 @@ OUTPUT inserted.msg_id, inserted.kind, inserted.priority,
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well
+-- index: (state, kind, priority DESC, created_at DESC, msg_id, not_before); it reads those that are not old enough as well, which one on (state, created_at) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* poppedq.Purge */ picked AS (

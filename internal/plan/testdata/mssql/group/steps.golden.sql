@@ -241,7 +241,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, due_at, id); it reads those that are not old enough as well
+-- index: (state, due_at, id); it reads those that are not old enough as well, which one on (state, taken_at) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* stepsq.Purge */ picked AS (
@@ -257,7 +257,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, due_at, id); it reads those that are not old enough as well
+-- index: (state, due_at, id); it reads those that are not old enough as well, which one on (state, taken_at) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* stepsq.Purge */ picked AS (

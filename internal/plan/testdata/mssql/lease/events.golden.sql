@@ -266,7 +266,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (wedge_reason, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* eventsq.Recover */ picked AS (
@@ -299,7 +299,7 @@ OUTPUT deleted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (wedge_reason, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* eventsq.Redrive */ picked AS (
@@ -315,7 +315,7 @@ OUTPUT inserted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (wedge_reason, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* eventsq.Purge */ picked AS (

@@ -236,7 +236,7 @@ OUTPUT deleted.id;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* letters2014q.Redrive */ picked AS (
@@ -266,7 +266,7 @@ OUTPUT deleted.id;
 -- sql/purge_left.sql
 -- purge_left: the claims of the rows that purge_failed.sql deleted, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* letters2014q.Purge */ picked AS (

@@ -287,7 +287,7 @@ OUTPUT inserted.region, inserted.seq;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Recover */ picked AS (

@@ -114,7 +114,7 @@ AND    sent IS NULL;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (sent) would find them
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* namedq.Purge */ picked AS (

@@ -214,7 +214,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (status, id); it reads those that are not old enough as well
+-- index: (status, id); it reads those that are not old enough as well, which one on (status, started) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* sandboxq.Purge */ picked AS (
@@ -230,7 +230,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (status, id); it reads those that are not old enough as well
+-- index: (status, id); it reads those that are not old enough as well, which one on (status, started) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* sandboxq.Purge */ picked AS (

@@ -229,7 +229,7 @@ FROM   @kept;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (Status, Enqueued, Id); it reads those that are not old enough as well
+-- index: (Status, Enqueued, Id); it reads those that are not old enough as well, which one on (Status, Done) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* auditedq.Purge */ picked AS (

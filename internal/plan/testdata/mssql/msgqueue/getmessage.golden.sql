@@ -204,7 +204,7 @@ GO
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (State, EndTime) would find them
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 EXEC /* getmessageq.Purge */ dbo.MsgQueue_purge_done @limit = @p1, @olderSeconds = @p2;
@@ -230,7 +230,7 @@ GO
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (State, StartTime) would find them
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 EXEC /* getmessageq.Purge */ dbo.MsgQueue_purge_failed @limit = @p1, @olderSeconds = @p2;

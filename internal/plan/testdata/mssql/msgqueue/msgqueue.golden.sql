@@ -139,7 +139,7 @@ OUTPUT inserted.MsgQueueId;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (State, EndTime) would find them
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* msgqueue.Purge */ picked AS (
@@ -155,7 +155,7 @@ OUTPUT deleted.MsgQueueId;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (State, StartTime) would find them
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* msgqueue.Purge */ picked AS (

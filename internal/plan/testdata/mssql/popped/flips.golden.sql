@@ -64,7 +64,7 @@ OUTPUT deleted.id;
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (processed, id); it reads those that are not old enough as well
+-- index: (processed, id); it reads those that are not old enough as well, which one on (processed, until_at) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* flipsq.Purge */ picked AS (

@@ -49,7 +49,7 @@ OUTPUT inserted.id, inserted.[job], inserted.uri;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (processed, [job], id); it reads those that are not old enough as well
+-- index: (processed, [job], id); it reads those that are not old enough as well, which one on (processed, seen) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* urlsq.Purge */ picked AS (

@@ -173,7 +173,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, due); it reads those that are not old enough as well
+-- index: (state, id, due); it reads those that are not old enough as well, which one on (state, taken) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* waitsq.Purge */ picked AS (
@@ -189,7 +189,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id, due); it reads those that are not old enough as well
+-- index: (state, id, due); it reads those that are not old enough as well, which one on (state, taken) would not
 -- isolation: read committed
 -- arguments: 1: limit, 2: older
 WITH /* waitsq.Purge */ picked AS (

@@ -167,7 +167,7 @@ OUTPUT inserted.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (state) would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* printsq.Purge */ picked AS (
@@ -182,7 +182,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (state) would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* printsq.Purge */ picked AS (

@@ -199,7 +199,7 @@ OUTPUT LOWER(CONVERT(char(36), inserted.guid));
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (state) would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* studiesq.Purge */ picked AS (

@@ -165,7 +165,7 @@ AND    fetched IS NOT NULL;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (completed, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: timeout
 WITH /* tasksq.Redrive */ picked AS (
@@ -201,7 +201,7 @@ OUTPUT deleted.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (completed, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit, 2: timeout, 3: older
 WITH /* tasksq.Purge */ picked AS (

@@ -241,7 +241,7 @@ SET    state = 'N',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id); it reads those that are not old enough as well, which one on (state, claimed) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* oldq.Purge */ actions
@@ -258,7 +258,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, id); it reads those that are not old enough as well
+-- index: (state, id); it reads those that are not old enough as well, which one on (state, claimed) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* oldq.Purge */ actions

@@ -152,7 +152,7 @@ AND    status = 2;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (status, id); it reads those that are not old enough as well
+-- index: (status, id); it reads those that are not old enough as well, which one on (status, made) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* tasksq.Purge */ tasks

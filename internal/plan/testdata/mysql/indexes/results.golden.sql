@@ -207,7 +207,7 @@ SET    state = 2,
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: ind_res_st (state, priority); it reads those that are not old enough as well
+-- index: ind_res_st (state, priority); it reads those that are not old enough as well, which one on (state, since) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* resultsq.Purge */ results

@@ -31,18 +31,19 @@
 -- note: no order is said: rows are taken in the order of the key, id
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: column "topic" is text, which no index holds whole: claims read more rows than they take, or sort them; a type with a length, such as varchar(40), would mend that
+-- note: no index is advised: none gives the order of this queue, and nothing that an index holds tells ready rows from others; every claim reads the table and sorts the ready rows
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: none; it reads the table and sorts the ready rows
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: ahead, 3: param topic string, 4: limit
 SELECT /* topicsq.Claim */
        topics.id
 FROM   (
            SELECT id AS candidate_1
-           FROM   topics FORCE INDEX (`PRIMARY`)
+           FROM   topics
            WHERE  (till <= NOW(6) OR till IS NULL)
            AND    topic = ?
            ORDER  BY id
@@ -220,12 +221,12 @@ FROM   topics;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: none; it reads the table and sorts the ready rows
 -- isolation: read committed
 -- arguments: 1: param topic string, 2: limit
 SELECT /* topicsq.Peek */
        id, topic
-FROM   topics FORCE INDEX (`PRIMARY`)
+FROM   topics
 WHERE  (till <= NOW(6) OR till IS NULL)
 AND    topic = ?
 ORDER  BY id

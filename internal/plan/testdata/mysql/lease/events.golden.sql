@@ -304,7 +304,7 @@ SET    token = NULL,
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (wedge_reason, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ (
@@ -338,7 +338,7 @@ FROM   (
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (wedge_reason, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Redrive */ (
@@ -354,7 +354,7 @@ SET    wedge_reason = NULL;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (wedge_reason, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* eventsq.Purge */ events

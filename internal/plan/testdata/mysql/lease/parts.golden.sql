@@ -305,7 +305,7 @@ SET    token = NULL,
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ (

@@ -312,7 +312,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, added, id); it reads those that are not old enough as well
+-- index: (state, added, id); it reads those that are not old enough as well, which one on (state, taken) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* jobsq.Purge */ jobs
@@ -329,7 +329,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, added, id); it reads those that are not old enough as well
+-- index: (state, added, id); it reads those that are not old enough as well, which one on (state, taken) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* jobsq.Purge */ jobs

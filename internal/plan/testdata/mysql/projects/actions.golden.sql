@@ -266,7 +266,7 @@ SET    status = 'pending',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: status_scheduled_date_gmt (status, scheduled_date_gmt); it reads those that are not old enough as well
+-- index: status_scheduled_date_gmt (status, scheduled_date_gmt); it reads those that are not old enough as well, which one on (status, last_attempt_gmt) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* actionsq.Purge */ wp_actionscheduler_actions
@@ -283,7 +283,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: status_scheduled_date_gmt (status, scheduled_date_gmt); it reads those that are not old enough as well
+-- index: status_scheduled_date_gmt (status, scheduled_date_gmt); it reads those that are not old enough as well, which one on (status, last_attempt_gmt) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* actionsq.Purge */ wp_actionscheduler_actions

@@ -239,7 +239,7 @@ SET    state = 'r',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: works_due (state, due_at, kind); it reads those that are not old enough as well
+-- index: works_due (state, due_at, kind); it reads those that are not old enough as well, which one on (state, since) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* askedq.Purge */ works
@@ -256,7 +256,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: works_due (state, due_at, kind); it reads those that are not old enough as well
+-- index: works_due (state, due_at, kind); it reads those that are not old enough as well, which one on (state, since) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* askedq.Purge */ works

@@ -48,7 +48,7 @@ FROM   (
            WHERE  state IN ('New', 'Waiting')
            AND    worker IS NULL
            AND    kind = ?
-           ORDER  BY RAND()
+           ORDER  BY candidate_2
            LIMIT  ?
        ) AS candidate
        STRAIGHT_JOIN descriptors FORCE INDEX (PRIMARY) ON descriptors.id = candidate.candidate_1

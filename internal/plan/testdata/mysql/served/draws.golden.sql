@@ -45,7 +45,7 @@ FROM   (
            WHERE  state = 'r'
            AND    (due_at <= UTC_TIMESTAMP(6) OR due_at IS NULL)
            AND    room = ?
-           ORDER  BY RAND()
+           ORDER  BY candidate_2
            LIMIT  ?
        ) AS candidate
        STRAIGHT_JOIN draws FORCE INDEX (PRIMARY) ON draws.id = candidate.candidate_1

@@ -71,3 +71,12 @@ CREATE TABLE descriptors (
     beat   datetime NULL,           -- qgen:heartbeat timeout=5m expired=recover
     resets int NOT NULL DEFAULT 0   -- qgen:attempts up on=recover max=3
 );
+-- The order is made of other rows, and nothing tells ready rows from those that have a claim that is
+-- good: no index serves, and none is forced on the server.
+-- qgen:queue entries
+CREATE TABLE entries (
+    id    bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    house varchar(100) NULL,
+    added datetime(6) NOT NULL,  -- qgen:enqueued
+    beat  datetime(6) NULL       -- qgen:claimed timeout=10m expired=claim
+);

@@ -37,7 +37,7 @@ FROM   (
            SELECT id AS candidate_1, RAND() AS candidate_2
            FROM   draws
            WHERE  topic = ?
-           ORDER  BY RAND()
+           ORDER  BY candidate_2
            LIMIT  ?
        ) AS candidate
        STRAIGHT_JOIN draws FORCE INDEX (PRIMARY) ON draws.id = candidate.candidate_1

@@ -154,7 +154,7 @@ AND    lit = 0;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (lit, id); it reads others as well, which one on (state, lit) would not
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lampsq.Purge */ lamps

@@ -142,7 +142,7 @@ AND    busy = 1;
 -- sql/recover.sql
 -- recover: running to ready, when the program starts
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (busy, id), which finds the rows that somebody has by busy
+-- index: (busy, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* booksq.Recover */ (

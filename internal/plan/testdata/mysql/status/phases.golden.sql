@@ -154,7 +154,7 @@ AND    flags = x'01';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, flags, id)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* phasesq.Purge */ phases

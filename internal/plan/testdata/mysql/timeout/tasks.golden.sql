@@ -223,7 +223,7 @@ AND    fetched IS NOT NULL;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (completed, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: timeout, 2: limit
 UPDATE /* tasksq.Redrive */ (
@@ -260,7 +260,7 @@ FROM   (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (completed, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: timeout, 2: older, 3: limit
 DELETE /* tasksq.Purge */ tasks

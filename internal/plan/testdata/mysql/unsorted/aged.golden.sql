@@ -45,7 +45,7 @@ FROM   (
                   (urgency + timestampdiff(minute, made, UTC_TIMESTAMP(6))) AS candidate_2
            FROM   aged
            WHERE  state = 'N'
-           ORDER  BY (urgency + timestampdiff(minute, made, UTC_TIMESTAMP(6))) DESC, id
+           ORDER  BY candidate_2 DESC, id
            LIMIT  ?
        ) AS candidate
        STRAIGHT_JOIN aged FORCE INDEX (PRIMARY) ON aged.id = candidate.candidate_1

@@ -210,7 +210,7 @@ AND    STATE = 'error';
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID); it reads those that are not old enough as well, which one on (STATE, ENDED) would not
 -- arguments: 1: older, 2: limit, 3: cursor
 DECLARE /* lettersq.Purge */
     CURSOR candidate IS
@@ -270,7 +270,7 @@ END;
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID); it reads those that are not old enough as well, which one on (STATE, ENDED) would not
 -- arguments: 1: older, 2: limit, 3: cursor
 DECLARE /* lettersq.Purge */
     CURSOR candidate IS

@@ -233,7 +233,7 @@ AND    SINCE <= SYSTIMESTAMP - NUMTODSINTERVAL(300, 'SECOND');
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, "START", ID); it reads those that are not old enough as well
+-- index: (STATE, "START", ID); it reads those that are not old enough as well, which one on (STATE, SINCE) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* begunq.Purge */ FROM BEGUN
 WHERE  ROWID IN (

@@ -125,7 +125,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID); it reads those that are not old enough as well, which one on (STATE, MADE) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* utcq.Purge */ FROM CALLS
 WHERE  ROWID IN (

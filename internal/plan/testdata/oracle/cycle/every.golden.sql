@@ -247,7 +247,7 @@ AND    TILL <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID, RUN_AT); it reads others as well
 -- arguments: 1: limit
 UPDATE /* everyq.Redrive */ EVERY
 SET    TILL = NULL,

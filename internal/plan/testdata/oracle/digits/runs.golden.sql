@@ -257,7 +257,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID, RUN_TEXT); it reads those that are not old enough as well
+-- index: (STATE, ID, RUN_TEXT); it reads those that are not old enough as well, which one on (STATE, ENDED) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* runsq.Purge */ FROM RUNS
 WHERE  ROWID IN (
@@ -272,7 +272,7 @@ AND    ENDED <= LPAD(TO_CHAR(GREATEST(0, LEAST(FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID, RUN_TEXT); it reads those that are not old enough as well
+-- index: (STATE, ID, RUN_TEXT); it reads those that are not old enough as well, which one on (STATE, MADE) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* runsq.Purge */ FROM RUNS
 WHERE  ROWID IN (

@@ -254,7 +254,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID, DUE_AT); it reads those that are not old enough as well
+-- index: (STATE, ID, DUE_AT); it reads those that are not old enough as well, which one on (STATE, ENDED) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* ticksq.Purge */ FROM TICKS
 WHERE  ROWID IN (
@@ -269,7 +269,7 @@ AND    ENDED <= LPAD(TO_CHAR(GREATEST(0, LEAST(FLOOR(FLOOR((CAST(SYS_EXTRACT_UTC
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID, DUE_AT); it reads those that are not old enough as well
+-- index: (STATE, ID, DUE_AT); it reads those that are not old enough as well, which one on (STATE, SINCE) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* ticksq.Purge */ FROM TICKS
 WHERE  ROWID IN (

@@ -272,7 +272,7 @@ AND    STATUS = 'DEAD';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATUS, MSG_ID); it reads those that are not old enough as well
+-- index: (STATUS, MSG_ID); it reads those that are not old enough as well, which one on (STATUS, TAKEN) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* msgsq.Purge */ FROM APP.MSG_QUEUE
 WHERE  ROWID IN (
@@ -287,7 +287,7 @@ AND    TAKEN <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATUS, MSG_ID); it reads those that are not old enough as well
+-- index: (STATUS, MSG_ID); it reads those that are not old enough as well, which one on (STATUS, TAKEN) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* msgsq.Purge */ FROM APP.MSG_QUEUE
 WHERE  ROWID IN (

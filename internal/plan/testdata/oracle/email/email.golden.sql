@@ -271,7 +271,7 @@ AND    STATE = 'E';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE); it reads those that are not old enough as well
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE); it reads those that are not old enough as well, which one on (STATE, CREATED_AT) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* emailq.Purge */ FROM EMAIL_OUTBOX
 WHERE  ROWID IN (
@@ -286,7 +286,7 @@ AND    CREATED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE); it reads those that are not old enough as well
+-- index: (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE); it reads those that are not old enough as well, which one on (STATE, CREATED_AT) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* emailq.Purge */ FROM EMAIL_OUTBOX
 WHERE  ROWID IN (

@@ -280,7 +280,7 @@ AND    STATE = 'dead';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, DUE_AT, ID); it reads those that are not old enough as well
+-- index: (STATE, DUE_AT, ID); it reads those that are not old enough as well, which one on (STATE, TAKEN_AT) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* stepsq.Purge */ FROM STEPS
 WHERE  ROWID IN (
@@ -295,7 +295,7 @@ AND    TAKEN_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, DUE_AT, ID); it reads those that are not old enough as well
+-- index: (STATE, DUE_AT, ID); it reads those that are not old enough as well, which one on (STATE, TAKEN_AT) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* stepsq.Purge */ FROM STEPS
 WHERE  ROWID IN (

@@ -311,7 +311,7 @@ AND    CLAIMED_UNTIL <= SYSTIMESTAMP;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (WEDGE_REASON, ID); it reads others as well
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ EVENTS
 SET    WEDGE_REASON = UTL_RAW.CAST_TO_RAW('the claim ran out')
@@ -342,7 +342,7 @@ AND    CLAIMED_UNTIL <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (WEDGE_REASON, ID)
 -- arguments: 1: limit
 UPDATE /* eventsq.Redrive */ EVENTS
 SET    WEDGE_REASON = NULL
@@ -356,7 +356,7 @@ AND    WEDGE_REASON IS NOT NULL;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (WEDGE_REASON, ID)
 -- arguments: 1: limit
 DELETE /* eventsq.Purge */ FROM EVENTS
 WHERE  ROWID IN (

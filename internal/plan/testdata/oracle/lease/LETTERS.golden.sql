@@ -324,7 +324,7 @@ AND    CLAIMED_UNTIL <= SYSTIMESTAMP;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: LETTERS_LEASE_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 DELETE /* lettersq.Redrive */ FROM LETTERS_LEASE
 WHERE  ROWID IN (
@@ -350,7 +350,7 @@ AND    EXISTS (SELECT 1 FROM LETTERS_LEASE WHERE LETTERS_LEASE.ID = LETTERS.ID A
 -- sql/purge_left.sql
 -- purge_left: the claims of the rows that purge_failed.sql deleted, to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: LETTERS_LEASE_EXPIRED (FAILED_AT, CLAIMED_UNTIL); it reads others as well
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* lettersq.Purge */ FROM LETTERS_LEASE
 WHERE  ROWID IN (

@@ -329,7 +329,7 @@ AND    CLAIMED_UNTIL <= SYSTIMESTAMP;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, REGION, SEQ); it reads others as well
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ PARTS
 SET    STATE = 'E'

@@ -257,7 +257,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID); it reads those that are not old enough as well, which one on (STATE, LOCKED_AT) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* delayedq.Purge */ FROM DELAYED
 WHERE  ROWID IN (
@@ -272,7 +272,7 @@ AND    LOCKED_AT <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID); it reads those that are not old enough as well, which one on (STATE, LOCKED_AT) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* delayedq.Purge */ FROM DELAYED
 WHERE  ROWID IN (

@@ -243,7 +243,7 @@ AND    STATUS = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATUS, ID); it reads those that are not old enough as well
+-- index: (STATUS, ID); it reads those that are not old enough as well, which one on (STATUS, STARTED) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* sandboxq.Purge */ FROM SANDBOX
 WHERE  ROWID IN (
@@ -258,7 +258,7 @@ AND    STARTED <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATUS, ID); it reads those that are not old enough as well
+-- index: (STATUS, ID); it reads those that are not old enough as well, which one on (STATUS, STARTED) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* sandboxq.Purge */ FROM SANDBOX
 WHERE  ROWID IN (

@@ -83,7 +83,7 @@ AND    PROCESSED <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:3, 'SECOND'
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (PROCESSED, ID); it reads those that are not old enough as well
+-- index: (PROCESSED, ID); it reads those that are not old enough as well, which one on (PROCESSED, UNTIL_AT) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* flipsq.Purge */ FROM FLIPS
 WHERE  ROWID IN (

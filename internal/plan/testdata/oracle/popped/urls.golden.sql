@@ -69,7 +69,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (PROCESSED, JOB, ID); it reads those that are not old enough as well
+-- index: (PROCESSED, JOB, ID); it reads those that are not old enough as well, which one on (PROCESSED, SEEN) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* urlsq.Purge */ FROM URLS
 WHERE  ROWID IN (

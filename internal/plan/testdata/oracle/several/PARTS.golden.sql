@@ -142,7 +142,7 @@ END;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (STATUS) would find them
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ FROM PARTS
 WHERE  ROWID IN (

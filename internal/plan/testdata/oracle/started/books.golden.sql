@@ -121,7 +121,7 @@ END;
 -- sql/recover.sql
 -- recover: running to ready, when the program starts
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (BUSY, ID), which finds the rows that somebody has by BUSY
+-- index: (BUSY, ID)
 -- arguments: 1: limit
 UPDATE /* booksq.Recover */ BOOKS
 SET    BUSY = 0

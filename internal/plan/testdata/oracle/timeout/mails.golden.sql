@@ -250,7 +250,7 @@ AND    STATE = 'F';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID); it reads those that are not old enough as well, which one on (STATE, BEGUN) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* mailsq.Purge */ FROM MAILS
 WHERE  ROWID IN (
@@ -265,7 +265,7 @@ AND    BEGUN <= FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID); it reads those that are not old enough as well, which one on (STATE, BEGUN) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* mailsq.Purge */ FROM MAILS
 WHERE  ROWID IN (

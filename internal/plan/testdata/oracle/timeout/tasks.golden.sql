@@ -195,7 +195,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (COMPLETED, ID); it reads others as well
 -- arguments: 1: timeout, 2: limit, 3: timeout
 UPDATE /* tasksq.Redrive */ TASKS
 SET    FETCHED = NULL,
@@ -230,7 +230,7 @@ AND    COMPLETED <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:3, 'SECOND'
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (COMPLETED, ID); it reads others as well
 -- arguments: 1: timeout, 2: older, 3: limit, 4: timeout, 5: older
 DELETE /* tasksq.Purge */ FROM TASKS
 WHERE  ROWID IN (

@@ -187,7 +187,7 @@ AND    TAKEN <= SYSTIMESTAMP + CAST((-1 * ((select k.patience from kinds k where
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads those that are not old enough as well
+-- index: (STATE, ID); it reads those that are not old enough as well, which one on (STATE, TAKEN) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* scansq.Purge */ FROM SCANS
 WHERE  ROWID IN (

@@ -197,7 +197,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state = 'sent' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */
@@ -246,7 +246,7 @@ RETURNING id;
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state = 'error' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */

@@ -144,7 +144,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: chores_state (state); it reads those that are not old enough as well
+-- index: chores_state (state); it reads those that are not old enough as well, which one on (made) WHERE state = 'D' would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* choresq.Purge */ FROM chores
@@ -159,7 +159,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: chores_state (state); it reads those that are not old enough as well
+-- index: chores_state (state); it reads those that are not old enough as well, which one on (beyond) WHERE state = 'N' would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* choresq.Purge */ FROM chores

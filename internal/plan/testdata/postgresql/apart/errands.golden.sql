@@ -144,7 +144,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (made) WHERE state = 'E' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* errandsq.Purge */ FROM errands

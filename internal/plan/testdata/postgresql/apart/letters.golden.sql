@@ -311,7 +311,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lettersq.Redrive */ FROM letters_lease
@@ -325,7 +325,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE ended IS NOT NULL would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* lettersq.PurgeDone */ FROM letters
@@ -354,7 +354,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_left.sql
 -- purge_left: the claims of the rows that purge_failed.sql deleted, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* lettersq.PurgeFailed */ FROM letters_lease

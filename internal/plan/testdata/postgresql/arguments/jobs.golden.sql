@@ -309,7 +309,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 2 would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM jobs
@@ -323,7 +323,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 3 would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM jobs

@@ -134,7 +134,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (made) WHERE state = 'D' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* localq.Purge */ FROM calls

@@ -174,7 +174,7 @@ AND    part_moves.move_no = picked.move_no;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (tenant, move_no) WHERE state = 'ok' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* composite10q.Purge */ picked AS (
@@ -192,7 +192,7 @@ AND    part_moves.move_no = picked.move_no;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (tenant, move_no) WHERE state = 'bad' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* composite10q.Purge */ picked AS (

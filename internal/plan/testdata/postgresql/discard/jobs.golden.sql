@@ -284,7 +284,7 @@ WHERE  ref = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ref) WHERE status = 2 would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM jobs
@@ -298,7 +298,7 @@ WHERE  ref = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ref) WHERE status = 5 would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM jobs

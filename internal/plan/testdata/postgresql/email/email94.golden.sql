@@ -213,7 +213,7 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (created_at) WHERE state = 'C' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* email94q.Purge */ FROM email_outbox
@@ -228,7 +228,7 @@ WHERE  msg_id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (created_at) WHERE state = 'E' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* email94q.Purge */ FROM email_outbox

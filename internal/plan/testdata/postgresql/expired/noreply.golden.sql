@@ -211,7 +211,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 5 AND outcome = 1 would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* noreplyq.Purge */ FROM noreply
@@ -226,7 +226,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 5 AND outcome IN (3, 4) would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* noreplyq.Purge */ FROM noreply

@@ -222,7 +222,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (taken_at) WHERE state = 'over' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* stepsq.Purge */ FROM steps
@@ -237,7 +237,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (taken_at) WHERE state = 'dead' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* stepsq.Purge */ FROM steps

@@ -141,7 +141,7 @@ AND    que_jobs.job_id = picked.job_id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (queue, priority, run_at, job_id) WHERE error_count >= 15 would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* quejobsq.Purge */ picked AS MATERIALIZED (

@@ -92,7 +92,7 @@ RETURNING part, id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (part, id) WHERE status = 2 would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* recordsq.Purge */ picked AS MATERIALIZED (

@@ -282,7 +282,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (id NULLS FIRST) WHERE wedge_reason IS NULL; it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ events
@@ -328,7 +328,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE wedge_reason IS NOT NULL would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* eventsq.Purge */ FROM events

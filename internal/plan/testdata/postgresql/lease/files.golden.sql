@@ -286,7 +286,7 @@ WHERE  path = ANY (ARRAY(
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (path NULLS FIRST) WHERE state = 'N'; it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* filesq.Recover */ files
@@ -332,7 +332,7 @@ WHERE  path = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (done_at) WHERE state = 'C' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* filesq.Purge */ FROM files
@@ -347,7 +347,7 @@ WHERE  path = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (path) WHERE state = 'E' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* filesq.Purge */ FROM files

@@ -306,7 +306,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lettersq.Redrive */ FROM mail.letters_lease
@@ -334,7 +334,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_left.sql
 -- purge_left: the claims of the rows that purge_failed.sql deleted, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until); it reads others as well
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* lettersq.Purge */ FROM mail.letters_lease

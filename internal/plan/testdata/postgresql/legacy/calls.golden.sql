@@ -240,7 +240,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'C' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* callsq.Purge */ FROM jobs
@@ -254,7 +254,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'E' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* callsq.Purge */ FROM jobs

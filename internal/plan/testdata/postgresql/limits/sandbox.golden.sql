@@ -233,7 +233,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (started) WHERE status = 'D' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* sandboxq.Purge */ FROM sandbox
@@ -248,7 +248,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (started) WHERE status = 'F' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* sandboxq.Purge */ FROM sandbox

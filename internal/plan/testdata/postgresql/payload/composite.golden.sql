@@ -173,7 +173,7 @@ AND    d_mm7.id = picked.id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (message_id, id) WHERE status = 'S' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* compositeq.Purge */ picked AS MATERIALIZED (
@@ -191,7 +191,7 @@ AND    d_mm7.id = picked.id;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (message_id, id) WHERE status = 'E' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* compositeq.Purge */ picked AS MATERIALIZED (

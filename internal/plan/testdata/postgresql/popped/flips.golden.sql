@@ -48,7 +48,7 @@ RETURNING id, status, until_at;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (processed) WHERE processed IS NOT NULL would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ FROM flips
@@ -63,7 +63,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE processed IS NULL; it reads those that are not old enough as well
+-- index: (id NULLS FIRST) WHERE processed IS NULL; it reads those that are not old enough as well, which one on (until_at) WHERE processed IS NULL would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ FROM flips

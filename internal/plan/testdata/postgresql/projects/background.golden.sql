@@ -217,7 +217,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (failed_at) WHERE failed_at IS NOT NULL would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* backgroundq.Purge */ FROM background_task

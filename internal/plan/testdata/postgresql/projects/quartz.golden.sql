@@ -179,7 +179,7 @@ AND    qrtz_triggers.trigger_group = picked.trigger_group;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (sched_name, trigger_name, trigger_group) WHERE trigger_state = 'COMPLETE' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* quartzq.Purge */ picked AS MATERIALIZED (
@@ -198,7 +198,7 @@ AND    qrtz_triggers.trigger_group = picked.trigger_group;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (sched_name, trigger_name, trigger_group) WHERE trigger_state = 'ERROR' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* quartzq.Purge */ picked AS MATERIALIZED (

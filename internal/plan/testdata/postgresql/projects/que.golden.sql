@@ -128,7 +128,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (finished_at) WHERE finished_at IS NOT NULL AND expired_at IS NULL would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* queq.Purge */ FROM que_jobs
@@ -144,7 +144,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (expired_at) WHERE finished_at IS NULL AND expired_at IS NOT NULL would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* queq.Purge */ FROM que_jobs

@@ -166,7 +166,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: urgent_main (state, priority, id); it reads those that are not old enough as well
+-- index: urgent_main (state, priority, id); it reads those that are not old enough as well, which one on (since) WHERE state = 'done' would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* urgentq.Purge */ FROM urgent

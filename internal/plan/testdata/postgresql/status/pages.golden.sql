@@ -138,7 +138,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = '\x646f6e65' AND day = '2000-01-03' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* pagesq.Purge */ FROM pages

@@ -195,7 +195,7 @@ WHERE  job_id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (job_token_timestamp) WHERE job_attempts >= 3 would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* wikiq.Purge */ FROM "{{.Prefix}}job"

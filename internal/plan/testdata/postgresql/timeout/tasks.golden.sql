@@ -209,7 +209,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (completed) WHERE completed IS NOT NULL would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* tasksq.Purge */ FROM tasks
@@ -224,7 +224,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (fetched) WHERE completed IS NULL AND attempts >= 3 would find them
 -- isolation: read committed
 -- arguments: 1: timeout, 2: older, 3: limit
 DELETE /* tasksq.Purge */ FROM tasks

@@ -174,7 +174,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* syncsq.Purge */ FROM syncs
@@ -188,7 +188,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'failed' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* syncsq.Purge */ FROM syncs

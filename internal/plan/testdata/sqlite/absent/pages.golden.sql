@@ -119,7 +119,7 @@ RETURNING site, path;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (site, path) WHERE state = 'read' would find them
 -- arguments: 1: limit
 DELETE /* pagesq.Purge */ FROM pages
 WHERE  rowid IN (

@@ -157,7 +157,7 @@ RETURNING shop, number;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (shop, number) WHERE paid = 2 would find them
 -- arguments: 1: limit
 DELETE /* ordersq.Purge */ FROM orders
 WHERE  rowid IN (

@@ -179,7 +179,7 @@ WHERE  id IN (
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state = 'sent' would find them
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */
        id
@@ -224,7 +224,7 @@ RETURNING id;
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state = 'error' would find them
 -- arguments: 1: older, 2: limit
 SELECT /* lettersq.Purge */
        id

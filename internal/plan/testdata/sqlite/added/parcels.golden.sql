@@ -118,7 +118,7 @@ RETURNING depot, code;
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (depot, code) WHERE state = 'sent' would find them
 -- arguments: 1: limit
 SELECT /* parcelsq.Purge */
        depot, code

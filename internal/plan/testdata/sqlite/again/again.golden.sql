@@ -200,7 +200,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (at_ms) WHERE state = 2 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* againq.Purge */ FROM again
 WHERE  id IN (
@@ -213,7 +213,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (at_ms) WHERE state = 3 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* againq.Purge */ FROM again
 WHERE  id IN (

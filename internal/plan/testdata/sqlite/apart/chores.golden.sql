@@ -111,7 +111,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: chores_state (state); it reads those that are not old enough as well
+-- index: chores_state (state); it reads those that are not old enough as well, which one on (made) WHERE state = 'D' would not
 -- arguments: 1: older, 2: limit
 DELETE /* choresq.Purge */ FROM chores
 WHERE  id IN (
@@ -124,7 +124,7 @@ WHERE  id IN (
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the database for writing, while the statement runs
--- index: chores_state (state); it reads those that are not old enough as well
+-- index: chores_state (state); it reads those that are not old enough as well, which one on (beyond) WHERE state = 'N' would not
 -- arguments: 1: older, 2: limit
 DELETE /* choresq.Purge */ FROM chores
 WHERE  id IN (

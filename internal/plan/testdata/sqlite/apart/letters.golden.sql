@@ -237,7 +237,7 @@ WHERE  id IN (
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- arguments: 1: limit
 DELETE /* lettersq.Redrive */ FROM letters_lease
 WHERE  id IN (
@@ -249,7 +249,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE ended IS NOT NULL would find them
 -- arguments: 1: older, 2: limit
 DELETE /* lettersq.PurgeDone */ FROM letters
 WHERE  id IN (
@@ -274,7 +274,7 @@ WHERE  id IN (
 -- sql/purge_left.sql
 -- purge_left: the claims of the rows that purge_failed.sql deleted, to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: letters_lease_expired (failed_at, claimed_until); it reads others as well
 -- arguments: 1: older, 2: limit
 DELETE /* lettersq.PurgeFailed */ FROM letters_lease
 WHERE  id IN (

@@ -120,7 +120,7 @@ WHERE  id IN (
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the database for writing, while the statement runs
--- index: (id, due) WHERE state = 'N'; it reads those that are not old enough as well
+-- index: (id, due) WHERE state = 'N'; it reads those that are not old enough as well, which one on (beyond) WHERE state = 'N' would not
 -- arguments: 1: older, 2: limit
 DELETE /* pulsesq.Purge */ FROM pulses
 WHERE  id IN (

@@ -131,7 +131,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'D' would find them
 -- arguments: 1: limit
 DELETE /* countedq.Purge */ FROM counted
 WHERE  id IN (
@@ -143,7 +143,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'E' would find them
 -- arguments: 1: limit
 DELETE /* countedq.Purge */ FROM counted
 WHERE  id IN (

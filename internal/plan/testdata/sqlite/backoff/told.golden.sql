@@ -159,7 +159,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'D' would find them
 -- arguments: 1: limit
 DELETE /* toldq.Purge */ FROM told
 WHERE  id IN (
@@ -171,7 +171,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'E' would find them
 -- arguments: 1: limit
 DELETE /* toldq.Purge */ FROM told
 WHERE  id IN (

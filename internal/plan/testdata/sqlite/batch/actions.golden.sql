@@ -188,7 +188,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (claimed) WHERE state = 'D' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* actionsq.Purge */ FROM actions
 WHERE  id IN (
@@ -201,7 +201,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (claimed) WHERE state = 'E' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* actionsq.Purge */ FROM actions
 WHERE  id IN (

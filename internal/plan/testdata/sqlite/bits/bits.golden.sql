@@ -110,7 +110,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE flags = 4 would find them
 -- arguments: 1: limit
 DELETE /* bitsq.Purge */ FROM bits
 WHERE  id IN (
@@ -122,7 +122,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE flags = 8 would find them
 -- arguments: 1: limit
 DELETE /* bitsq.Purge */ FROM bits
 WHERE  id IN (

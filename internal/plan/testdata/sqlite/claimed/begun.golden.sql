@@ -203,7 +203,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = 2 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* begunq.Purge */ FROM begun
 WHERE  id IN (

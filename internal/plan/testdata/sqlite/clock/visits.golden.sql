@@ -110,7 +110,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (heard) WHERE state = 'D' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* visitsq.Purge */ FROM visits
 WHERE  id IN (

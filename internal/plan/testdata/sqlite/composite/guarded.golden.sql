@@ -130,7 +130,7 @@ RETURNING tenant, move_no;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (tenant, move_no) WHERE state = 'ok' would find them
 -- arguments: 1: limit
 DELETE /* guardedq.Purge */ FROM moves
 WHERE  (tenant, move_no) IN (

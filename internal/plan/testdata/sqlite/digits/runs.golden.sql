@@ -219,7 +219,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state = 'D' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* runsq.Purge */ FROM runs
 WHERE  id IN (
@@ -232,7 +232,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (made) WHERE state = 'F' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* runsq.Purge */ FROM runs
 WHERE  id IN (

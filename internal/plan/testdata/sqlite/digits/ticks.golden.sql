@@ -216,7 +216,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state = 'D' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* ticksq.Purge */ FROM ticks
 WHERE  id IN (
@@ -229,7 +229,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = 'F' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* ticksq.Purge */ FROM ticks
 WHERE  id IN (

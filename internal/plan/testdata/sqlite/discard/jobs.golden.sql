@@ -290,7 +290,7 @@ WHERE  ref IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ref) WHERE status = 2 would find them
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM jobs
 WHERE  ref IN (
@@ -302,7 +302,7 @@ WHERE  ref IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ref) WHERE status = 5 would find them
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM jobs
 WHERE  ref IN (

@@ -229,7 +229,7 @@ WHERE  msg_id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (created_at) WHERE state = 'done' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* emailq.Purge */ FROM email_outbox
 WHERE  msg_id IN (
@@ -242,7 +242,7 @@ WHERE  msg_id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (created_at) WHERE state = 'failed' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* emailq.Purge */ FROM email_outbox
 WHERE  msg_id IN (

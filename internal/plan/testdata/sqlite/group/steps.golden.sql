@@ -236,7 +236,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (taken_at) WHERE state = 'over' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* stepsq.Purge */ FROM steps
 WHERE  id IN (
@@ -249,7 +249,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (taken_at) WHERE state = 'dead' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* stepsq.Purge */ FROM steps
 WHERE  id IN (

@@ -103,7 +103,7 @@ RETURNING rowid;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (at) WHERE state = 1 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* linesq.Purge */ FROM lines
 WHERE  rowid IN (

@@ -206,7 +206,7 @@ WHERE  id IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (id) WHERE wedge_reason IS NULL; it reads others as well
 -- arguments: 1: limit
 UPDATE /* eventsq.Recover */ events
 SET    wedge_reason = CAST('the claim ran out' AS BLOB)
@@ -246,7 +246,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE wedge_reason IS NOT NULL would find them
 -- arguments: 1: limit
 DELETE /* eventsq.Purge */ FROM events
 WHERE  id IN (

@@ -227,7 +227,7 @@ WHERE  rowid IN (
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (region, seq) WHERE state = 'N'; it reads others as well
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ parts
 SET    state = 'E'
@@ -267,7 +267,7 @@ WHERE  rowid IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (region, seq) WHERE state = 'C' would find them
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ FROM parts
 WHERE  rowid IN (
@@ -279,7 +279,7 @@ WHERE  rowid IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (region, seq) WHERE state = 'E' would find them
 -- arguments: 1: limit
 DELETE /* partsq.Purge */ FROM parts
 WHERE  rowid IN (

@@ -168,7 +168,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE status = 2 would find them
 -- arguments: 1: limit
 DELETE /* bytimeq.Purge */ FROM jobs
 WHERE  id IN (

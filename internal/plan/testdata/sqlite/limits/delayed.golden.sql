@@ -214,7 +214,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (locked_at) WHERE state = 'D' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* delayedq.Purge */ FROM delayed
 WHERE  id IN (
@@ -227,7 +227,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (locked_at) WHERE state = 'F' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* delayedq.Purge */ FROM delayed
 WHERE  id IN (

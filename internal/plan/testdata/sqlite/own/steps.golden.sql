@@ -151,7 +151,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 2 would find them
 -- arguments: 1: limit
 DELETE /* stepsq.Purge */ FROM steps
 WHERE  id IN (
@@ -163,7 +163,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 3 would find them
 -- arguments: 1: limit
 DELETE /* stepsq.Purge */ FROM steps
 WHERE  id IN (

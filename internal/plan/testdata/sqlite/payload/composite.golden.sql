@@ -147,7 +147,7 @@ WHERE  rowid IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (message_id, id) WHERE status = 'S' would find them
 -- arguments: 1: limit
 DELETE /* compositeq.Purge */ FROM d_mm7
 WHERE  rowid IN (
@@ -159,7 +159,7 @@ WHERE  rowid IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (message_id, id) WHERE status = 'E' would find them
 -- arguments: 1: limit
 DELETE /* compositeq.Purge */ FROM d_mm7
 WHERE  rowid IN (

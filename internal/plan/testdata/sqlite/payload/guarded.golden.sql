@@ -185,7 +185,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE status = 'done' would find them
 -- arguments: 1: limit
 DELETE /* guardedq.Purge */ FROM jobs
 WHERE  id IN (
@@ -197,7 +197,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE status = 'failed' would find them
 -- arguments: 1: limit
 DELETE /* guardedq.Purge */ FROM jobs
 WHERE  id IN (

@@ -46,7 +46,7 @@ RETURNING id, status, until_at;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (processed) WHERE processed IS NOT NULL would find them
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ FROM flips
 WHERE  id IN (
@@ -59,7 +59,7 @@ WHERE  id IN (
 -- sql/purge_overdue.sql
 -- purge_overdue: ready and past its time to gone
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE processed IS NULL; it reads those that are not old enough as well
+-- index: (id) WHERE processed IS NULL; it reads those that are not old enough as well, which one on (until_at) WHERE processed IS NULL would not
 -- arguments: 1: older, 2: limit
 DELETE /* flipsq.Purge */ FROM flips
 WHERE  id IN (

@@ -47,7 +47,7 @@ RETURNING id, job, uri;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (seen) WHERE processed = 1 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* urlsq.Purge */ FROM urls
 WHERE  id IN (

@@ -174,7 +174,7 @@ WHERE  message_id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (done_time) WHERE status = 2 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* litequeue.Purge */ FROM main."Queue"
 WHERE  message_id IN (
@@ -187,7 +187,7 @@ WHERE  message_id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (lock_time) WHERE status = 3 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* litequeue.Purge */ FROM main."Queue"
 WHERE  message_id IN (

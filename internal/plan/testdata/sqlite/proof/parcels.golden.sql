@@ -142,7 +142,7 @@ RETURNING depot, size, "no";
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (depot, size, "no") WHERE state = 'C' would find them
 -- arguments: 1: limit
 DELETE /* parcelsq.Purge */ FROM parcels
 WHERE  rowid IN (

@@ -221,7 +221,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'over' would find them
 -- arguments: 1: limit
 DELETE /* buildsq.Purge */ FROM builds
 WHERE  id IN (
@@ -233,7 +233,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'dead' would find them
 -- arguments: 1: limit
 DELETE /* buildsq.Purge */ FROM builds
 WHERE  id IN (

@@ -171,7 +171,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'over' would find them
 -- arguments: 1: limit
 DELETE /* jobsq.Purge */ FROM jobs
 WHERE  id IN (

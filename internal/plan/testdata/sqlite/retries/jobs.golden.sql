@@ -212,7 +212,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = 'done' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* jobsq.Purge */ FROM jobs
 WHERE  id IN (
@@ -225,7 +225,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = 'failed' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* jobsq.Purge */ FROM jobs
 WHERE  id IN (

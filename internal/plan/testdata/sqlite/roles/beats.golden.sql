@@ -142,7 +142,7 @@ RETURNING id, beat;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (beat) WHERE status = 'gone' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* beatsq.Purge */ FROM beats
 WHERE  id IN (

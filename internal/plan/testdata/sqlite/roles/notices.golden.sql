@@ -132,7 +132,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE sent = 1 would find them
 -- arguments: 1: limit
 DELETE /* noticesq.Purge */ FROM notices
 WHERE  id IN (

@@ -132,7 +132,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE status = 'D' would find them
 -- arguments: 1: limit
 DELETE /* secretsq.Purge */ FROM secrets
 WHERE  id IN (
@@ -144,7 +144,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE status = 'F' would find them
 -- arguments: 1: limit
 DELETE /* secretsq.Purge */ FROM secrets
 WHERE  id IN (

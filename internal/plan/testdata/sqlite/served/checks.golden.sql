@@ -106,7 +106,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: checks_added (added, "over"); it reads others as well, which one on (added) WHERE added IS NOT NULL AND "over" = 2 would not
 -- arguments: 1: older, 2: limit
 DELETE /* checksq.Purge */ FROM checks
 WHERE  id IN (

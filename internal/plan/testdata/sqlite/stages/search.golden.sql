@@ -111,7 +111,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'found' would find them
 -- arguments: 1: limit
 DELETE /* searchq.Purge */ FROM letters
 WHERE  id IN (
@@ -123,7 +123,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'gone' would find them
 -- arguments: 1: limit
 DELETE /* searchq.Purge */ FROM letters
 WHERE  id IN (

@@ -156,7 +156,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state = 2 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* commandsq.Purge */ FROM commands
 WHERE  id IN (
@@ -169,7 +169,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state IN (3, 6) would find them
 -- arguments: 1: older, 2: limit
 DELETE /* commandsq.Purge */ FROM commands
 WHERE  id IN (

@@ -214,7 +214,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'D' would find them
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM mails
 WHERE  id IN (
@@ -226,7 +226,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'F' would find them
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM mails
 WHERE  id IN (

@@ -165,7 +165,7 @@ WHERE  rowid IN (
 -- sql/purge_done_lock.sql
 -- purge_done: locks rows, which purge_done.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (message_id, id) WHERE status = 'S' would find them
 -- arguments: 1: limit
 SELECT /* notedq.Purge */
        message_id, id
@@ -203,7 +203,7 @@ RETURNING message_id, id;
 -- sql/purge_failed_lock.sql
 -- purge_failed: locks rows, which purge_failed.sql then writes
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (message_id, id) WHERE status = 'E' would find them
 -- arguments: 1: limit
 SELECT /* notedq.Purge */
        message_id, id

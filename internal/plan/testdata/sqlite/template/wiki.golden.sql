@@ -180,7 +180,7 @@ WHERE  job_id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (job_token_timestamp) WHERE job_attempts >= 3 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* wikiq.Purge */ FROM "{{.Prefix}}job"
 WHERE  job_id IN (

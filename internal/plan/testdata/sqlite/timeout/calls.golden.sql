@@ -153,7 +153,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (begun) WHERE state = 'D' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* callsq.Purge */ FROM calls
 WHERE  id IN (
@@ -166,7 +166,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (begun) WHERE state = 'F' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* callsq.Purge */ FROM calls
 WHERE  id IN (

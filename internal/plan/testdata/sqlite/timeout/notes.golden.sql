@@ -160,7 +160,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (begun) WHERE state = 'D' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* notesq.Purge */ FROM notes
 WHERE  id IN (

@@ -211,7 +211,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (completed) WHERE completed IS NOT NULL would find them
 -- arguments: 1: older, 2: limit
 DELETE /* tasksq.Purge */ FROM tasks
 WHERE  id IN (
@@ -224,7 +224,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (fetched) WHERE completed IS NULL AND attempts >= 3 would find them
 -- arguments: 1: timeout, 2: older, 3: limit
 DELETE /* tasksq.Purge */ FROM tasks
 WHERE  id IN (

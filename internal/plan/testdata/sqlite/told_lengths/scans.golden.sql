@@ -158,7 +158,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (taken) WHERE state = 'done' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* scansq.Purge */ FROM scans
 WHERE  id IN (

@@ -140,7 +140,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' would find them
 -- arguments: 1: limit
 DELETE /* syncsq.Purge */ FROM syncs
 WHERE  id IN (
@@ -152,7 +152,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'failed' would find them
 -- arguments: 1: limit
 DELETE /* syncsq.Purge */ FROM syncs
 WHERE  id IN (

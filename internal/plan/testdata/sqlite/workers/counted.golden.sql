@@ -168,7 +168,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'r' AND tries >= 3 would find them
 -- arguments: 1: limit
 DELETE /* countedq.Purge */ FROM counted
 WHERE  id IN (

@@ -275,7 +275,7 @@ LIMIT  ?;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* everyq.Redrive */ every

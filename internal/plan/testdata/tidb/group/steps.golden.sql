@@ -311,7 +311,7 @@ LIMIT  ?;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, due_at, id); it reads those that are not old enough as well
+-- index: (state, due_at, id); it reads those that are not old enough as well, which one on (state, taken_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* stepsq.Purge */ FROM steps
@@ -322,7 +322,7 @@ LIMIT  ?;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, due_at, id); it reads those that are not old enough as well
+-- index: (state, due_at, id); it reads those that are not old enough as well, which one on (state, taken_at) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* stepsq.Purge */ FROM steps

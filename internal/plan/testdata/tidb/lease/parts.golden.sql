@@ -319,7 +319,7 @@ LIMIT  ?;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, region, seq); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* partsq.Recover */ parts

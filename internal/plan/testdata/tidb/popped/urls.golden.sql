@@ -57,7 +57,7 @@ WHERE  (id = ?);
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (processed, job, id); it reads those that are not old enough as well
+-- index: (processed, job, id); it reads those that are not old enough as well, which one on (processed, seen) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* urlsq.Purge */ FROM urls

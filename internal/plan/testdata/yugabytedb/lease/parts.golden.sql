@@ -297,7 +297,7 @@ AND    part_claims.seq = picked.seq;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (region, seq) WHERE state = 'N'; it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Recover */ picked AS (
@@ -355,7 +355,7 @@ AND    parts.seq = picked.seq;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (region, seq) WHERE state = 'C' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Purge */ picked AS (
@@ -373,7 +373,7 @@ AND    parts.seq = picked.seq;
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (region, seq) WHERE state = 'E' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Purge */ picked AS (
