@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/queue"
+	"github.com/qgen-dev/qgen/internal/schema"
 )
 
 // dead returns the condition that the worker of a row is not alive. A row that names
@@ -47,9 +48,20 @@ func (s *scope) notSeen(t queue.Test) string {
 		})
 	}
 	if l.SQL != "" {
+		s.around = []queue.Among{{Name: l.Table, Tables: s.tablesCalled(l.Schema, l.Table)}}
 		where = append(where, s.raw(l.SQL))
+		s.around = nil
 	}
 	return "NOT EXISTS (SELECT 1 FROM " + s.d.Qualified(l.Schema, l.Table) + " " + name + " WHERE " + strings.Join(where, " AND ") + ")"
+}
+
+// tablesCalled returns the table of that name, none where the DDL does not have it.
+func (b *builder) tablesCalled(of, name string) []*schema.Table {
+	i := slices.IndexFunc(b.spec.Tables, func(t *schema.Table) bool { return t.Schema == of && t.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return b.spec.Tables[i : i+1]
 }
 
 // aliveParam returns the argument of Recover that lists the workers that are alive.

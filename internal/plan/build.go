@@ -234,7 +234,7 @@ func (b *builder) checkTarget(errs *source.ErrorList) {
 func readsInside(text, table string) bool {
 	type query struct{ selects, from, derived bool }
 	open := []query{{}}
-	e := expression(pieces.FindAllString(text, -1))
+	e := queue.PiecesOf(text)
 	for i, piece := range e {
 		q := &open[len(open)-1]
 		isTable := false // here one may be named

@@ -165,7 +165,7 @@ func (s *scope) besideValue(c *queue.Companion, v queue.CompanionValue) string {
 	case v.Value.Kind == queue.Given && s.settle.carried[column].field != nil:
 		return s.brought(column)
 	case v.Value.Kind == queue.Now && c.Known == nil && v.Of == nil:
-		return s.raw("{now}")
+		return s.rawFor(column, "{now}")
 	case s.settle.delay && v.Value.Kind == queue.Now && v.Value.Shift != nil && v.Value.Shift.Arg == queue.ArgDelay:
 		due := s.clock(column, nil)
 		if was := v.Value.Other; was != nil {

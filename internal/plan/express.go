@@ -78,6 +78,8 @@ type scope struct {
 	settle settleScope
 	// replan: an argument may be null, and then narrows nothing.
 	replan bool
+	// around are other tables whose columns an expression names, being no part of it.
+	around []queue.Among
 	// misread: a function of dates would not take {now} for the present.
 	misread bool
 	// beside is the companion that the statement is for, nil for most.
@@ -231,7 +233,7 @@ func (s *scope) rawFor(to *schema.Column, text string) string {
 			if p := s.asked(name); p != nil {
 				mark = s.arg(Arg{Kind: ArgParam, Param: p})
 				if p.Field != nil {
-					mark = s.write(s.columnOf(p.Field), mark)
+					mark = s.write(s.timesBeside(name)[0], mark)
 				}
 			}
 			out.WriteString(mark)

@@ -96,6 +96,9 @@ func (b *builder) buildPayload(errs *source.ErrorList) {
 			v.Names.Batch += "_rows"
 		}
 	}
+	for _, from := range b.spec.PayloadFrom {
+		s.around = append(s.around, queue.Among{Name: cmp.Or(from.As, from.Table.Name), Tables: []*schema.Table{from.Table}})
+	}
 	var tables []string
 	for _, from := range b.spec.PayloadFrom {
 		v.Others = append(v.Others, other{Table: b.d.Qualified(from.Table.Schema, from.Table.Name), As: from.As, On: s.raw(from.On)})

@@ -3,7 +3,8 @@ package plan
 // This file finds what a time is in an expression that the user wrote: {now}, or an argument.
 
 import (
-	"regexp"
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,29 +13,16 @@ import (
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
-// A piece of an expression is a text in quotes, a macro, a name with what stands before its
-// dots, a number, or a sign.
-var pieces = regexp.MustCompile("'[^']*'|\\{[^}]*\\}(?:\\.(?:[\\pL_][\\pL\\pN_$#]*|\"[^\"]*\"|`[^`]*`))?|(?:\"[^\"]*\"|`[^`]*`|\\[[^\\]]*\\]|[\\pL_][\\pL\\pN_$#]*)(?:\\.(?:\"[^\"]*\"|`[^`]*`|\\[[^\\]]*\\]|[\\pL_][\\pL\\pN_$#]*))*|\\d[\\d.eE]*|\\S")
-
-// isName finds names among pieces.
-var isName = regexp.MustCompile("^[\\pL_\"`\\[]")
-
 // apart are words between which a comparison stands.
 var apart = []string{"and", "or", "not", "case", "when", "then", "else", "end", "where", "on", "select", "from", "having"}
 
 // expression is a text in pieces.
-type expression []string
+type expression queue.Pieces
 
 // pieceAt returns the pieces of a text, and which of them begins at an offset; -1 for none.
 func pieceAt(text string, offset int) (e expression, at int) {
-	at = -1
-	for _, piece := range pieces.FindAllStringIndex(text, -1) {
-		if piece[0] == offset {
-			at = len(e)
-		}
-		e = append(e, text[piece[0]:piece[1]])
-	}
-	return e, at
+	pieces, at := queue.PieceAt(text, offset)
+	return expression(pieces), at
 }
 
 // divides reports whether a piece ends a comparison.
@@ -47,7 +35,7 @@ func (e expression) calls(i int) bool {
 	if i == 0 || e.divides(i-1) || strings.EqualFold(e[i-1], "in") {
 		return false
 	}
-	return isName.MatchString(e[i-1])
+	return queue.Pieces(e).IsName(i - 1)
 }
 
 // edge returns the last piece, in the direction of step, of the comparison that holds piece i:
@@ -75,8 +63,9 @@ func (e expression) edge(i, step int, all bool) int {
 
 // present returns the present as the column keeps it with which the {now} at an offset is
 // compared, else as the column keeps it whose value the expression is, and as a time with zone,
-// or a number of seconds, where that is none. A function of dates that reads numbers in a way
-// of its own gets its own word for the present.
+// or a number of seconds, where that is none. A column that the DDL does not have keeps times as
+// the clock of the queue says. A function of dates that reads numbers in a way of its own gets
+// its own word for the present.
 func (s *scope) present(text string, offset int, to *schema.Column) string {
 	e, at := pieceAt(text, offset)
 	call := s.dateCall(e, at)
@@ -84,7 +73,7 @@ func (s *scope) present(text string, offset int, to *schema.Column) string {
 		return s.d.DateFunctions.Now
 	}
 	if !e.zoned(at) {
-		if c := s.besideTime(text, offset); c != nil {
+		if c := s.besideTime(text, offset, s.around...); c != nil {
 			return s.clock(c, nil)
 		}
 		if call == partOfArgument {
@@ -94,6 +83,10 @@ func (s *scope) present(text string, offset int, to *schema.Column) string {
 		if to != nil && (e.isValue(at) || unzoned) && s.clockKind(to) != "" {
 			return s.clock(to, nil)
 		}
+		if c, ok := s.clockOf("timestamp:" + s.spec.Clock); ok && to != nil && to.Type.Raw == "" && e.isValue(at) {
+			s.noteUnknownTime(to)
+			return c.Now
+		}
 	}
 	for _, kind := range []string{"timestamptz", "epoch"} {
 		if c, ok := s.clockOf(kind); ok {
@@ -101,6 +94,18 @@ func (s *scope) present(text string, offset int, to *schema.Column) string {
 		}
 	}
 	return "NULL"
+}
+
+// noteUnknownTime says by which clock a column gets the present that the DDL does not have.
+func (s *scope) noteUnknownTime(to *schema.Column) {
+	if s.beside == nil {
+		return // explain
+	}
+	note := fmt.Sprintf("the DDL has no column %s of %s: it gets the present as a time without zone, as clock: %s says; add the CREATE TABLE to schema if it keeps time in another way",
+		plainText(to.Name), plainText(s.beside.QualifiedName()), s.spec.Clock)
+	if !slices.Contains(s.pkg.Notes, note) {
+		s.pkg.Notes = append(s.pkg.Notes, note)
+	}
 }
 
 // dateCall is how {now} stands in a call of a function of dates that reads numbers in a way of
@@ -192,23 +197,24 @@ func isTime(p *queue.Param) bool {
 // timeField returns the field of a column whose times an argument is compared with, nil of
 // one that is compared with none: it is then sent as the driver sends it.
 func (b *builder) timeField(p *queue.Param) *Field {
-	for _, c := range b.timesBeside(p) {
-		f := b.field(b.roles[c])
+	for _, c := range b.timesBeside(p.Name) {
+		f := b.field(b.roleOf(c))
 		f.Param = ""
 		return f
 	}
 	return nil
 }
 
+// roleOf returns what the queue makes of a column: of another table's, nothing.
+func (b *builder) roleOf(c *schema.Column) *queue.Column {
+	return cmp.Or(b.roles[c], &queue.Column{Column: c})
+}
+
 // timesBeside returns the columns whose times an argument is compared with.
-func (b *builder) timesBeside(p *queue.Param) []*schema.Column {
+func (b *builder) timesBeside(name string) []*schema.Column {
 	var columns []*schema.Column
-	mark := "{arg:" + p.Name + "}"
-	by := b.spec.PurgeIf
+	mark := "{arg:" + name + "}"
 	for _, e := range b.spec.Expressions {
-		if by != nil && slices.Contains(by.Params, p) != (e.SQL == by.SQL) {
-			continue // Purge and Claim may have arguments of one name
-		}
 		for at := 0; ; at += len(mark) {
 			next := strings.Index(e.SQL[at:], mark)
 			if next < 0 {
@@ -233,10 +239,10 @@ func (b *builder) checkTimes(errs *source.ErrorList) {
 		if !isTime(p) {
 			continue
 		}
-		columns := b.timesBeside(p)
+		columns := b.timesBeside(p.Name)
 		for _, c := range columns {
 			first := columns[0]
-			one, other := b.field(b.roles[first]), b.field(b.roles[c])
+			one, other := b.field(b.roleOf(first)), b.field(b.roleOf(c))
 			if one.travelsAs(other) && b.rule(first).Write == b.rule(c).Write {
 				continue
 			}
@@ -255,14 +261,16 @@ func (f *Field) travelsAs(other *Field) bool {
 
 // besideTime returns the column that keeps time with which the macro at an offset is compared,
 // nil where that is none. Around a function that it is given to, only times without zone
-// count: of what becomes of it nothing else is known.
-func (b *builder) besideTime(text string, offset int) *schema.Column {
+// count: of what becomes of it nothing else is known. Outside are the tables that the expression
+// may read and does not name itself.
+func (b *builder) besideTime(text string, offset int, outside ...queue.Among) *schema.Column {
 	e, at := pieceAt(text, offset)
+	names := b.spec.Read(queue.Pieces(e), outside...)
 	first, last := at, at
 	all, bare := false, false // with the other arguments of a function; of what becomes of it nothing is known
 	for at >= 0 {
 		first, last = e.edge(first, -1, all), e.edge(last, 1, all)
-		if c := b.timeAmong(e[first:last+1], bare); c != nil {
+		if c := b.timeAmong(names, first, last, bare); c != nil {
 			return c
 		}
 		var before, behind string
@@ -285,31 +293,26 @@ func (b *builder) besideTime(text string, offset int) *schema.Column {
 	return nil
 }
 
-// timeAmong returns the first column of an expression that keeps time, outside of functions;
-// with bare only one that is a time without zone.
-func (b *builder) timeAmong(e expression, bare bool) *schema.Column {
-	for i := 0; i < len(e); i++ {
+// timeAmong returns the first column among the pieces of an expression that keeps time, outside
+// of functions; with bare only one that is a time without zone. Of another table's columns the
+// type tells how they keep it, and the clock of the queue whose clock times without zone show.
+func (b *builder) timeAmong(names *queue.Reading, first, last int, bare bool) *schema.Column {
+	e := expression(names.Pieces)
+	for i := first; i <= last; i++ {
 		if e[i] == "(" && e.calls(i) {
 			i = e.edge(i, 1, true) // over the arguments
 			continue
 		}
-		c := b.named(e[i])
+		c, _ := names.Column(i)
 		if c == nil || b.clockKind(c) == "" {
 			continue
 		}
 		role := b.roles[c]
-		if !bare || c.Type.Class == schema.Timestamp && !c.Type.Zone && (role == nil || role.As == "") {
-			return c
+		unzoned := c.Type.Class == schema.Timestamp && !c.Type.Zone
+		if role == nil && unzoned && b.spec.Clock == "" {
+			continue // nothing tells whose clock it shows
 		}
-	}
-	return nil
-}
-
-// named returns the column of the queue's table that is written so in an expression.
-func (b *builder) named(written string) *schema.Column {
-	written = strings.TrimPrefix(strings.TrimPrefix(written, "{row}."), b.d.Ident(b.spec.Table.Name)+".")
-	for _, c := range b.spec.Table.Columns {
-		if written == b.d.Ident(c.Name) || strings.EqualFold(written, c.Name) || strings.Trim(written, "\"`[]") == c.Name {
+		if !bare || unzoned && (role == nil || role.As == "") {
 			return c
 		}
 	}

@@ -90,7 +90,7 @@ func (b *binding) isLasting(condition string) bool {
 	}
 	for _, name := range TransitionNames {
 		t := b.spec.Transitions[name]
-		if t != nil && name != Enqueue && slices.ContainsFunc(t.Writes, func(w Write) bool { return source.Mentions(condition, w.Column.Name) }) {
+		if t != nil && name != Enqueue && slices.ContainsFunc(t.Writes, func(w Write) bool { return b.spec.Reads(condition, w.Column) }) {
 			return false
 		}
 	}

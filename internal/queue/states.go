@@ -265,7 +265,7 @@ func (b *binding) noteMark(free Test) {
 	if len(b.statusTests(Ready)) > 0 && len(b.statusTests(Running)) > 0 {
 		b.note("the status does not tell ready rows from running ones, so qgen:%s at column %q does: a row is ready only while %s, and not where something else has left a value there", r.verb, c.Name, what)
 	}
-	if slices.ContainsFunc(b.narrow, func(t Test) bool { return t.Op == Raw && source.Mentions(t.SQL, c.Name) }) {
+	if slices.ContainsFunc(b.narrow, func(t Test) bool { return t.Op == Raw && b.spec.Reads(t.SQL, c) }) {
 		b.note("warning: a condition on ready rows reads column %q, but a row is ready only while %s, since qgen:%s at that column alone tells which rows run; running=<value> on qgen:status tells them apart, and so does timeout= with expired=claim", c.Name, what, r.verb)
 	}
 }

@@ -85,7 +85,7 @@ func (b *binding) mayLack(d *distance) (columns []*schema.Column, otherwise bool
 		return nil, d.wait != nil
 	}
 	for _, c := range b.table.Columns {
-		if !c.NotNull && source.Mentions(d.wait.SQL, c.Name) {
+		if !c.NotNull && b.spec.Reads(d.wait.SQL, c) {
 			columns = append(columns, c)
 		}
 	}

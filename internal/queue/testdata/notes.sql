@@ -42,3 +42,22 @@ CREATE TABLE bits (
   id    bigint PRIMARY KEY,
   flags int NOT NULL -- qgen:status ready~"{row}.flags & 3 = 1" ready:="{row}.flags & ~2" running:="{row}.flags | 2" running~"{row}.flags & 2 = 2"
 );
+
+-- What marks a claim is called as a column of another table, which a condition reads.
+CREATE TABLE skips (backend text NOT NULL, device text NOT NULL);
+-- qgen:queue done=delete
+-- qgen:where "not exists (select 1 from skips s where s.backend = 'a' and s.device = {row}.device)"
+-- qgen:where "not exists (select 1 from skips where backend = 'b')"
+-- qgen:where "(select count(*) from scans o where o.backend is not null) < 5"
+CREATE TABLE scans (
+  id      bigint PRIMARY KEY,
+  device  text NOT NULL,
+  backend text -- qgen:worker free=null
+);
+-- Here it is that column.
+-- qgen:queue done=delete
+-- qgen:where "not exists (select 1 from skips s where s.backend = scans_own.backend)"
+CREATE TABLE scans_own (
+  id      bigint PRIMARY KEY,
+  backend text -- qgen:worker free=null
+);

@@ -1,0 +1,226 @@
+package queue
+
+// This file finds what names mean in an expression that a user wrote.
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// A piece of an expression is a text in quotes, a macro, a name with what stands before its
+// dots, a number, or a sign.
+var pieceForm = regexp.MustCompile("'[^']*'|\\{[^}]*\\}(?:\\.(?:[\\pL_][\\pL\\pN_$#]*|\"[^\"]*\"|`[^`]*`))?|(?:\"[^\"]*\"|`[^`]*`|\\[[^\\]]*\\]|[\\pL_][\\pL\\pN_$#]*)(?:\\.(?:\"[^\"]*\"|`[^`]*`|\\[[^\\]]*\\]|[\\pL_][\\pL\\pN_$#]*))*|\\d[\\d.eE]*|\\S")
+
+// pieceName finds names among pieces, partOfName the parts between their dots.
+var (
+	pieceName  = regexp.MustCompile("^[\\pL_\"`\\[]")
+	partOfName = regexp.MustCompile("\\{[^}]*\\}|\"[^\"]*\"|`[^`]*`|\\[[^\\]]*\\]|[^.]+")
+)
+
+// Pieces is an expression in pieces.
+type Pieces []string
+
+// PiecesOf takes an expression apart.
+func PiecesOf(text string) Pieces { return pieceForm.FindAllString(text, -1) }
+
+// PieceAt returns the pieces of an expression, and which of them begins at an offset; -1 for
+// none.
+func PieceAt(text string, offset int) (p Pieces, at int) {
+	at = -1
+	for _, piece := range pieceForm.FindAllStringIndex(text, -1) {
+		if piece[0] == offset {
+			at = len(p)
+		}
+		p = append(p, text[piece[0]:piece[1]])
+	}
+	return p, at
+}
+
+// IsName reports whether the piece at i is a name.
+func (p Pieces) IsName(i int) bool { return i >= 0 && i < len(p) && pieceName.MatchString(p[i]) }
+
+// is reports whether the piece at i is one of some words.
+func (p Pieces) is(i int, words ...string) bool {
+	return i >= 0 && i < len(p) && slices.Contains(words, strings.ToLower(p[i]))
+}
+
+// closing returns the parenthesis that closes the one at i, or the end where none does.
+func (p Pieces) closing(i int) int {
+	depth := 0
+	for ; i < len(p); i++ {
+		switch p[i] {
+		case "(":
+			depth++
+		case ")":
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return i
+}
+
+// Among is a table whose rows an expression reads besides that of the job.
+type Among struct {
+	// Name is what it is called there: its own name or an alias.
+	Name string
+	// Tables have its columns: several of a table that a sub-query makes, none where the DDL
+	// does not have it.
+	Tables      []*schema.Table
+	first, last int // the pieces among which it is called so
+}
+
+// Reading is an expression over the row of a job, and what its names mean.
+type Reading struct {
+	Pieces
+	spec  *Spec
+	among []Among
+}
+
+// Read finds out what the names of an expression mean. Outside are tables that are not named
+// within it and that it may read.
+func (s *Spec) Read(p Pieces, outside ...Among) *Reading {
+	r := &Reading{Pieces: p, spec: s}
+	for _, a := range outside {
+		a.first, a.last = 0, len(p)
+		r.among = append(r.among, a)
+	}
+	r.find(0, len(p))
+	return r
+}
+
+// Reads reports whether an expression reads a column of the job's row.
+func (s *Spec) Reads(text string, c *schema.Column) bool {
+	r := s.Read(PiecesOf(text))
+	for i := range r.Pieces {
+		if found, row := r.Column(i); found == c && row {
+			return true
+		}
+	}
+	return false
+}
+
+// Column returns the column that the piece at i names, nil where the DDL has none, and whether
+// it is one of the job's own row.
+func (r *Reading) Column(i int) (c *schema.Column, row bool) {
+	if !r.IsName(i) && !strings.HasPrefix(r.Pieces[i], "{row}.") {
+		return nil, false
+	}
+	parts := partsOf(r.Pieces[i])
+	name, of := parts[len(parts)-1], parts[:len(parts)-1]
+	if len(of) > 0 && of[0] == "{row}" {
+		return columnAmong(name, r.spec.Table), true
+	}
+	var nearest *Among
+	for at := range r.among {
+		a := &r.among[at]
+		switch {
+		case i < a.first || i >= a.last || nearest != nil && nearest.last-nearest.first <= a.last-a.first:
+		case len(of) == 0 && columnAmong(name, a.Tables...) != nil, len(of) > 0 && strings.EqualFold(a.Name, of[len(of)-1]):
+			nearest = a
+		}
+	}
+	switch {
+	case nearest != nil:
+		return columnAmong(name, nearest.Tables...), false
+	case len(of) == 0:
+		return columnAmong(name, r.spec.Table), true
+	}
+	t := r.table(of)
+	return columnAmong(name, t...), slices.Contains(t, r.spec.Table)
+}
+
+// find finds the tables that sub-queries read within some pieces, and returns those that the
+// outermost of them reads.
+func (r *Reading) find(first, last int) (tables []*schema.Table) {
+	selects, from := false, false
+	for i := first; i < last; i++ {
+		switch {
+		case r.is(i, "("):
+			end := r.closing(i)
+			r.find(i+1, end)
+			i = end
+		case r.is(i, "select"):
+			selects = true
+		case r.is(i, "where", "group", "having", "order", "limit", "window", "fetch", "union", "except", "intersect"):
+			from = false
+		case r.is(i, "from") && selects && !r.is(i-1, "distinct"), from && r.is(i, "join", "straight_join", ","):
+			from = true
+			if r.is(i+1, "lateral", "only") {
+				i++
+			}
+			a := Among{first: first, last: last}
+			switch {
+			case r.is(i+1, "("):
+				end := r.closing(i + 1)
+				a.Tables = r.find(i+2, end)
+				i = end
+			case r.IsName(i+1) && !r.is(i+2, "("):
+				i++
+				parts := partsOf(r.Pieces[i])
+				a.Name, a.Tables = parts[len(parts)-1], r.table(parts)
+			}
+			if r.is(i+1, "as") {
+				i++
+			}
+			if r.IsName(i+1) && !r.is(i+1, behindTable...) {
+				i++
+				a.Name = unquoted(r.Pieces[i])
+			}
+			r.among = append(r.among, a)
+			tables = append(tables, a.Tables...)
+		}
+	}
+	return tables
+}
+
+// behindTable are words that stand behind a table and are no alias of it.
+var behindTable = []string{
+	"where", "on", "using", "join", "inner", "left", "right", "full", "outer", "cross", "natural", "straight_join",
+	"group", "having", "order", "limit", "offset", "fetch", "window", "for", "union", "except", "intersect", "minus", "with",
+	"force", "use", "ignore", "partition", "tablesample", "indexed", "not",
+}
+
+// table returns the table of the DDL that is written so, the queue's own first.
+func (r *Reading) table(parts []string) []*schema.Table {
+	name, of := parts[len(parts)-1], ""
+	if len(parts) > 1 {
+		of = parts[len(parts)-2]
+	}
+	for _, t := range slices.Concat([]*schema.Table{r.spec.Table}, r.spec.Tables) {
+		if strings.EqualFold(t.Name, name) && (of == "" || t.Schema == "" || strings.EqualFold(t.Schema, of)) {
+			return []*schema.Table{t}
+		}
+	}
+	return nil
+}
+
+// columnAmong returns the first column of that name, nil where the tables have none.
+func columnAmong(name string, tables ...*schema.Table) *schema.Column {
+	for _, t := range tables {
+		if c := t.Column(name); c != nil {
+			return c
+		}
+		for _, c := range t.Columns {
+			if strings.EqualFold(c.Name, name) {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// partsOf returns the parts of a name between its dots, without their quotes.
+func partsOf(name string) []string {
+	parts := partOfName.FindAllString(name, -1)
+	for i, p := range parts {
+		parts[i] = unquoted(p)
+	}
+	return parts
+}
+
+// unquoted returns a part of a name without its quotes.
+func unquoted(part string) string { return strings.Trim(part, "\"`[]") }
