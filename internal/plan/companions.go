@@ -24,6 +24,9 @@ type beside struct {
 	Own     []string // the columns that find rows by values of the job's row
 	Match   []string // and those values
 	Fixed   []string // conditions on rows of the table alone
+	// Counted and Groups are, where jobs that share a row are counted first, what is selected of
+	// the jobs of a row of the table, and what these have in common.
+	Counted, Groups []string
 }
 
 // Sets are the assignments.
@@ -53,7 +56,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 	var list []*Statement
 	used := map[string]int{}
 	t := b.spec.Transitions[name]
-	for _, c := range t.With {
+	for _, c := range parted(t.With) {
 		if c.Key != nil {
 			continue // is added once, see buildBatch
 		}
@@ -81,7 +84,11 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		}
 		v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, held, extra, "_held")
 		v.Carries = len(extra) > 0
-		v.Beside = s.besideOf(c)
+		template, does := "companion_"+c.Verb, ""
+		if v.Beside = s.besideOf(c); c.Counts() {
+			template, does = "companion_count", "; jobs that share one are added up"
+			s.count(&v, c)
+		}
 		if c.When != "" {
 			v.Where = []string{s.raw(c.When)}
 		}
@@ -99,10 +106,92 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		case c.Move:
 			head = file + ": the rows that " + found + " go to " + plainText(c.QualifiedName()) + " before " + file + ".sql deletes them"
 		}
-		list = append(list, s.statement(called, "companion_"+c.Verb, v, nil, head,
+		list = append(list, s.statement(called, template, v, nil, head+does,
 			"locks: the rows it writes, until commit", "index: the key"+b.findsText(c)))
 	}
 	return list
+}
+
+// parted divides updates that add something for each job and write values of one job as well:
+// the values come from any of the jobs that share a row, what is added from all of them.
+func parted(with []*queue.Companion) []*queue.Companion {
+	var list []*queue.Companion
+	for _, c := range with {
+		ofJob := func(v queue.CompanionValue) bool { return v.OfJob }
+		if !c.Counts() || !slices.ContainsFunc(c.Set, ofJob) {
+			list = append(list, c)
+			continue
+		}
+		adds, takes := *c, *c
+		adds.Set = slices.DeleteFunc(slices.Clone(c.Set), ofJob)
+		takes.Set = slices.DeleteFunc(slices.Clone(c.Set), func(v queue.CompanionValue) bool { return !v.OfJob })
+		asked := func(set queue.CompanionValue) bool {
+			return slices.ContainsFunc(c.Where, func(v queue.CompanionValue) bool { return v.Column.Name == set.Column.Name })
+		}
+		first, second := &adds, &takes
+		if slices.ContainsFunc(adds.Set, asked) { // the other finds the rows no more
+			first, second = second, first
+		}
+		list = append(list, first, second)
+	}
+	return list
+}
+
+// count has an update join the jobs as groups that share a row of the other table, each with what
+// all of its jobs add.
+func (s *scope) count(v *values, c *queue.Companion) {
+	shared := s.alias("shared")
+	if strings.EqualFold(shared, c.Table) {
+		shared += "_rows"
+	}
+	v.Names.Shared = shared
+	used := map[string]bool{}
+	named := func(word string) string {
+		name := s.d.Fold(word)
+		for s.hasColumn(name) || s.besideHas(name) || used[name] {
+			name += "_"
+		}
+		used[name] = true
+		return s.d.Ident(name)
+	}
+	o := &v.Beside
+	own, match := o.Own, o.Match
+	o.Own, o.Match = nil, nil
+	for i, w := range slices.DeleteFunc(slices.Clone(c.Where), fixed) {
+		if !w.OfJob {
+			o.Fixed = append(o.Fixed, o.Bare+"."+own[i]+" = "+match[i])
+			continue
+		}
+		name := named("of_" + w.Column.Name)
+		o.Own, o.Match = append(o.Own, own[i]), append(o.Match, shared+"."+name)
+		o.Groups = append(o.Groups, match[i])
+		o.Counted = append(o.Counted, match[i]+" AS "+name)
+	}
+	jobs := ""
+	for i, w := range c.Set {
+		a := w.Adds
+		if a == nil {
+			continue
+		}
+		sign, times := " + ", ""
+		if a.Minus {
+			sign = " - "
+		}
+		name := jobs
+		switch {
+		case !a.IsNumber():
+			name = named("sum_" + w.Column.Name)
+			o.Counted = append(o.Counted, "sum"+s.raw(a.Each)+" AS "+name)
+		case jobs == "":
+			jobs = named("jobs")
+			o.Counted = append(o.Counted, "count(*) AS "+jobs)
+			name = jobs
+		}
+		if a.IsNumber() && a.Each != "1" {
+			times = a.Each + " * "
+		}
+		o.Values[i] = "(" + a.To + sign + times + shared + "." + name + ")"
+	}
 }
 
 // carries is what comes with each job of a batch for what takes its result.
@@ -134,10 +223,10 @@ func (s *scope) besideOf(c *queue.Companion) beside {
 	}
 	for _, v := range c.Where {
 		column := s.d.Ident(v.Column.Name)
-		switch v.Value.Kind {
-		case queue.Null:
+		switch {
+		case v.Value.Kind == queue.Null:
 			t.Fixed = append(t.Fixed, t.Bare+"."+column+" IS NULL")
-		case queue.Literal:
+		case fixed(v):
 			t.Fixed = append(t.Fixed, t.Bare+"."+column+" = "+s.besideValue(c, v))
 		default:
 			t.Own = append(t.Own, column)
@@ -145,6 +234,11 @@ func (s *scope) besideOf(c *queue.Companion) beside {
 		}
 	}
 	return t
+}
+
+// fixed reports whether a condition on another table is the same whatever the job.
+func fixed(v queue.CompanionValue) bool {
+	return v.Value.Kind == queue.Null || v.Value.Kind == queue.Literal
 }
 
 // besideValue is the value of a column of another table.

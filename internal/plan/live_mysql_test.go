@@ -109,7 +109,7 @@ func prepareMySQL(t *testing.T, dsn, version string, c tableCase, packages map[s
 		ddl = strings.ReplaceAll(ddl, " json ", " longtext ") // there is no JSON yet
 		ddl = strings.ReplaceAll(ddl, "varchar(255)", "varchar(191)")
 	}
-	run(db, ddl)
+	run(db, ddl+missing[c.name])
 	prepared, passed := map[string]bool{}, 0
 	for what, p := range packages {
 		if oldest, err := dialect.ParseVersion(p.Engine[strings.LastIndexByte(p.Engine, ' ')+1:]); err != nil {

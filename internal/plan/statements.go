@@ -124,6 +124,7 @@ type names struct {
 	Found     string // those that are locked before their groups are, within a block
 	Place     string // where one of them is
 	Held      string // those whose groups are locked
+	Shared    string // those that share a row of another table, as one
 }
 
 // alias returns a name for rows of a statement: the word, unless the table

@@ -59,6 +59,27 @@ type CompanionValue struct {
 	// Of is the column of the queue that would get the value if the row stayed, nil
 	// when the value is for Column itself.
 	Of *schema.Column
+	// Adds is set where the value is what the column holds and something for each job, and jobs of
+	// one call may share the row.
+	Adds *Adds
+	// OfJob: the value is one of the job's row, or of what the job is given.
+	OfJob bool
+}
+
+// Adds is what each job adds to a column of a row that it may share with others.
+type Adds struct {
+	To    string // the column, as the user writes it
+	Minus bool   // Each is taken from it
+	Each  string // a number, or an expression over the job's row
+}
+
+// IsNumber reports whether each job adds the same.
+func (a *Adds) IsNumber() bool { return numberForm.MatchString(a.Each) }
+
+// Counts reports whether the companion adds something for each job to rows that jobs of one call
+// may share.
+func (c *Companion) Counts() bool {
+	return slices.ContainsFunc(c.Set, func(v CompanionValue) bool { return v.Adds != nil })
 }
 
 // GaveUp is the text of the error of a job that fails because its claim ran out.
@@ -600,7 +621,126 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 			WithHint("Say which column holds a value of the job's row: where: {job_id: key.id}.")
 	}
 	b.noteNarrow(c, b.narrowerThan(t.Name, c))
+	b.readShared(t.Name, c)
 	t.With = append(t.With, c)
+}
+
+// readShared finds out what an update adds to rows that several jobs of one call may share. Such a
+// row is written once, so that what it adds for each job is to be added up.
+func (b *binding) readShared(step TransitionName, c *Companion) {
+	if c.Verb != "update" {
+		return
+	}
+	for i := range c.Set {
+		c.Set[i].OfJob = b.differs(step, c.Set[i].Value)
+	}
+	for i := range c.Where {
+		c.Where[i].OfJob = b.differs(step, c.Where[i].Value)
+	}
+	if b.belongsToOne(c) {
+		return
+	}
+	countable := !slices.ContainsFunc(c.Where, func(v CompanionValue) bool {
+		return v.OfJob && v.Value.Kind == SQLExpr && b.readsBeside(c, v.Value.Text)
+	})
+	for i := range c.Set {
+		v := &c.Set[i]
+		if v.Value.Kind != SQLExpr {
+			continue
+		}
+		if adds := b.adds(c, v); adds != nil && countable {
+			v.Adds, v.OfJob = adds, false
+			continue
+		}
+		if b.readsBeside(c, v.Value.Text) {
+			b.note("warning: also: %s makes column %q of %s from what it holds, and of several jobs of one call that share the row it sees one only; each of them counts where a number, or columns of {row}, are added to it or taken from it",
+				step, v.Column.Name, c.QualifiedName())
+		}
+	}
+}
+
+// belongsToOne reports whether each row of a companion belongs to one job: it is found by what names
+// the job's row.
+func (b *binding) belongsToOne(c *Companion) bool {
+	by := func(column *schema.Column) bool {
+		return slices.ContainsFunc(c.Where, func(v CompanionValue) bool {
+			return v.Value.Kind == ColumnOf && v.Value.Other == column && v.Value.By == 0
+		})
+	}
+	named := func(columns []*schema.Column) bool {
+		return len(columns) > 0 && !slices.ContainsFunc(columns, func(c *schema.Column) bool { return !by(c) })
+	}
+	return named(b.spec.Key) || slices.ContainsFunc(b.table.Uniques, func(k *schema.Key) bool { return named(k.Columns) })
+}
+
+// differs reports whether jobs of one call may have other values: of their rows, or of what they are given.
+func (b *binding) differs(step TransitionName, v Value) bool {
+	switch v.Kind {
+	case ColumnOf:
+		return true
+	case Given:
+		return step == Finish
+	case Arg:
+		return v.Name == ArgResult
+	case SQLExpr:
+		return slices.ContainsFunc(b.table.Columns, func(c *schema.Column) bool { return b.spec.Reads(v.Text, c) })
+	}
+	return false
+}
+
+// readsBeside reports whether an expression reads a column of the table of a companion.
+func (b *binding) readsBeside(c *Companion, text string) bool {
+	r := b.spec.Read(PiecesOf(text))
+	for i := range r.Pieces {
+		if !r.IsName(i) {
+			continue
+		}
+		parts := partsOf(r.Pieces[i])
+		name, of := parts[len(parts)-1], parts[:len(parts)-1]
+		column, _ := r.Column(i)
+		switch {
+		case len(of) > 0 && strings.EqualFold(of[len(of)-1], c.Table):
+			return true
+		case len(of) == 0 && column == nil && c.Known != nil && columnAmong(name, c.Known) != nil,
+			len(of) == 0 && column == nil && slices.ContainsFunc(c.Set, func(v CompanionValue) bool { return strings.EqualFold(v.Column.Name, name) }):
+			return true
+		}
+	}
+	return false
+}
+
+// adds reads an expression as a column and what each job adds to it, nil where it is something
+// else. What is added may be a number, or be made of columns behind {row}.
+func (b *binding) adds(c *Companion, v *CompanionValue) *Adds {
+	text := strings.TrimSpace(v.Value.Text)
+	p := PiecesOf(text)
+	if len(p) < 3 || !p.IsName(0) || p[1] != "+" && p[1] != "-" {
+		return nil
+	}
+	parts := partsOf(p[0])
+	last := len(parts) - 1
+	switch {
+	case !strings.EqualFold(parts[last], v.Column.Name), last > 0 && !strings.EqualFold(parts[last-1], c.Table):
+		return nil
+	case last == 0 && columnAmong(parts[0], b.table) != nil:
+		return nil // of both tables
+	}
+	terms := 1
+	for i, piece := range p[2:] {
+		switch {
+		case piece == "+" || piece == "-":
+			terms++
+		case strings.Contains("*/(),", piece), strings.HasPrefix(piece, "{row}."), numberForm.MatchString(piece):
+		case p.IsName(i+2) && p.is(i+3, "(") && slices.Contains(forNull, strings.ToLower(piece)):
+		default:
+			return nil
+		}
+	}
+	a := &Adds{To: p[0], Minus: p[1] == "-", Each: strings.TrimSpace(strings.TrimSpace(text[len(p[0]):])[1:])}
+	if a.Minus && terms > 1 {
+		a.Minus, a.Each = false, "-"+a.Each
+	}
+	return a
 }
 
 // complete complains about columns without which no row can be added.

@@ -52,6 +52,7 @@ import (
 //	                             a line of the log comes and goes with its action       TestLogsOfActionScheduler
 //	links                        a key that is there is no error and dooms nothing      TestLinks
 //	                             producers add the same at the same moment              TestLinks
+//	tallies                      jobs of a call share a row in which each counts        TestTallies
 //	calls of tenants             a block counts what runs in a group behind its lock    TestCalls
 
 // onServers runs a test on each server of an engine, with tables of its own.

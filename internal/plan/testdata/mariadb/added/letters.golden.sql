@@ -363,16 +363,21 @@ FROM   letters AS held FORCE INDEX (PRIMARY)
 WHERE  (held.id = ?);
 
 -- sql/enqueue_update_totals.sql
--- enqueue: updates rows of totals for the rows that were added
+-- enqueue: updates rows of totals for the rows that were added; jobs that share one are added up
 -- locks: the rows it writes, until commit
 -- index: the key; of totals one that begins with address
 -- isolation: read committed
 -- arguments: 1: list ID
-UPDATE /* lettersq.Enqueue */ letters AS held FORCE INDEX (PRIMARY)
-       STRAIGHT_JOIN totals ON totals.address = held.address
-SET    totals.letters = (totals.letters + 1),
-       totals.last_at = UTC_TIMESTAMP(6)
-WHERE  (held.id = ?);
+UPDATE /* lettersq.Enqueue */ (
+           SELECT held.address AS of_address,
+                  count(*) AS jobs
+           FROM   letters AS held FORCE INDEX (PRIMARY)
+           WHERE  (held.id = ?)
+           GROUP  BY held.address
+       ) AS shared
+       STRAIGHT_JOIN totals ON totals.address = shared.of_address
+SET    totals.letters = (totals.letters + shared.jobs),
+       totals.last_at = UTC_TIMESTAMP(6);
 
 -- sql/enqueue_insert_letters.sql
 -- enqueue: inserts rows into letters for the rows that were added

@@ -337,21 +337,26 @@ FROM   OPENJSON(@p1) WITH (
        ON  held.id = id_held;
 
 -- sql/enqueue_update_totals.sql
--- enqueue: updates rows of totals for the rows that were added
+-- enqueue: updates rows of totals for the rows that were added; jobs that share one are added up
 -- locks: the rows it writes, until commit
 -- index: the key; of totals one that begins with address
 -- isolation: read committed
 -- arguments: 1: batch_all ID
 UPDATE /* lettersq.Enqueue */ totals
-SET    letters = (totals.letters + 1),
+SET    letters = (totals.letters + shared.jobs),
        last_at = SYSUTCDATETIME()
-FROM   OPENJSON(@p1) WITH (
-           id_held bigint '$[0]'
-       ) AS job
-       INNER LOOP JOIN letters AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-       ON  held.id = id_held
+FROM   (
+           SELECT held.address AS of_address,
+                  count(*) AS jobs
+           FROM   OPENJSON(@p1) WITH (
+                      id_held bigint '$[0]'
+                  ) AS job
+                  INNER LOOP JOIN letters AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+                  ON  held.id = id_held
+           GROUP  BY held.address
+       ) AS shared
        INNER JOIN totals
-       ON  totals.address = held.address;
+       ON  totals.address = shared.of_address;
 
 -- sql/enqueue_insert_letters.sql
 -- enqueue: inserts rows into letters for the rows that were added

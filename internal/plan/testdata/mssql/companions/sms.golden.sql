@@ -130,25 +130,30 @@ FROM   OPENJSON(@p1) WITH (
 WHERE  held.token = CONVERT(uniqueidentifier, token_held);
 
 -- sql/complete_update_totals.sql
--- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql
+-- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql; jobs that share one are added up
 -- locks: the rows it writes, until commit
 -- index: the key; of totals one that begins with number_to, state
 -- isolation: read committed
 -- arguments: 1: batch_all ID Token
 UPDATE /* smsq.Complete */ totals
-SET    sent = (totals.sent + 1),
+SET    sent = (totals.sent + shared.jobs),
        sent_at = SYSDATETIMEOFFSET(),
        state = 'busy'
-FROM   OPENJSON(@p1) WITH (
-           id_held bigint '$[0]',
-           token_held nvarchar(36) '$[1]'
-       ) AS job
-       INNER LOOP JOIN outbox AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
-       ON  held.id = id_held
+FROM   (
+           SELECT held.number_to AS of_number_to,
+                  count(*) AS jobs
+           FROM   OPENJSON(@p1) WITH (
+                      id_held bigint '$[0]',
+                      token_held nvarchar(36) '$[1]'
+                  ) AS job
+                  INNER LOOP JOIN outbox AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+                  ON  held.id = id_held
+           WHERE  held.token = CONVERT(uniqueidentifier, token_held)
+           GROUP  BY held.number_to
+       ) AS shared
        INNER JOIN totals
-       ON  totals.number_to = held.number_to
-       AND totals.state = 'open'
-WHERE  held.token = CONVERT(uniqueidentifier, token_held);
+       ON  totals.number_to = shared.of_number_to
+       AND totals.state = 'open';
 
 -- sql/complete.sql
 -- complete: running to done

@@ -139,18 +139,23 @@ FROM   outbox AS held FORCE INDEX (PRIMARY)
 WHERE  ((held.id = ? AND held.token = ?));
 
 -- sql/complete_update_totals.sql
--- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql
+-- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql; jobs that share one are added up
 -- locks: the rows it writes, until commit
 -- index: the key; of totals one that begins with number_to, state
 -- isolation: read committed
 -- arguments: 1: list ID Token
-UPDATE /* smsq.Complete */ outbox AS held FORCE INDEX (PRIMARY)
-       STRAIGHT_JOIN totals ON totals.number_to = held.number_to
+UPDATE /* smsq.Complete */ (
+           SELECT held.number_to AS of_number_to,
+                  count(*) AS jobs
+           FROM   outbox AS held FORCE INDEX (PRIMARY)
+           WHERE  ((held.id = ? AND held.token = ?))
+           GROUP  BY held.number_to
+       ) AS shared
+       STRAIGHT_JOIN totals ON totals.number_to = shared.of_number_to
                      AND totals.state = 'open'
-SET    totals.sent = (totals.sent + 1),
+SET    totals.sent = (totals.sent + shared.jobs),
        totals.sent_at = UTC_TIMESTAMP(6),
-       totals.state = 'busy'
-WHERE  ((held.id = ? AND held.token = ?));
+       totals.state = 'busy';
 
 -- sql/complete.sql
 -- complete: running to done

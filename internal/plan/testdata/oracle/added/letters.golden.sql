@@ -348,17 +348,22 @@ FROM   LETTERS held
 WHERE  (held.ID = :v0);
 
 -- sql/enqueue_update_totals.sql
--- enqueue: updates rows of TOTALS for the rows that were added
+-- enqueue: updates rows of TOTALS for the rows that were added; jobs that share one are added up
 -- locks: the rows it writes, until commit
 -- index: the key; of TOTALS one that begins with ADDRESS
 -- arguments: 1: list ID, 2: list ID
 UPDATE /* lettersq.Enqueue */ TOTALS
 SET    (LETTERS, LAST_AT) = (
-           SELECT (totals.letters + 1), SYSTIMESTAMP
-           FROM   LETTERS held
-           WHERE  (held.ID = :v0)
-           AND    TOTALS.ADDRESS = held.ADDRESS
-           AND    ROWNUM = 1)
+           SELECT (totals.letters + shared.JOBS), SYSTIMESTAMP
+           FROM   (
+                      SELECT held.ADDRESS AS OF_ADDRESS,
+                             count(*) AS JOBS
+                      FROM   LETTERS held
+                      WHERE  (held.ID = :v0)
+                      GROUP  BY held.ADDRESS
+                  ) shared
+           WHERE  TOTALS.ADDRESS = shared.OF_ADDRESS
+       )
 WHERE  (ADDRESS) IN (
            SELECT held.ADDRESS
            FROM   LETTERS held

@@ -117,17 +117,22 @@ WHERE  (OUTBOX_ID) IN (
            WHERE  ((held.ID = :v0 AND held.TOKEN = :v0)));
 
 -- sql/complete_update_totals.sql
--- complete: updates rows of TOTALS for the rows that complete_lock.sql locked, before complete.sql
+-- complete: updates rows of TOTALS for the rows that complete_lock.sql locked, before complete.sql; jobs that share one are added up
 -- locks: the rows it writes, until commit
 -- index: the key; of TOTALS one that begins with NUMBER_TO, STATE
 -- arguments: 1: list ID Token, 2: list ID Token
 UPDATE /* smsq.Complete */ TOTALS
 SET    (SENT, SENT_AT, STATE) = (
-           SELECT (totals.sent + 1), SYSTIMESTAMP, 'busy'
-           FROM   OUTBOX held
-           WHERE  ((held.ID = :v0 AND held.TOKEN = :v0))
-           AND    TOTALS.NUMBER_TO = held.NUMBER_TO
-           AND    ROWNUM = 1)
+           SELECT (totals.sent + shared.JOBS), SYSTIMESTAMP, 'busy'
+           FROM   (
+                      SELECT held.NUMBER_TO AS OF_NUMBER_TO,
+                             count(*) AS JOBS
+                      FROM   OUTBOX held
+                      WHERE  ((held.ID = :v0 AND held.TOKEN = :v0))
+                      GROUP  BY held.NUMBER_TO
+                  ) shared
+           WHERE  TOTALS.NUMBER_TO = shared.OF_NUMBER_TO
+       )
 WHERE  (NUMBER_TO) IN (
            SELECT held.NUMBER_TO
            FROM   OUTBOX held

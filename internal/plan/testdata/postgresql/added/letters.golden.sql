@@ -325,17 +325,22 @@ FROM   letters AS held
 WHERE  held.id = ANY ($1::bigint[]);
 
 -- sql/enqueue_update_totals.sql
--- enqueue: updates rows of totals for the rows that were added
+-- enqueue: updates rows of totals for the rows that were added; jobs that share one are added up
 -- locks: the rows it writes, until commit
 -- index: the key; of totals one that begins with address
 -- isolation: read committed
 -- arguments: 1: batch ID
 UPDATE /* lettersq.Enqueue */ totals
-SET    letters = (totals.letters + 1),
+SET    letters = (totals.letters + shared.jobs),
        last_at = now()
-FROM   letters AS held
-WHERE  held.id = ANY ($1::bigint[])
-AND    totals.address = held.address;
+FROM   (
+           SELECT held.address AS of_address,
+                  count(*) AS jobs
+           FROM   letters AS held
+           WHERE  held.id = ANY ($1::bigint[])
+           GROUP  BY held.address
+       ) AS shared
+WHERE  totals.address = shared.of_address;
 
 -- sql/enqueue_insert_letters.sql
 -- enqueue: inserts rows into letters for the rows that were added

@@ -122,20 +122,25 @@ AND    CASE WHEN held.token = token_held THEN true END
 AND    outbox_multipart.outbox_id = held.id;
 
 -- sql/complete_update_totals.sql
--- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql
+-- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql; jobs that share one are added up
 -- locks: the rows it writes, until commit
 -- index: the key; of totals one that begins with number_to, state
 -- isolation: read committed
 -- arguments: 1: batch ID, 2: batch Token
 UPDATE /* smsq.Complete */ totals
-SET    sent = (totals.sent + 1),
+SET    sent = (totals.sent + shared.jobs),
        sent_at = now(),
        state = 'busy'
-FROM   outbox AS held,
-       unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
-WHERE  held.id = id_held
-AND    CASE WHEN held.token = token_held THEN true END
-AND    totals.number_to = held.number_to
+FROM   (
+           SELECT held.number_to AS of_number_to,
+                  count(*) AS jobs
+           FROM   outbox AS held,
+                  unnest($1::bigint[], $2::uuid[]) AS job (id_held, token_held)
+           WHERE  held.id = id_held
+           AND    CASE WHEN held.token = token_held THEN true END
+           GROUP  BY held.number_to
+       ) AS shared
+WHERE  totals.number_to = shared.of_number_to
 AND    totals.state = 'open';
 
 -- sql/complete.sql

@@ -310,16 +310,21 @@ FROM   letters AS held
 WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
 
 -- sql/enqueue_update_totals.sql
--- enqueue: updates rows of totals for the rows that were added
+-- enqueue: updates rows of totals for the rows that were added; jobs that share one are added up
 -- locks: the database for writing, while the statement runs
 -- index: the key; of totals one that begins with address
 -- arguments: 1: batch_all ID
 UPDATE /* lettersq.Enqueue */ totals
-SET    letters = (totals.letters + 1),
+SET    letters = (totals.letters + shared.jobs),
        last_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
-FROM   letters AS held
+FROM   (
+       SELECT held.address AS of_address,
+              count(*) AS jobs
+       FROM   letters AS held
 WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
-AND    totals.address = held.address;
+       GROUP  BY held.address
+       ) AS shared
+WHERE  totals.address = shared.of_address;
 
 -- sql/enqueue_insert_letters.sql
 -- enqueue: inserts rows into letters for the rows that were added

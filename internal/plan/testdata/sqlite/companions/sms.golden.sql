@@ -136,20 +136,25 @@ WHERE  (held.id, held.token) IN (
            FROM   json_each(?1)));
 
 -- sql/complete_update_totals.sql
--- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql
+-- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql; jobs that share one are added up
 -- locks: the database for writing, while the statement runs
 -- index: the key; of totals one that begins with number_to, state
 -- arguments: 1: batch_all ID Token
 UPDATE /* smsq.Complete */ totals
-SET    sent = (totals.sent + 1),
+SET    sent = (totals.sent + shared.jobs),
        sent_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
        state = 'busy'
-FROM   outbox AS held
+FROM   (
+       SELECT held.number_to AS of_number_to,
+              count(*) AS jobs
+       FROM   outbox AS held
 WHERE  (held.id, held.token) IN (
            SELECT json_extract(value, '$[0]') AS id_held,
                   json_extract(value, '$[1]') AS token_held
            FROM   json_each(?1))
-AND    totals.number_to = held.number_to
+       GROUP  BY held.number_to
+       ) AS shared
+WHERE  totals.number_to = shared.of_number_to
 AND    totals.state = 'open';
 
 -- sql/complete.sql
