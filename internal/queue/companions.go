@@ -68,7 +68,7 @@ type CompanionValue struct {
 
 // Adds is what each job adds to a column of a row that it may share with others.
 type Adds struct {
-	To    string // the column, as the user writes it
+	To    string // the column, or what stands for its null, as the user writes it
 	Minus bool   // Each is taken from it
 	Each  string // a number, or an expression over the job's row
 }
@@ -616,6 +616,10 @@ func (b *binding) companion(t *Transition, from config.Companion, key *schema.Co
 	switch {
 	case verb == "insert":
 		b.complete(c, table)
+		if b.spec.Read(PiecesOf(c.When)).looksInto(c.Table) {
+			b.note("also: %s looks into %s before it adds a row there: two calls at the same moment, or two jobs of one call, may both find none and both add theirs; where a unique key forbids that, the call fails with the error of the key, which is not tried again, and writes nothing",
+				t.Name, c.QualifiedName())
+		}
 	case len(c.Where) > 0 && !slices.ContainsFunc(c.Where, tied):
 		b.errorf(from.Where[0].Column.Pos, "nothing ties rows of %s to a job", c.QualifiedName()).
 			WithHint("Say which column holds a value of the job's row: where: {job_id: key.id}.")
@@ -710,14 +714,19 @@ func (b *binding) readsBeside(c *Companion, text string) bool {
 }
 
 // adds reads an expression as a column and what each job adds to it, nil where it is something
-// else. What is added may be a number, or be made of columns behind {row}.
+// else. What is added may be a number, or be made of columns behind {row}; a number may stand for
+// the null of the column.
 func (b *binding) adds(c *Companion, v *CompanionValue) *Adds {
 	text := strings.TrimSpace(v.Value.Text)
 	p := PiecesOf(text)
-	if len(p) < 3 || !p.IsName(0) || p[1] != "+" && p[1] != "-" {
+	name, end := 0, 1
+	if len(p) > 6 && slices.Contains(forNull, strings.ToLower(p[0])) && p[1] == "(" && p[3] == "," && numberForm.MatchString(p[4]) && p[5] == ")" {
+		name, end = 2, 6 // what stands for a null
+	}
+	if len(p) < end+2 || !p.IsName(name) || p[end] != "+" && p[end] != "-" {
 		return nil
 	}
-	parts := partsOf(p[0])
+	parts := partsOf(p[name])
 	last := len(parts) - 1
 	switch {
 	case !strings.EqualFold(parts[last], v.Column.Name), last > 0 && !strings.EqualFold(parts[last-1], c.Table):
@@ -726,17 +735,18 @@ func (b *binding) adds(c *Companion, v *CompanionValue) *Adds {
 		return nil // of both tables
 	}
 	terms := 1
-	for i, piece := range p[2:] {
+	for i, piece := range p[end+1:] {
 		switch {
 		case piece == "+" || piece == "-":
 			terms++
 		case strings.Contains("*/(),", piece), strings.HasPrefix(piece, "{row}."), numberForm.MatchString(piece):
-		case p.IsName(i+2) && p.is(i+3, "(") && slices.Contains(forNull, strings.ToLower(piece)):
+		case p.IsName(i+end+1) && p.is(i+end+2, "(") && slices.Contains(forNull, strings.ToLower(piece)):
 		default:
 			return nil
 		}
 	}
-	a := &Adds{To: p[0], Minus: p[1] == "-", Each: strings.TrimSpace(strings.TrimSpace(text[len(p[0]):])[1:])}
+	sign := pieceForm.FindAllStringIndex(text, -1)[end][0]
+	a := &Adds{To: strings.TrimSpace(text[:sign]), Minus: p[end] == "-", Each: strings.TrimSpace(text[sign+1:])}
 	if a.Minus && terms > 1 {
 		a.Minus, a.Each = false, "-"+a.Each
 	}

@@ -70,7 +70,8 @@ type Among struct {
 	// Tables have its columns: several of a table that a sub-query makes, none where the DDL
 	// does not have it.
 	Tables      []*schema.Table
-	first, last int // the pieces among which it is called so
+	table       string // its own name, "" of a table that a sub-query makes
+	first, last int    // the pieces among which it is called so
 }
 
 // Reading is an expression over the row of a job, and what its names mean.
@@ -133,6 +134,11 @@ func (r *Reading) Column(i int) (c *schema.Column, row bool) {
 	return columnAmong(name, t...), slices.Contains(t, r.spec.Table)
 }
 
+// looksInto reports whether a sub-query of the expression reads the table of that name.
+func (r *Reading) looksInto(table string) bool {
+	return slices.ContainsFunc(r.among, func(a Among) bool { return strings.EqualFold(a.table, table) })
+}
+
 // find finds the tables that sub-queries read within some pieces, and returns those that the
 // outermost of them reads.
 func (r *Reading) find(first, last int) (tables []*schema.Table) {
@@ -161,7 +167,8 @@ func (r *Reading) find(first, last int) (tables []*schema.Table) {
 			case r.IsName(i+1) && !r.is(i+2, "("):
 				i++
 				parts := partsOf(r.Pieces[i])
-				a.Name, a.Tables = parts[len(parts)-1], r.table(parts)
+				a.table, a.Tables = parts[len(parts)-1], r.table(parts)
+				a.Name = a.table
 			}
 			if r.is(i+1, "as") {
 				i++

@@ -220,7 +220,7 @@ AND    state = 'busy';
 -- arguments: 1: batch_all ID Tries Holder
 UPDATE /* lettersq.Fail */ totals
 SET    queued = (totals.queued + shared.jobs),
-       weight = (totals.weight + shared.sum_weight)
+       weight = (coalesce(totals.weight, 0) + shared.sum_weight)
 FROM   (
            SELECT held.address AS of_address,
                   count(*) AS jobs,

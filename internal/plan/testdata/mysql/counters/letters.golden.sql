@@ -193,7 +193,7 @@ UPDATE /* lettersq.Fail */ (
        ) AS shared
        STRAIGHT_JOIN totals ON totals.address = shared.of_address
 SET    totals.queued = (totals.queued + shared.jobs),
-       totals.weight = (totals.weight + shared.sum_weight);
+       totals.weight = (coalesce(totals.weight, 0) + shared.sum_weight);
 
 -- sql/retry_update_tries.sql
 -- retry: updates rows of tries for the rows that retry_lock.sql locked, before retry.sql

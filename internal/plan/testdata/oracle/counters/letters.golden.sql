@@ -204,7 +204,7 @@ FOR    UPDATE;
 -- arguments: 1: list ID Tries Holder, 2: list ID Tries Holder
 UPDATE /* lettersq.Fail */ TOTALS
 SET    (QUEUED, WEIGHT) = (
-           SELECT (totals.queued + shared.JOBS), (totals.weight + shared.SUM_WEIGHT)
+           SELECT (totals.queued + shared.JOBS), (coalesce(totals.weight, 0) + shared.SUM_WEIGHT)
            FROM   (
                       SELECT held.ADDRESS AS OF_ADDRESS,
                              count(*) AS JOBS,

@@ -231,7 +231,7 @@ FOR    UPDATE OF letters;
 -- arguments: 1: batch ID, 2: batch Tries, 3: batch Holder
 UPDATE /* lettersq.Fail */ totals
 SET    queued = (totals.queued + shared.jobs),
-       weight = (totals.weight + shared.sum_weight)
+       weight = (coalesce(totals.weight, 0) + shared.sum_weight)
 FROM   (
            SELECT held.address AS of_address,
                   count(*) AS jobs,
