@@ -185,8 +185,13 @@ func (b *builder) locksAndCrash() {
 		p.Crash = leaves + " until recover_if holds for them; then Recover " + makes
 	case (b.spec.Transitions[queue.Recover] != nil || b.spec.ExpiredFails) && len(b.spec.Expired) > 0:
 		p.Crash = leaves + " until their claim expires; then Recover " + makes
+	case b.spec.Overlaps:
+		p.Crash = leaves
 	default:
 		p.Crash = leaves + " for good: nothing in " + cmp.Or(plainText(p.Running), "the table") + " tells that it is gone."
+	}
+	if b.spec.Overlaps {
+		p.Crash = strings.TrimSuffix(p.Crash, ".") + ". Nothing surely keeps a row that runs from being ready as well: a claim takes such a job again, whether its worker has died or not."
 	}
 }
 

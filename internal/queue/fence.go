@@ -167,6 +167,7 @@ func (b *binding) judge() {
 	if b.runs() && s.Expired == nil && !s.AtStart && !b.claims.byClaim && !b.movesAway() {
 		b.note("nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover")
 	}
+	b.judgeOverlap()
 	b.judgeRetry()
 	b.judgeNew()
 }

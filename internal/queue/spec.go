@@ -39,6 +39,8 @@ type Spec struct {
 	// Kept are columns that mean something to the queue and that the database writes with
 	// every change of a row: a step that does not write one leaves it as it is.
 	Kept []*schema.Column
+	// Overlaps: a row that runs is ready as well, as long as what a claim wrote does not end that.
+	Overlaps bool
 	// Expired tells a running row whose worker is gone; nil when nothing in the
 	// table can tell.
 	Expired []Test

@@ -61,3 +61,33 @@ CREATE TABLE scans_own (
   id      bigint PRIMARY KEY,
   backend text -- qgen:worker free=null
 );
+
+-- A row that runs is ready as well: for as long as there are tries left, and after some time.
+-- qgen:queue
+CREATE TABLE sms (
+  id    bigint PRIMARY KEY,
+  sent  timestamptz, -- qgen:status ready=null running=null done=now
+  tries int NOT NULL -- qgen:status ready~"tries <= 9" running~"tries > 0"; on claim,retry set +1; on release set old
+);
+-- qgen:queue
+CREATE TABLE crates (
+  id      bigint PRIMARY KEY,
+  status  text NOT NULL, -- qgen:status ready=queued running=queued done=completed
+  started timestamptz    -- qgen:status ready~"(started is null or started <= {now} - interval '20 minutes')" running~"started is not null"; on claim set "now()"; on retry,release set null
+);
+-- Here it is not, or nobody knows.
+-- qgen:queue
+CREATE TABLE apart_by_number (
+  id bigint PRIMARY KEY,
+  n  int NOT NULL -- qgen:status ready~"n <= 3 or n > 9" ready:=0 running~"n > 3 and n in (4, 5, 9)" running:=4 done=20
+);
+-- qgen:queue done=delete
+CREATE TABLE ended_by_claim (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL -- qgen:status ready~"s in ('new', 'again')" ready:=new running~"s not in ('new', 'done')" running:=busy
+);
+-- qgen:queue done=delete
+CREATE TABLE unknown_values (
+  id bigint PRIMARY KEY,
+  n  int NOT NULL -- qgen:status ready~"n < length('abc')" ready:=0 running~"n > length('abcd')" running:=9
+);

@@ -1,0 +1,206 @@
+-- Package cratesq uses the table crates as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Recover---------> ready, when the program starts
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was recovered and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again. Nothing surely keeps a row that runs from being ready as well: a claim takes such a job again, whether its worker has died or not.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates crates_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a row with status = 'queued' and started <= [datetime('now', '-20 minutes')] and started is not null is ready and runs at once, and nothing that a claim writes is known to end that: as long as it is so, another claim takes a job that a worker has; qgen:lease, qgen:claimed timeout=…, or a value that tells such rows apart, would keep it away
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE status = 'queued'
+-- arguments: 1: limit
+UPDATE /* cratesq.Claim */ crates
+SET    status = 'queued',
+       started = (datetime('now'))
+WHERE  id IN (
+           SELECT id
+           FROM   crates
+           WHERE  status = 'queued'
+           AND    ((started is null or started <= datetime('now', '-20 minutes')))
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE status = 'queued'
+UPDATE /* cratesq.Claim */ crates
+SET    status = 'queued',
+       started = (datetime('now'))
+WHERE  id = (
+           SELECT id
+           FROM   crates
+           WHERE  status = 'queued'
+           AND    ((started is null or started <= datetime('now', '-20 minutes')))
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* cratesq.Complete */ crates
+SET    status = 'completed'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(status = 'queued'
+      AND    (started is not null))
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* cratesq.Fail */ crates
+SET    status = 'queued',
+       started = NULL
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(status = 'queued'
+      AND    (started is not null))
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* cratesq.Requeue */ crates
+SET    status = 'queued',
+       started = NULL
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(status = 'queued'
+      AND    (started is not null))
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: running to ready, when the program starts
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* cratesq.Recover */ crates
+SET    status = 'queued',
+       started = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   crates
+           WHERE  status = 'queued'
+           AND    (started is not null)
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* cratesq.Purge */ FROM crates
+WHERE  id IN (
+           SELECT id
+           FROM   crates
+           WHERE  status = 'completed'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* cratesq.Enqueue */ INTO crates
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* cratesq.Stats */
+       count(*) FILTER (WHERE status = 'queued' AND ((started is null or started <= datetime('now', '-20 minutes')))) AS ready,
+       count(*) FILTER (WHERE status = 'queued' AND (started is not null)) AS running,
+       count(*) FILTER (WHERE status = 'completed') AS done
+FROM   crates;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE status = 'queued'
+-- arguments: 1: limit
+SELECT /* cratesq.Peek */
+       id
+FROM   crates
+WHERE  status = 'queued'
+AND    ((started is null or started <= datetime('now', '-20 minutes')))
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* cratesq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* cratesq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('status', 'TEXT'),
+           ('started', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('crates') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* cratesq.Verify */ want (name) AS (
+    VALUES ('crates_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('crates'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX crates_ready ON crates (id)
+WHERE  status = 'queued';

@@ -1,0 +1,331 @@
+package queue
+
+// This file finds rows that are ready and run at once, where SQL of the user tells these states.
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/qgen-dev/qgen/internal/schema"
+)
+
+// judgeOverlap says so where a row may surely be ready while it runs, and nothing that a claim
+// writes is known to end that. Of SQL only what compares one column is understood.
+func (b *binding) judgeOverlap() {
+	ready, running, claim := b.told(Ready), b.told(Running), b.spec.Transitions[Claim]
+	isRaw := func(t Test) bool { return t.Op == Raw }
+	if claim == nil || len(running) == 0 || !slices.ContainsFunc(slices.Concat(ready, running), isRaw) {
+		return
+	}
+	free, ok := b.cases(ready)
+	taken, runs := b.cases(running)
+	if !ok || !runs {
+		return
+	}
+	for _, x := range free {
+		if slices.ContainsFunc(claim.Writes, func(w Write) bool { return ends(w, x) }) {
+			continue
+		}
+		for _, y := range taken {
+			if !surely(slices.Concat(x, y)) {
+				continue
+			}
+			b.spec.Overlaps = true
+			b.note("warning: a row with %s is ready and runs at once, and nothing that a claim writes is known to end that: as long as it is so, another claim takes a job that a worker has; qgen:lease, qgen:claimed timeout=…, or a value that tells such rows apart, would keep it away",
+				conjunction(once(slices.Concat(x, y))))
+			return
+		}
+	}
+}
+
+// once leaves out tests that stand there already.
+func once(tests []Test) (list []Test) {
+	for _, t := range tests {
+		if !slices.ContainsFunc(list, func(have Test) bool { return sameTest(have, t) }) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// ends reports whether a row to which a claim has written a value surely fails one of the tests.
+func ends(w Write, tests []Test) bool {
+	if w.Value.Kind != Literal && w.Value.Kind != Null {
+		return false
+	}
+	written := Test{Column: w.Column, Op: In, Values: []Value{w.Value}}
+	return slices.ContainsFunc(tests, func(t Test) bool { return contradict(written, t) })
+}
+
+// cases returns the ways in which tests can hold, each a list of conditions without alternatives;
+// false where one of them is not understood.
+func (b *binding) cases(tests []Test) (all [][]Test, ok bool) {
+	all = [][]Test{nil}
+	for _, t := range tests {
+		var ways [][]Test
+		for _, one := range t.Alternatives() {
+			one.Or = nil
+			if one.Op != Raw {
+				ways = append(ways, []Test{one})
+				continue
+			}
+			r := &conditionReader{text: one.SQL, places: pieceForm.FindAllStringIndex(one.SQL, -1), names: b.spec.Read(PiecesOf(one.SQL))}
+			found := r.any()
+			if r.unread || r.at < len(r.names.Pieces) {
+				return nil, false
+			}
+			ways = append(ways, found...)
+		}
+		if all = each(all, ways); len(all) > mostCases {
+			return nil, false
+		}
+	}
+	return all, true
+}
+
+// mostCases is how many ways are looked at in which a state can hold.
+const mostCases = 32
+
+// each joins every way of one list with every way of another.
+func each(list, more [][]Test) (joined [][]Test) {
+	for _, x := range list {
+		for _, y := range more {
+			joined = append(joined, slices.Concat(x, y))
+		}
+	}
+	return joined
+}
+
+// surely reports whether some row satisfies all the conditions, as far as each column tells by
+// itself. A value that is not known is taken for one that a column may have.
+func surely(tests []Test) bool {
+	var columns []*schema.Column
+	for _, t := range tests {
+		if t.Column == nil {
+			return false
+		}
+		if !slices.Contains(columns, t.Column) {
+			columns = append(columns, t.Column)
+		}
+	}
+	return !slices.ContainsFunc(columns, func(c *schema.Column) bool {
+		return !holdsOne(slices.DeleteFunc(slices.Clone(tests), func(t Test) bool { return t.Column != c }))
+	})
+}
+
+// holdsOne reports whether some value surely satisfies all conditions on one column.
+func holdsOne(tests []Test) bool {
+	var candidates []Value
+	unknown := 0
+	for _, t := range tests {
+		switch t.Op {
+		case IsNull:
+			candidates = append(candidates, Value{Kind: Null})
+			continue
+		case NotNull:
+			continue
+		}
+		for _, v := range t.Values {
+			switch n, err := strconv.Atoi(v.Text); {
+			case v.Kind == Null:
+				candidates = append(candidates, v)
+			case v.Kind != Literal:
+				unknown++
+			case err == nil:
+				candidates = append(candidates, v, number(n-1), number(n+1))
+			default:
+				candidates = append(candidates, v)
+			}
+		}
+	}
+	if unknown > 0 {
+		// One comparison with what nobody knows holds of some value, beside what is not null.
+		return unknown == 1 && !slices.ContainsFunc(tests, func(t Test) bool {
+			return t.Op == IsNull || t.Op != NotNull && !slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind != Literal && v.Kind != Null })
+		})
+	}
+	if len(candidates) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(candidates, func(v Value) bool {
+		return !slices.ContainsFunc(tests, func(t Test) bool { return !satisfies(v, t) })
+	})
+}
+
+// satisfies reports whether a constant surely satisfies a condition.
+func satisfies(v Value, t Test) bool {
+	has := slices.ContainsFunc(t.Values, func(have Value) bool { return same(have, v) })
+	null := v.Kind == Null
+	switch t.Op {
+	case IsNull:
+		return null
+	case NotNull:
+		return !null
+	case In:
+		return has
+	case NotIn:
+		return !has
+	}
+	have, err := strconv.ParseFloat(v.Text, 64)
+	want, wrong := strconv.ParseFloat(t.Values[0].Text, 64)
+	if null || err != nil || wrong != nil {
+		return false
+	}
+	switch have += float64(t.By); t.Op {
+	case Less:
+		return have < want
+	case LessEqual:
+		return have <= want
+	case Greater:
+		return have > want
+	}
+	return have >= want
+}
+
+// conditionReader reads an expression of comparisons as the ways in which it can hold.
+type conditionReader struct {
+	text   string
+	places [][]int // of its pieces
+	names  *Reading
+	at     int
+	unread bool // something else was met
+}
+
+// next reports whether one of some words is next, and passes over it.
+func (r *conditionReader) next(words ...string) bool {
+	if r.names.is(r.at, words...) {
+		r.at++
+		return true
+	}
+	return false
+}
+
+// any reads conditions with OR between them.
+func (r *conditionReader) any() [][]Test {
+	ways := r.all()
+	for r.next("or") && len(ways) <= mostCases {
+		ways = append(ways, r.all()...)
+	}
+	return ways
+}
+
+// all reads conditions with AND between them.
+func (r *conditionReader) all() [][]Test {
+	ways := r.one()
+	for r.next("and") && len(ways) <= mostCases {
+		ways = each(ways, r.one())
+	}
+	return ways
+}
+
+// one reads a comparison, or conditions in parentheses.
+func (r *conditionReader) one() [][]Test {
+	fail := func() [][]Test {
+		r.unread = true
+		return nil
+	}
+	if r.unread || r.at >= len(r.names.Pieces) {
+		return fail()
+	}
+	if r.next("(") {
+		ways := r.any()
+		if !r.next(")") {
+			return fail()
+		}
+		return ways
+	}
+	c, row := r.names.Column(r.at)
+	if c == nil || !row {
+		return fail()
+	}
+	r.at++
+	t := Test{Column: c}
+	switch not := false; {
+	case r.next("is"):
+		t.Op = IsNull
+		if r.next("not") {
+			t.Op = NotNull
+		}
+		if !r.next("null") {
+			return fail()
+		}
+		return [][]Test{{t}}
+	case r.next("not"):
+		not = true
+		fallthrough
+	case r.names.is(r.at, "in"):
+		if !r.next("in") || !r.next("(") {
+			return fail()
+		}
+		t.Op = In
+		if not {
+			t.Op = NotIn
+		}
+		for {
+			v, ok := r.constant()
+			if !ok {
+				return fail()
+			}
+			t.Values = append(t.Values, v)
+			if r.next(")") {
+				return [][]Test{{t}}
+			}
+			if !r.next(",") {
+				return fail()
+			}
+		}
+	}
+	sign := ""
+	for r.names.is(r.at, "<", ">", "=", "!") {
+		sign += r.names.Pieces[r.at]
+		r.at++
+	}
+	ops := map[string]Op{"=": In, "<>": NotIn, "!=": NotIn, "<": Less, "<=": LessEqual, ">": Greater, ">=": GreatEqual}
+	if t.Op = ops[sign]; t.Op == "" {
+		return fail()
+	}
+	start := r.at
+	if v, ok := r.constant(); ok && (r.at == len(r.names.Pieces) || r.names.is(r.at, "and", "or", ")")) {
+		t.Values = []Value{v}
+		return [][]Test{{t}}
+	}
+	r.at = start
+	depth := 0
+	for ; r.at < len(r.names.Pieces) && (depth > 0 || !r.names.is(r.at, "and", "or", ")")); r.at++ {
+		switch r.names.Pieces[r.at] {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		}
+		if c, _ := r.names.Column(r.at); c != nil {
+			return fail()
+		}
+	}
+	if r.at == start {
+		return fail()
+	}
+	t.Values = []Value{{Kind: SQLExpr, Text: r.text[r.places[start][0]:r.places[r.at-1][1]]}}
+	return [][]Test{{t}}
+}
+
+// constant reads a number or a text.
+func (r *conditionReader) constant() (Value, bool) {
+	sign := ""
+	if r.next("-") {
+		sign = "-"
+	}
+	if r.at >= len(r.names.Pieces) {
+		return Value{}, false
+	}
+	p := r.names.Pieces[r.at]
+	switch {
+	case numberForm.MatchString(p):
+		r.at++
+		return Value{Kind: Literal, Text: sign + p}, true
+	case sign == "" && textForm.MatchString(p):
+		r.at++
+		return Value{Kind: Literal, Text: p[1 : len(p)-1]}, true
+	}
+	return Value{}, false
+}
