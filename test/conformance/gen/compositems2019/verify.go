@@ -72,7 +72,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database", nil},
 		{verifySettingsSQL, "see the message; claims need it", nil},
 		{verifyClockSQL, "columns with clock: local are on the clock of the database's session, and the program reads and writes them in its own time zone; give both the same one, TZ of the program or the time zone of the database", []any{time.Now().Local().Format("2006-01-02T15:04:05.9999999")}},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without jobs_compositems2019_ready every claim reads more rows than it takes, without jobs_compositems2019_expired Recover reads the claims that are good as well", nil},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without it every claim reads more rows than it takes and Recover reads the claims that are good as well", nil},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

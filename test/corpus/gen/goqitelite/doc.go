@@ -24,9 +24,6 @@
 // It locks the database for writing while the statement runs. A worker that dies leaves its jobs
 // running until their lease ends; then Claim takes them again.
 //
-// The table needs an index that it does not have yet: schema/indexes.sql creates
-// goqite_messages_ready.
-//
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.
 package goqitelite

@@ -65,7 +65,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyVersionSQL, "generate again with the server version in qgen.yaml, or upgrade the server"},
 		{verifyColumnsSQL, "generate again from the present schema, or migrate the database"},
 		{verifySettingsSQL, "see the message; claims need it"},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without job_cmd_token_id every claim reads more rows than it takes, without job_jobs_expired Recover reads the claims that are good as well, without job_jobs_token every claim reads more rows than it takes"},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without job_cmd_token_id every claim reads more rows than it takes, without job_jobs_expired Recover reads the claims that are good as well and every claim reads more rows than it takes"},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

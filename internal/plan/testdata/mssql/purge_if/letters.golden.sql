@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE sent = 0
+-- index: (sent, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* lettersq.Claim */ picked AS (
@@ -141,7 +141,7 @@ FROM   letters;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent = 0
+-- index: (sent, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* lettersq.Peek */ TOP (@p1)
@@ -225,7 +225,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX letters_ready ON letters (id)
-WHERE  sent = 0;
+CREATE INDEX letters_ready ON letters (sent, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -37,7 +37,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE sent = 0
+-- index: (sent, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* mailsq.Claim */ picked AS (
@@ -159,7 +159,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE sent = 0
+-- index: (sent, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */ TOP (@p1)
@@ -244,7 +244,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX mails_ready ON mails (id)
-WHERE  sent = 0;
+CREATE INDEX mails_ready ON mails (sent, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

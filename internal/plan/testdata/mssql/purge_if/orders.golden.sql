@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE state = 0
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* ordersq.Claim */ picked AS (
@@ -104,7 +104,7 @@ WHERE  state = 2;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* ordersq.Redrive */ picked AS (
@@ -204,7 +204,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (state, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */ TOP (@p1)
@@ -307,7 +307,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX orders_ready ON orders (id)
-WHERE  state = 0;
+CREATE INDEX orders_ready ON orders (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -191,7 +191,7 @@ SET    status = 1,
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (status, id); it reads those that are not old enough as well
+-- index: (status, id); it reads those that are not old enough as well, which one on (status, beat) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* sendsq.Purge */ sends

@@ -146,7 +146,7 @@ AND    state = 2;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, id); it reads others as well
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* ordersq.Redrive */ (

@@ -40,7 +40,7 @@ SELECT /* entriesq.Claim */
        entries.id
 FROM   (
            SELECT id AS candidate_1,
-                  ((select count(*) from entries e where e.house = entries.house and e.beat > NOW(6) - interval 10 minute)) AS candidate_2,
+                  ((select count(*) from entries e where e.house = entries.house and e.beat > UTC_TIMESTAMP(6) - interval 10 minute)) AS candidate_2,
                   house AS candidate_3, added AS candidate_4
            FROM   entries
            WHERE  (beat <= UTC_TIMESTAMP(6) - INTERVAL 600 SECOND OR beat IS NULL)
@@ -233,7 +233,7 @@ SELECT /* entriesq.Peek */
        id, house, CAST(added AS CHAR)
 FROM   entries
 WHERE  (beat <= UTC_TIMESTAMP(6) - INTERVAL 600 SECOND OR beat IS NULL)
-ORDER  BY ((select count(*) from entries e where e.house = entries.house and e.beat > NOW(6) - interval 10 minute)), house, added, id
+ORDER  BY ((select count(*) from entries e where e.house = entries.house and e.beat > UTC_TIMESTAMP(6) - interval 10 minute)), house, added, id
 LIMIT  ?;
 
 -- sql/verify_version.sql

@@ -126,7 +126,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (STATE, ID); it reads others as well
 -- arguments: 1: limit
 UPDATE /* ordersq.Redrive */ ORDERS
 SET    STATE = 0

@@ -131,7 +131,7 @@ WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    holder = holder_held
             AND    state = 'busy' THEN true END
-FOR    UPDATE OF letters;
+FOR    NO KEY UPDATE OF letters;
 
 -- sql/complete_update_totals.sql
 -- complete: updates rows of totals for the rows that complete_lock.sql locked, before complete.sql; jobs that share one are added up
@@ -221,7 +221,7 @@ WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    holder = holder_held
             AND    state = 'busy' THEN true END
-FOR    UPDATE OF letters;
+FOR    NO KEY UPDATE OF letters;
 
 -- sql/retry_update_totals.sql
 -- retry: updates rows of totals for the rows that retry_lock.sql locked, before retry.sql; jobs that share one are added up
@@ -292,7 +292,7 @@ WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    holder = holder_held
             AND    state = 'busy' THEN true END
-FOR    UPDATE OF letters;
+FOR    NO KEY UPDATE OF letters;
 
 -- sql/fail_update_totals.sql
 -- fail: updates rows of totals for the rows that fail_lock.sql locked, before fail.sql
@@ -340,7 +340,7 @@ WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    holder = holder_held
             AND    state = 'busy' THEN true END
-FOR    UPDATE OF letters;
+FOR    NO KEY UPDATE OF letters;
 
 -- sql/requeue_update_totals.sql
 -- requeue: updates rows of totals for the rows that requeue_lock.sql locked, before requeue.sql; jobs that share one are added up
@@ -400,7 +400,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'sent' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lettersq.Purge */ FROM letters
@@ -414,7 +414,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'lost' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lettersq.Purge */ FROM letters

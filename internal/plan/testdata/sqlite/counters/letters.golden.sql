@@ -382,7 +382,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'sent' would find them
 -- arguments: 1: limit
 DELETE /* lettersq.Purge */ FROM letters
 WHERE  id IN (
@@ -394,7 +394,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'lost' would find them
 -- arguments: 1: limit
 DELETE /* lettersq.Purge */ FROM letters
 WHERE  id IN (

@@ -107,7 +107,7 @@ RETURNING id;
 -- sql/recover.sql
 -- recover: running to ready, when the program starts
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: (id) WHERE status = 'queued'; it reads others as well
 -- arguments: 1: limit
 UPDATE /* cratesq.Recover */ crates
 SET    status = 'queued',
@@ -122,7 +122,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE status = 'completed' would find them
 -- arguments: 1: limit
 DELETE /* cratesq.Purge */ FROM crates
 WHERE  id IN (

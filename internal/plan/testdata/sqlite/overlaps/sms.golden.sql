@@ -106,7 +106,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (sent) WHERE sent IS NOT NULL would find them
 -- arguments: 1: older, 2: limit
 DELETE /* smsq.Purge */ FROM sms
 WHERE  id IN (

@@ -4,8 +4,7 @@
 SELECT /* auditedms2014.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_auditedms2014_ready'),
-                  ('jobs_auditedms2014_expired')
+           VALUES ('jobs_auditedms2014_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

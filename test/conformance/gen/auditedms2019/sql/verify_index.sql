@@ -4,8 +4,7 @@
 SELECT /* auditedms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_auditedms2019_ready'),
-                  ('jobs_auditedms2019_expired')
+           VALUES ('jobs_auditedms2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

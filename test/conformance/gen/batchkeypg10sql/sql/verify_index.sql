@@ -4,8 +4,7 @@
 SELECT /* batchkeypg10sql.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('jobs_batchkeypg10sql_ready'),
-               ('jobs_batchkeypg10sql_expired'),
-               ('jobs_batchkeypg10sql_token')) AS want (name)
+               ('jobs_batchkeypg10sql_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

@@ -5,10 +5,6 @@
 CREATE INDEX jobs_batchkeysqlite_ready ON jobs (id)
 WHERE  status = 'ready';
 
--- serves Recover: claims that ran out
+-- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few
 CREATE INDEX jobs_batchkeysqlite_expired ON jobs (lease_till)
-WHERE  status NOT IN ('ready', 'done', 'error');
-
--- serves Claim: reads back the rows that the token marks
-CREATE INDEX jobs_batchkeysqlite_token ON jobs (status)
 WHERE  status NOT IN ('ready', 'done', 'error');

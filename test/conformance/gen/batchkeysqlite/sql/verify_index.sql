@@ -3,8 +3,7 @@
 -- locks: none
 WITH /* batchkeysqlite.Verify */ want (name) AS (
     VALUES ('jobs_batchkeysqlite_ready'),
-           ('jobs_batchkeysqlite_expired'),
-           ('jobs_batchkeysqlite_token')
+           ('jobs_batchkeysqlite_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want

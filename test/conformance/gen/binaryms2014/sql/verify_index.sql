@@ -4,8 +4,7 @@
 SELECT /* binaryms2014.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_binaryms2014_ready'),
-                  ('jobs_binaryms2014_expired')
+           VALUES ('jobs_binaryms2014_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* binaryms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_binaryms2019_ready'),
-                  ('jobs_binaryms2019_expired')
+           VALUES ('jobs_binaryms2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

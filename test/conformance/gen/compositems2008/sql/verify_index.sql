@@ -4,8 +4,7 @@
 SELECT /* compositems2008.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_compositems2008_ready'),
-                  ('jobs_compositems2008_expired')
+           VALUES ('jobs_compositems2008_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

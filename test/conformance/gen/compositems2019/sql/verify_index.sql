@@ -4,8 +4,7 @@
 SELECT /* compositems2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_compositems2019_ready'),
-                  ('jobs_compositems2019_expired')
+           VALUES ('jobs_compositems2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

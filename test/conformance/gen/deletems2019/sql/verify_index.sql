@@ -4,8 +4,7 @@
 SELECT /* deletems2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_deletems2019_ready'),
-                  ('jobs_deletems2019_expired')
+           VALUES ('jobs_deletems2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

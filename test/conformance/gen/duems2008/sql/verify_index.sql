@@ -4,8 +4,7 @@
 SELECT /* duems2008.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_duems2008_ready'),
-                  ('jobs_duems2008_expired')
+           VALUES ('jobs_duems2008_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* duems2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_duems2019_ready'),
-                  ('jobs_duems2019_expired')
+           VALUES ('jobs_duems2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

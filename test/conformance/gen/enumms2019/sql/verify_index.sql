@@ -4,8 +4,7 @@
 SELECT /* enumms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_enumms2019_ready'),
-                  ('jobs_enumms2019_expired')
+           VALUES ('jobs_enumms2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

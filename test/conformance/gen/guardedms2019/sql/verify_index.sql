@@ -4,8 +4,7 @@
 SELECT /* guardedms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_guardedms2019_ready'),
-                  ('jobs_guardedms2019_expired')
+           VALUES ('jobs_guardedms2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

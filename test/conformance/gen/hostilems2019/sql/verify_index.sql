@@ -4,8 +4,7 @@
 SELECT /* hostilems2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_hostilems2019_ready'),
-                  ('jobs_hostilems2019_expired')
+           VALUES ('jobs_hostilems2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* integerms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_integerms2019_ready'),
-                  ('jobs_integerms2019_expired')
+           VALUES ('jobs_integerms2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

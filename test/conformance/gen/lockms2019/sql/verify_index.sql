@@ -4,8 +4,7 @@
 SELECT /* lockms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_lockms2019_ready'),
-                  ('jobs_lockms2019_expired')
+           VALUES ('jobs_lockms2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

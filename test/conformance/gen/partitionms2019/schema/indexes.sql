@@ -2,7 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_partitionms2019_ready ON jobs (id)
-WHERE  processed = 0;
+CREATE INDEX jobs_partitionms2019_ready ON jobs (processed, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

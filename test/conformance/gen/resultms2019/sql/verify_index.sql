@@ -4,8 +4,7 @@
 SELECT /* resultms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_resultms2019_ready'),
-                  ('jobs_resultms2019_expired')
+           VALUES ('jobs_resultms2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* singlems2008.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_singlems2008_ready'),
-                  ('jobs_singlems2008_expired')
+           VALUES ('jobs_singlems2008_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

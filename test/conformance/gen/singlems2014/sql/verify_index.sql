@@ -4,8 +4,7 @@
 SELECT /* singlems2014.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_singlems2014_ready'),
-                  ('jobs_singlems2014_expired')
+           VALUES ('jobs_singlems2014_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

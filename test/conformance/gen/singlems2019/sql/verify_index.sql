@@ -4,8 +4,7 @@
 SELECT /* singlems2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_singlems2019_ready'),
-                  ('jobs_singlems2019_expired')
+           VALUES ('jobs_singlems2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

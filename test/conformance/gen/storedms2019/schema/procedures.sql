@@ -3,7 +3,7 @@
 
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
@@ -173,7 +173,7 @@ GO
 
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till) WHERE status = 'running'
+-- index: (status, id), which finds the rows that somebody has by status
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
@@ -198,7 +198,7 @@ GO
 
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (lease_till) WHERE status = 'running'
+-- index: (status, id), which finds the rows that somebody has by status
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
@@ -223,7 +223,7 @@ GO
 
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id)
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
@@ -247,7 +247,7 @@ GO
 
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id); it reads those that are not old enough as well, which one on (status, finished_at) would not
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
@@ -269,7 +269,7 @@ GO
 
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (status, id); it reads those that are not old enough as well, which one on (status, enqueued_at) would not
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
@@ -348,7 +348,7 @@ GO
 
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'ready'
+-- index: (status, id)
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO

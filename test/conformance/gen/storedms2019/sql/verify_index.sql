@@ -4,8 +4,7 @@
 SELECT /* storedms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_storedms2019_ready'),
-                  ('jobs_storedms2019_expired')
+           VALUES ('jobs_storedms2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

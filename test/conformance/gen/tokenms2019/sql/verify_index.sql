@@ -4,9 +4,7 @@
 SELECT /* tokenms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_tokenms2019_ready'),
-                  ('jobs_tokenms2019_expired'),
-                  ('jobs_tokenms2019_token')
+           VALUES ('jobs_tokenms2019_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* tokenpg10pgx.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('jobs_tokenpg10pgx_ready'),
-               ('jobs_tokenpg10pgx_expired'),
-               ('jobs_tokenpg10pgx_token')) AS want (name)
+               ('jobs_tokenpg10pgx_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i

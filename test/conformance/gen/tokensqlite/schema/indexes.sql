@@ -5,10 +5,6 @@
 CREATE INDEX jobs_tokensqlite_ready ON jobs (due_at, id)
 WHERE  status = 'ready';
 
--- serves Recover: claims that ran out
+-- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few
 CREATE INDEX jobs_tokensqlite_expired ON jobs (lease_till)
-WHERE  status = 'running';
-
--- serves Claim: reads back the rows that the token marks
-CREATE INDEX jobs_tokensqlite_token ON jobs (token)
 WHERE  status = 'running';

@@ -3,8 +3,7 @@
 -- locks: none
 WITH /* tokensqlite.Verify */ want (name) AS (
     VALUES ('jobs_tokensqlite_ready'),
-           ('jobs_tokensqlite_expired'),
-           ('jobs_tokensqlite_token')
+           ('jobs_tokensqlite_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want

@@ -5,7 +5,6 @@ SELECT /* camundams.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
            VALUES ('ACT_RU_JOB_jobs_ready'),
-                  ('ACT_RU_JOB_jobs_group'),
                   ('ACT_RU_JOB_jobs_line')
        ) AS want (name)
 WHERE  NOT EXISTS (

@@ -2,7 +2,7 @@
 -- verify: index
 -- locks: none
 WITH /* goqitelite.Verify */ want (name) AS (
-    VALUES ('goqite_messages_ready')
+    VALUES ('goqite_queue_priority_created_idx')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want

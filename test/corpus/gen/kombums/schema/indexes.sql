@@ -2,7 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX kombu_message_messages_ready ON kombu_message (queue_id, timestamp, id)
-WHERE  visible = 1;
+CREATE INDEX kombu_message_messages_ready ON kombu_message (visible, queue_id, timestamp, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -4,8 +4,5 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 -- The index job_cmd_token_id of the schema serves as well.
 
--- serves Recover: claims that ran out
+-- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few
 ALTER TABLE job ADD INDEX job_jobs_expired (job_token_timestamp), ALGORITHM=INPLACE, LOCK=NONE;
-
--- serves Claim: reads back the rows that the token marks
-ALTER TABLE job ADD INDEX job_jobs_token (job_token), ALGORITHM=INPLACE, LOCK=NONE;

@@ -5,8 +5,7 @@ SELECT /* mediawikimy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'job_cmd_token_id' AS name UNION ALL
-           SELECT 'job_jobs_expired' UNION ALL
-           SELECT 'job_jobs_token'
+           SELECT 'job_jobs_expired'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -11,4 +11,4 @@ FROM   letters,
 WHERE  id = id_held
 AND    CASE WHEN tries = tries_held
             AND    state = 'busy' THEN true END
-FOR    UPDATE OF letters
+FOR    NO KEY UPDATE OF letters

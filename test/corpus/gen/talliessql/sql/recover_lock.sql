@@ -10,4 +10,4 @@ WHERE  state = 'busy'
 AND    tries < 3
 AND    till <= now()
 LIMIT  $1
-FOR    UPDATE SKIP LOCKED
+FOR    NO KEY UPDATE SKIP LOCKED

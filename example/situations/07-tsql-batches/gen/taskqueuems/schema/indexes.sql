@@ -5,7 +5,6 @@
 -- The index IX_TaskQueue of the schema serves as well.
 
 -- serves Recover: claims that ran out
-CREATE INDEX TaskQueue_taskqueuems_expired ON dbo.TaskQueue (TmProcess)
-WHERE  Status = 9;
+CREATE INDEX TaskQueue_taskqueuems_expired ON dbo.TaskQueue (TmProcess, Status);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

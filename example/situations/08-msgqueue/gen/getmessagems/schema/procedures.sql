@@ -139,7 +139,7 @@ GO
 
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (StartTime) WHERE State = 'A'
+-- index: (State, MsgTypeCode, CreateTime, MsgQueueId), which finds the rows that somebody has by State
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
@@ -186,7 +186,7 @@ GO
 
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (State, EndTime) would find them
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
@@ -208,7 +208,7 @@ GO
 
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (State, StartTime) would find them
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO
