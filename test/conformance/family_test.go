@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"net/url"
@@ -71,8 +72,8 @@ type family struct {
 	cluster *cluster
 	// deadRows: rows that were changed or deleted are read until they are cleaned up.
 	deadRows bool
-	// large is how many rows a table has of which a hundred are found by their key; 0 for fewer
-	// than others need.
+	// large is how many rows a table needs of which a hundred are found by their key; 0 where
+	// size says it.
 	large int
 	// strategies are how packages claim where the table would allow any; the first
 	// that applies counts.
@@ -175,6 +176,9 @@ func (s server) clustered() bool { return s.family.cluster != nil && s.family.cl
 
 // hasRowLocks reports whether workers can hold rows apart from each other.
 func hasRowLocks(s *subject) bool { return !s.family.oneWriter }
+
+// size is how many rows a table has whose statements are planned as for a large one.
+func (f *family) size() int { return cmp.Or(f.large, 15_000) }
 
 // hasStatistics reports whether plans follow statistics that may be wrong.
 func hasStatistics(s *subject) bool { return s.family.freeze != nil }

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -11,11 +10,12 @@ import (
 // queue: it neither sorts nor looks at finished rows.
 func provePlan(t *testing.T, s *subject) {
 	x := s.newTable(t)
+	done := s.family.size() / 5 * 2
 	if s.shape.finish != "" {
-		x.fill(t, 1, 6_000)
+		x.fill(t, 1, done)
 		x.run(t, "UPDATE jobs SET "+s.shape.finish)
 	}
-	x.fill(t, 6_001, 9_000)
+	x.fill(t, done+1, done/2*3)
 	x.analyze(t)
 	s.family.plans(t, x)
 }
@@ -28,7 +28,7 @@ func proveSettleByKey(t *testing.T, s *subject) {
 	if hasStatistics(s) {
 		s.family.freeze(t, x)
 	}
-	x.fill(t, 1, cmp.Or(s.family.large, 15_000))
+	x.fill(t, 1, s.family.size())
 	x.analyze(t)
 	operations := []string{"Complete"}
 	for _, name := range []string{"Requeue", "Extend"} {
