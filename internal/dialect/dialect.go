@@ -58,6 +58,7 @@ const (
 	Upsert          Capability = "upsert"              // INSERT decides what becomes of a row that is there already
 	WriterLocks     Capability = "writer_locks"        // the server tells which transactions may have written to a table
 	Numbered        Capability = "transaction_numbers" // TransactionNumbers
+	InsertReads     Capability = "insert_reads"        // a value of a new row may be made of those that stand before it
 	RowLists        Capability = "row_lists"           // a list of rows is looked up by an index and compared quickly, (a, b) IN ((1, 2), …)
 	FixedAmid       Capability = "fixed_amid"          // an index gives an order although a column of one value stands between those of the order
 	IncrementalSort Capability = "incremental_sort"    // rows in the order of their first columns are sorted by the rest a few at a time
@@ -73,7 +74,7 @@ var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, TargetOnce,
-	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, Upsert, RowLists,
+	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, InsertReads, Upsert, RowLists,
 	FixedAmid,
 	PartitionsBlock, IncrementalSort, NullFixed, PredicateRules, IndexCompare, IndexFilter,
 }

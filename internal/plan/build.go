@@ -101,6 +101,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.checkTries(errs)
 	b.freeGroups()
 	ready.buildEnqueue()
+	ready.checkNewRow(errs)
 	ready.checkAbsent(errs)
 	ready.accompanyEnqueue(errs)
 	b.noteCollisions()

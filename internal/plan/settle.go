@@ -749,6 +749,35 @@ func (b *builder) writes(name queue.TransitionName, c *schema.Column) bool {
 	return t != nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
 }
 
+// checkNewRow complains about a value of a new row that is made of columns of the row, which are
+// not there when it is written.
+func (b *builder) checkNewRow(errs *source.ErrorList) {
+	t := b.spec.Transitions[queue.Enqueue]
+	if t == nil || b.pkg.Enqueue == nil {
+		return
+	}
+	for _, w := range t.Writes {
+		if w.Value.Kind != queue.SQLExpr {
+			continue
+		}
+		before := true
+		for _, c := range b.spec.Columns {
+			if c.Column == w.Column {
+				before = false
+			}
+			if b.can(dialect.InsertReads) && before || !b.spec.ReadsSurely(w.Value.Text, c.Column) {
+				continue
+			}
+			hint := "Let the caller say it, in a field of NewJob: qgen:on enqueue set arg:" + unexported(w.Column.Name) + ". What follows from other columns a generated column, or a trigger of the table, can tell."
+			if b.can(dialect.InsertReads) {
+				hint = b.d.Title + " reads columns that the DDL has before it. " + hint
+			}
+			errs.Errorf(w.Value.Pos, "column %q of a new row cannot be made of column %q, which the row does not have yet", w.Column.Name, c.Name).WithHint("%s", hint)
+			break
+		}
+	}
+}
+
 // buildEnqueue plans Enqueue and EnqueueMany.
 func (b *builder) buildEnqueue() {
 	t := b.spec.Transitions[queue.Enqueue]

@@ -104,11 +104,39 @@ func (s *Spec) Reads(text string, c *schema.Column) bool {
 	return false
 }
 
+// ReadsSurely reports whether an expression reads a column of the job's row, and not perhaps one of
+// a table that the DDL does not have, or a word that is called so.
+func (s *Spec) ReadsSurely(text string, c *schema.Column) bool {
+	r := s.Read(PiecesOf(text))
+	for i, p := range r.Pieces {
+		found, row := r.Column(i)
+		if found != c || !row {
+			continue
+		}
+		bare := len(partsOf(p)) == 1
+		unknown := func(a Among) bool { return a.first <= i && i < a.last && len(a.Tables) == 0 }
+		if bare && (slices.ContainsFunc(r.among, unknown) || r.isWord(i)) {
+			continue
+		}
+		return true
+	}
+	return false
+}
+
+// isWord reports whether the piece at i is rather a word of SQL than a column: a type, or a unit
+// of time.
+func (p Pieces) isWord(i int) bool {
+	if i > 0 && (p.is(i-1, "as", ":") || numberForm.MatchString(p[i-1])) {
+		return true
+	}
+	return i+1 < len(p) && (p.is(i+1, "from") || textForm.MatchString(p[i+1]))
+}
+
 // Column returns the column that the piece at i names, nil where the DDL has none, and whether
 // it is one of the job's own row.
 func (r *Reading) Column(i int) (c *schema.Column, row bool) {
-	if !r.IsName(i) && !strings.HasPrefix(r.Pieces[i], "{row}.") {
-		return nil, false
+	if !r.IsName(i) && !strings.HasPrefix(r.Pieces[i], "{row}.") || r.is(i+1, "(") && !r.is(i, "in") {
+		return nil, false // a function takes what stands in parentheses
 	}
 	parts := partsOf(r.Pieces[i])
 	name, of := parts[len(parts)-1], parts[:len(parts)-1]
