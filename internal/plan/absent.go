@@ -18,63 +18,67 @@ import (
 // fresh finds what gives each new row a value of its own.
 var fresh = regexp.MustCompile(`(?i)nextval|next value for|uuid|ulid|guid|newid|newsequentialid|rowid|rand`)
 
-// keysInWay returns what people call the unique keys by which a row can stand in the way of
-// a new job. One that differs in each new row is none, nor is one that leaves new jobs out.
-func (b *builder) keysInWay() []string {
+// keyInWay is a unique key by which a row can stand in the way of a new job.
+type keyInWay struct {
+	kind    string // primary key, unique key or unique index
+	name    string // "" where the DDL gives it none
+	columns []schema.IndexColumn
+	where   string // of the rows that are in it, "" for all
+}
+
+// text is what people call the key: its columns, and what it is.
+func (k *keyInWay) text() string {
+	var columns []string
+	for _, c := range k.columns {
+		if c.Column == nil {
+			columns = append(columns, oneSpaced(c.Expr))
+		} else {
+			columns = append(columns, plainText(c.Column.Name))
+		}
+	}
+	text := strings.Join(columns, ", ") + " (" + k.kind
+	if k.name != "" {
+		text += " " + plainText(k.name)
+	}
+	if k.where != "" {
+		text += ", of rows where " + oneSpaced(k.where)
+	}
+	return text + ")"
+}
+
+// keysInWay returns the unique keys by which a row can stand in the way of a new job. One that
+// differs in each new row is none, nor is one that leaves new jobs out.
+func (b *builder) keysInWay() []*keyInWay {
 	t := b.spec.Table
-	var texts []string
-	add := func(what string, columns []string, where string) {
-		text := strings.Join(columns, ", ") + " (" + what
-		if where != "" {
-			text += ", of rows where " + oneSpaced(where)
+	var keys []*keyInWay
+	add := func(k *keyInWay) {
+		if !slices.ContainsFunc(k.columns, func(c schema.IndexColumn) bool { return c.Column != nil && b.differs(c.Column) }) {
+			keys = append(keys, k)
 		}
-		texts = append(texts, text+")")
 	}
-	named := func(kind, name string) string {
-		if name == "" {
-			return kind
+	of := func(k *schema.Key) []schema.IndexColumn {
+		var columns []schema.IndexColumn
+		for _, c := range k.Columns {
+			columns = append(columns, schema.IndexColumn{Column: c})
 		}
-		return kind + " " + plainText(name)
+		return columns
 	}
-	names := func(columns []*schema.Column) (list []string) {
-		for _, c := range columns {
-			list = append(list, plainText(c.Name))
-		}
-		return list
-	}
-	if k := t.PrimaryKey; k != nil && !slices.ContainsFunc(k.Columns, b.differs) {
-		add("primary key", names(k.Columns), "")
+	if k := t.PrimaryKey; k != nil {
+		add(&keyInWay{kind: "primary key", columns: of(k)})
 	}
 	var enforcing []*schema.Index
 	for _, k := range t.Uniques {
 		enforcing = append(enforcing, k.Index())
-		if !slices.ContainsFunc(k.Columns, b.differs) && !sameColumns(k, t.PrimaryKey) {
-			add(named("unique key", k.Name), names(k.Columns), "")
+		if !sameColumns(k, t.PrimaryKey) {
+			add(&keyInWay{kind: "unique key", name: k.Name, columns: of(k)})
 		}
 	}
 	for _, ix := range t.Indexes {
-		if !ix.Unique || slices.Contains(enforcing, ix) || t.PrimaryKey != nil && t.PrimaryKey.Index() == ix || !b.takesNew(ix) {
-			continue
-		}
-		var columns []string
-		for _, k := range ix.Columns {
-			switch {
-			case k.Column == nil:
-				columns = append(columns, oneSpaced(k.Expr))
-			case b.differs(k.Column):
-				columns = nil
-			default:
-				columns = append(columns, plainText(k.Column.Name))
-			}
-			if columns == nil {
-				break
-			}
-		}
-		if columns != nil {
-			add(named("unique index", ix.Name), columns, ix.Where)
+		if ix.Unique && !slices.Contains(enforcing, ix) && (t.PrimaryKey == nil || t.PrimaryKey.Index() != ix) && b.takesNew(ix) {
+			add(&keyInWay{kind: "unique index", name: ix.Name, columns: ix.Columns, where: ix.Where})
 		}
 	}
-	return texts
+	return keys
 }
 
 // sameColumns reports whether two keys are of the same columns.
@@ -173,7 +177,11 @@ func (b *builder) checkAbsent(errs *source.ErrorList) {
 			"the trigger %q fires when a row is added: where it meets a key of another table, the error is the same, and the job would be taken for one that is there", t.Triggers[i].Name)
 		return
 	}
-	b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+strings.Join(keys, ", or in "))
+	var texts []string
+	for _, k := range keys {
+		texts = append(texts, k.text())
+	}
+	b.pkg.Notes = append(b.pkg.Notes, "enqueue=absent leaves a job out where a row is like it in "+strings.Join(texts, ", or in "))
 	if b.running != nil {
 		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("enqueue=absent looks at %s alone: a job that runs is a row of %s, and keeps none out", plainText(t.QualifiedName()), plainText(b.running.spec.Table.QualifiedName())))
 	}
