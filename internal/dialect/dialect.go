@@ -56,6 +56,10 @@ const (
 	ConsecutiveIDs  Capability = "consecutive_ids"     // the numbers of rows that one statement adds differ by the same step, in their order
 	InsertAbsent    Capability = "insert_absent"       // an INSERT adds a row unless it is there, and never fails because another adds it
 	Upsert          Capability = "upsert"              // INSERT decides what becomes of a row that is there already
+	UpsertKey       Capability = "upsert_key"          // of which: INSERT of a row that meets one by the unique key that it names changes that
+	UpsertAnyKey    Capability = "upsert_any_key"      // of which: INSERT of a row that meets one by whatever unique key changes that
+	UpsertExpr      Capability = "upsert_expression"   // of UpsertKey: that key may be over an expression
+	UpsertIndexes   Capability = "upsert_indexes"      // of UpsertKey: every index is kept as the row is changed
 	WriterLocks     Capability = "writer_locks"        // the server tells which transactions may have written to a table
 	Numbered        Capability = "transaction_numbers" // TransactionNumbers
 	InsertReads     Capability = "insert_reads"        // a value of a new row may be made of those that stand before it
@@ -74,7 +78,7 @@ var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, TargetOnce,
-	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, InsertReads, Upsert, RowLists,
+	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid,
 	PartitionsBlock, IncrementalSort, NullFixed, PredicateRules, IndexCompare, IndexFilter,
 }
@@ -244,6 +248,9 @@ type Dialect struct {
 		RowID     bool     `yaml:"rowid"`
 		Clustered bool     `yaml:"clustered"`
 	} `yaml:"key_suffix"`
+	// NullKeys says whether rows are alike in a unique key where they have a null there: "" they are
+	// not, alike they are, and alike_beside they are where another column of it is not null.
+	NullKeys string `yaml:"null_keys"`
 	// IndexBytes is how many bytes the columns of an index may have together, by storage engine,
 	// "" being that of a table whose DDL names none. An engine that is not listed has no limit
 	// that tables of queues come near. CharBytes is what a character of a text takes.

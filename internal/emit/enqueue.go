@@ -16,10 +16,13 @@ import (
 func (w *writer) enqueueFile() *code.File {
 	e := w.Enqueue
 	f := w.newFile()
-	embed(f, present(append([]*plan.Statement{e.One, e.Many, e.Step}, w.addedStatements()...)...)...)
-	if e.Absent {
+	embed(f, present(append([]*plan.Statement{e.Lock, e.Update, e.One, e.Many, e.Step}, w.addedStatements()...)...)...)
+	switch {
+	case e.Absent:
 		w.absentMethods(f)
-	} else {
+	case e.Upsert:
+		w.upsertMethods(f)
+	default:
 		w.enqueueMethod(f)
 		w.enqueueManyMethod(f)
 	}

@@ -316,6 +316,9 @@ func (w *writer) logAttr(f *plan.Field, value *code.Statement) *code.Statement {
 // newJobType emits the struct NewJob.
 func (w *writer) newJobType(f *code.File) {
 	doc := "NewJob is what Enqueue adds to " + w.tableName() + ". A nil field leaves the column to its default, or null where it has none."
+	if w.Enqueue.Upsert {
+		doc += " Of a row that is there already it leaves what that has."
+	}
 	for _, field := range w.Enqueue.Fields {
 		if field.Present {
 			doc += " Where " + field.Name + " is nil, the job is due at present, by the database's clock."

@@ -18,16 +18,22 @@ import (
 // fresh finds what gives each new row a value of its own.
 var fresh = regexp.MustCompile(`(?i)nextval|next value for|uuid|ulid|guid|newid|newsequentialid|rowid|rand`)
 
+// primaryKey is what people call the key that has no other name.
+const primaryKey = "primary key"
+
 // keyInWay is a unique key by which a row can stand in the way of a new job.
 type keyInWay struct {
 	kind    string // primary key, unique key or unique index
 	name    string // "" where the DDL gives it none
 	columns []schema.IndexColumn
-	where   string // of the rows that are in it, "" for all
+	where   string        // of the rows that are in it, "" for all
+	index   *schema.Index // that enforces it, nil where the DDL names none
+	// deferrable: rows may be alike in it until the transaction ends.
+	deferrable bool
 }
 
-// text is what people call the key: its columns, and what it is.
-func (k *keyInWay) text() string {
+// list are the columns of the key as people call them.
+func (k *keyInWay) list() string {
 	var columns []string
 	for _, c := range k.columns {
 		if c.Column == nil {
@@ -36,8 +42,21 @@ func (k *keyInWay) text() string {
 			columns = append(columns, plainText(c.Column.Name))
 		}
 	}
-	text := strings.Join(columns, ", ") + " (" + k.kind
-	if k.name != "" {
+	return strings.Join(columns, ", ")
+}
+
+// conditions are the parts of the key's predicate, in a normal form.
+func (k *keyInWay) conditions(b *builder) []string {
+	if k.where == "" {
+		return nil
+	}
+	return b.conditions(k.index)
+}
+
+// text is what people call the key: its columns, and what it is.
+func (k *keyInWay) text() string {
+	text := k.list() + " (" + k.kind
+	if k.name != "" && k.kind != primaryKey {
 		text += " " + plainText(k.name)
 	}
 	if k.where != "" {
@@ -48,15 +67,22 @@ func (k *keyInWay) text() string {
 
 // keysInWay returns the unique keys by which a row can stand in the way of a new job. One that
 // differs in each new row is none, nor is one that leaves new jobs out.
-func (b *builder) keysInWay() []*keyInWay {
+func (b *builder) keysInWay() []*keyInWay { return b.keysUnless(b.differs) }
+
+// keysUnless returns the unique keys that do not leave new jobs out, and none of whose columns
+// differs in each new row.
+func (b *builder) keysUnless(differs func(*schema.Column) bool) []*keyInWay {
 	t := b.spec.Table
 	var keys []*keyInWay
 	add := func(k *keyInWay) {
-		if !slices.ContainsFunc(k.columns, func(c schema.IndexColumn) bool { return c.Column != nil && b.differs(c.Column) }) {
+		if !slices.ContainsFunc(k.columns, func(c schema.IndexColumn) bool { return c.Column != nil && differs(c.Column) }) {
 			keys = append(keys, k)
 		}
 	}
 	of := func(k *schema.Key) []schema.IndexColumn {
+		if k.Index() != nil {
+			return k.Index().Columns
+		}
 		var columns []schema.IndexColumn
 		for _, c := range k.Columns {
 			columns = append(columns, schema.IndexColumn{Column: c})
@@ -64,18 +90,18 @@ func (b *builder) keysInWay() []*keyInWay {
 		return columns
 	}
 	if k := t.PrimaryKey; k != nil {
-		add(&keyInWay{kind: "primary key", columns: of(k)})
+		add(&keyInWay{kind: primaryKey, name: k.Name, columns: of(k), deferrable: k.Deferrable})
 	}
 	var enforcing []*schema.Index
 	for _, k := range t.Uniques {
 		enforcing = append(enforcing, k.Index())
 		if !sameColumns(k, t.PrimaryKey) {
-			add(&keyInWay{kind: "unique key", name: k.Name, columns: of(k)})
+			add(&keyInWay{kind: "unique key", name: k.Name, columns: of(k), deferrable: k.Deferrable})
 		}
 	}
 	for _, ix := range t.Indexes {
 		if ix.Unique && !slices.Contains(enforcing, ix) && (t.PrimaryKey == nil || t.PrimaryKey.Index() != ix) && b.takesNew(ix) {
-			add(&keyInWay{kind: "unique index", name: ix.Name, columns: ix.Columns, where: ix.Where})
+			add(&keyInWay{kind: "unique index", name: ix.Name, columns: ix.Columns, where: ix.Where, index: ix})
 		}
 	}
 	return keys

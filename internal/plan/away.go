@@ -6,6 +6,7 @@ package plan
 // Peek, and the half of Stats and Verify.
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -125,6 +126,12 @@ func (b *builder) explainReady() {
 func (b *builder) explainStep(name queue.TransitionName) (string, bool) {
 	t := b.spec.Transitions[name]
 	switch {
+	case name == queue.Update:
+		own := cmp.Or(b.ready, b)
+		if own.upserts == nil {
+			return "", false
+		}
+		return own.changed(), true
 	case b.ready != nil && name == queue.Enqueue:
 		return b.ready.explainMove(b.ready.spec.Transitions[name]), true
 	case b.ready != nil && name == queue.Claim:

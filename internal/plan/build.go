@@ -100,14 +100,16 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	b.attempts()
 	b.checkTries(errs)
 	b.freeGroups()
-	ready.buildEnqueue()
+	ready.buildEnqueue(errs)
 	ready.checkNewRow(errs)
 	ready.checkAbsent(errs)
+	ready.checkUpsert(errs)
 	ready.accompanyEnqueue(errs)
 	b.noteCollisions()
 	b.noteTokenEach()
 	ready.noteNulls()
 	ready.buildIndexes()
+	ready.noteUpsertFlaw()
 	if b.ready != nil {
 		b.buildIndexes()
 	}
@@ -116,7 +118,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 	if b.d.HotHead != "" && b.spec.Shard == nil {
 		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)
 	}
-	if e := b.pkg.Enqueue; b.side != nil || e != nil && e.Absent && !b.d.SingleWriter {
+	if e := b.pkg.Enqueue; b.side != nil || e != nil && (e.Absent || e.Upsert) && !b.d.SingleWriter {
 		// Sessions that insert the same keys undo each other: with innodb_snapshot_isolation
 		// 16 of them did so five times running once in some 20,000 claims (tried).
 		b.pkg.Tries = 10
@@ -639,7 +641,8 @@ func (b *builder) carried(c *queue.Column) bool {
 
 // onlyWritten reports whether nothing is said of a column but what steps write to it.
 func onlyWritten(c *queue.Column) bool {
-	return len(c.Roles) > 0 && !c.Payload && !slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb != "on" })
+	own := c.OwnRoles()
+	return len(own) > 0 && !c.Payload && !slices.ContainsFunc(own, func(r queue.Role) bool { return r.Verb != "on" })
 }
 
 // leaveTies decides whether claims leave the key out that tells apart rows of one time: where an
@@ -718,7 +721,7 @@ func (b *builder) fuse() {
 func (b *builder) carriesOut(name queue.TransitionName) bool {
 	p := b.pkg
 	switch name {
-	case queue.Enqueue:
+	case queue.Enqueue, queue.Update:
 		return p.Enqueue != nil
 	case queue.Start:
 		return p.Start != nil
@@ -797,10 +800,13 @@ func (b *builder) buildExplain() {
 				m.To = ""
 			}
 		}
-		if name == queue.Purge {
+		switch own := cmp.Or(b.ready, b); {
+		case name == queue.Purge:
 			m.From = b.purgedText()
+		case name == queue.Update && own.upserts != nil:
+			m.From, m.To = own.explainUpsert()
 		}
-		if b.side == nil {
+		if b.side == nil || name == queue.Update {
 			if text, ok := b.explainStep(name); ok {
 				m.Writes = text
 				p.Moves = append(p.Moves, m)

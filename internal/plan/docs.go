@@ -657,6 +657,10 @@ func (b *builder) addedState(ready string) string {
 }
 
 func (b *builder) docEnqueue(e *Enqueue) {
+	if e.Upsert {
+		b.docUpsert(e)
+		return
+	}
 	appears, all := "With a Queue on the caller's transaction the job appears when that commits.", "Either all are added or none."
 	none, some := "After an error none is added.", "all of the jobs added or none"
 	if b.writesLockless() {

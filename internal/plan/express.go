@@ -49,6 +49,7 @@ type builder struct {
 	// noEnqueue says why there is no Enqueue, "" when there is one.
 	noEnqueue string
 	offset    *offsetPlan // of a log
+	upserts   *upsert     // how Enqueue changes a row that is there; nil where it does not
 	// side plans over the side table that holds the claims, as held says; rows, of
 	// that and of a builder over a table to which a claim adds a row, over the queue's own.
 	side, rows *builder
@@ -84,6 +85,11 @@ type scope struct {
 	misread bool
 	// beside is the companion that the statement is for, nil for most.
 	beside *queue.Companion
+	// newValue returns what a new row has in a column where the statement meets one that is there,
+	// or else adds it; nil in all other statements.
+	newValue func(*schema.Column) string
+	// inTurn: assignments are made in their order, although columns have a prefix.
+	inTurn bool
 	// told are values that are read for each row before they are counted, where an
 	// aggregate takes no sub-query.
 	told []string
@@ -224,6 +230,10 @@ func (s *scope) rawFor(to *schema.Column, text string) string {
 		switch name, isArg := strings.CutPrefix(inner, "arg:"); {
 		case open != '{':
 			out.WriteString(string(open) + inner + string(open)) // braces in quotes are the user's own
+		case inner == "new":
+			name, length := queue.BehindNew(text)
+			out.WriteString(s.newText(name))
+			text = text[length:]
 		case inner == "now":
 			out.WriteString(s.present(whole, len(whole)-len(rest)-len("{now}"), to))
 		case !isArg:
@@ -240,6 +250,20 @@ func (s *scope) rawFor(to *schema.Column, text string) string {
 		}
 	}
 	return "(" + out.String() + text + ")"
+}
+
+// newText returns what a new job brings to the column of a name.
+func (s *scope) newText(name string) string {
+	c := s.spec.Named(name)
+	switch {
+	case c == nil:
+		return "NULL"
+	case s.newValue != nil:
+		return s.newValue(c)
+	case s.settle.named:
+		return "{new}." + s.d.Ident(c.Name)
+	}
+	return s.column(c)
 }
 
 // onClock returns what a macro stands for on the clock of the queue.

@@ -1005,7 +1005,7 @@ func (b *builder) leavesNull(c *schema.Column) bool {
 	}
 	for _, name := range b.spec.Steps() {
 		switch name {
-		case queue.Claim, queue.Start, queue.Renew, queue.Redrive, queue.Purge:
+		case queue.Update, queue.Claim, queue.Start, queue.Renew, queue.Redrive, queue.Purge:
 			continue
 		}
 		t := b.spec.Transitions[name]

@@ -557,6 +557,12 @@ type Enqueue struct {
 	Absent, Collides bool
 	// Unlike are parts of the text of such an error that no row in the way has made.
 	Unlike []string
+	// Upsert: a row that the job meets by a unique key is changed in its place. One does that by
+	// itself, and counts what the server counts; or else Lock finds and locks the row and returns its
+	// key, Update changes it, and where there is none One adds a row, or fails with one of
+	// Transient.Duplicates because another has been quicker.
+	Upsert       bool
+	Lock, Update *Statement
 	// Step, where AutoKey has a Many, asks by how much the keys differ that Many gives
 	// its rows in their order; the driver tells the first.
 	Step *Statement

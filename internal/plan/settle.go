@@ -263,7 +263,7 @@ func locked(tests []queue.Test) []queue.Test {
 // claimed, so that what it writes is later than when that began.
 func (b *builder) late(name queue.TransitionName) bool {
 	switch name {
-	case "", queue.Enqueue, queue.Claim, queue.Recover, queue.GiveUp, queue.Redrive, queue.Purge:
+	case "", queue.Enqueue, queue.Update, queue.Claim, queue.Recover, queue.GiveUp, queue.Redrive, queue.Purge:
 		return false
 	}
 	return b.pkg.Hold
@@ -778,8 +778,40 @@ func (b *builder) checkNewRow(errs *source.ErrorList) {
 	}
 }
 
+// newColumn is a column of a new row that Enqueue writes.
+type newColumn struct {
+	column *schema.Column
+	field  *Field       // of NewJob that has it, nil where the caller does not say it
+	value  *queue.Value // without a field, or where that is nil; nil: the default of the column
+}
+
+// brings returns what a new row has in a column, and as arg what the caller gives for it: "" where
+// he gives nothing, and null where he may leave it out and does.
+func (s *scope) brings(c newColumn) (value, arg string) {
+	if c.field == nil {
+		return s.value(c.column, *c.value), ""
+	}
+	arg = s.write(c.column, s.arg(Arg{Kind: ArgNew, Field: c.field}))
+	otherwise := s.otherwise(c)
+	if otherwise == "" {
+		return arg, arg
+	}
+	if s.rule(c.column).Write == "" {
+		arg = s.d.Cast(arg, s.castType(c.column.Type))
+	}
+	return "coalesce(" + arg + ", " + otherwise + ")", arg
+}
+
+// otherwise returns what a new row has where the caller leaves a field out, "" where that is null.
+func (s *scope) otherwise(c newColumn) string {
+	if c.value != nil {
+		return s.value(c.column, *c.value)
+	}
+	return s.fallback(c.column)
+}
+
 // buildEnqueue plans Enqueue and EnqueueMany.
-func (b *builder) buildEnqueue() {
+func (b *builder) buildEnqueue(errs *source.ErrorList) {
 	t := b.spec.Transitions[queue.Enqueue]
 	if t == nil || b.spec.Table.View {
 		b.noEnqueue = "rows cannot be added to a view"
@@ -795,11 +827,7 @@ func (b *builder) buildEnqueue() {
 	}
 	s, v := b.newScope(), b.base("Enqueue")
 	many, mv := b.newScope(), b.base("EnqueueMany")
-	type entry struct {
-		column *schema.Column
-		field  *Field
-	}
-	var entries []entry
+	var news []newColumn
 	for _, c := range b.spec.Columns {
 		f := b.fields[c.Column]
 		if c.Generated || c.Always {
@@ -813,10 +841,13 @@ func (b *builder) buildEnqueue() {
 			}
 			continue
 		}
-		_, ok := written[c.Column]
-		later := ok && c.Column == b.spec.FirstDue // written where the caller says no time
-		if ok && !later {
-			entries = append(entries, entry{c.Column, nil})
+		n := newColumn{column: c.Column}
+		if first, ok := written[c.Column]; ok {
+			n.value = &first
+		}
+		later := n.value != nil && c.Column == b.spec.FirstDue // written where the caller says no time
+		if n.value != nil && !later {
+			news = append(news, n)
 			continue
 		}
 		if !b.given(c) && !asked[c.Column] {
@@ -826,7 +857,8 @@ func (b *builder) buildEnqueue() {
 		f.Tries = b.spec.Attempts != nil && b.spec.Attempts.Column == c.Column
 		f.Optional = later || c.HasDefault || !c.NotNull && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
 		e.Fields = append(e.Fields, f)
-		entries = append(entries, entry{c.Column, f})
+		n.field = f
+		news = append(news, n)
 	}
 	// A key of which the database fills in a part comes back from it whole.
 	e.KeyGiven = len(b.spec.Key) > 0 && !slices.ContainsFunc(b.spec.Key, func(k *schema.Column) bool {
@@ -836,35 +868,25 @@ func (b *builder) buildEnqueue() {
 	if together {
 		mv.Batch = many.batchOf(ArgNewBatch, ArgNewAll, nil, nil, e.Fields, "_new")
 	}
-	for _, en := range entries {
-		v.Columns = append(v.Columns, b.d.Ident(en.column.Name))
-		if en.field == nil {
-			v.Values = append(v.Values, s.value(en.column, written[en.column]))
-			mv.Values = append(mv.Values, many.value(en.column, written[en.column]))
+	for _, n := range news {
+		v.Columns = append(v.Columns, b.d.Ident(n.column.Name))
+		one, _ := s.brings(n)
+		v.Values = append(v.Values, one)
+		if n.field == nil {
+			mv.Values = append(mv.Values, many.value(n.column, *n.value))
 			continue
 		}
 		lot := ""
 		if together {
 			lot = b.slot()
 			if len(mv.Batch.Names) > 0 {
-				lot = mv.Batch.Names[slices.Index(e.Fields, en.field)]
+				lot = mv.Batch.Names[slices.Index(e.Fields, n.field)]
 			}
-			lot = many.batchValue(en.field, lot)
+			lot = many.batchValue(n.field, lot)
 		}
-		one := b.write(en.column, s.arg(Arg{Kind: ArgNew, Field: en.field}))
-		otherwise := b.fallback(en.column)
-		others := otherwise
-		if first, ok := written[en.column]; ok {
-			otherwise, others = s.value(en.column, first), many.value(en.column, first)
-		}
-		if otherwise != "" {
-			if b.rule(en.column).Write == "" {
-				one = b.d.Cast(one, b.castType(en.column.Type))
-			}
-			one = "coalesce(" + one + ", " + otherwise + ")"
+		if others := many.otherwise(n); others != "" {
 			lot = "coalesce(" + lot + ", " + others + ")"
 		}
-		v.Values = append(v.Values, one)
 		mv.Values = append(mv.Values, lot)
 	}
 	mv.Columns = v.Columns
@@ -903,6 +925,17 @@ func (b *builder) buildEnqueue() {
 		}
 		head[1] = "locks: the new row, until commit; waits for a transaction that adds or deletes one of the same unique key"
 		together = together && e.Collides && !b.writesLockless()
+	}
+	if u := b.planUpsert(news, errs); u != nil {
+		b.upserts, e.Upsert, together = u, true, false
+		head[1] = "locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key"
+		if u.looks {
+			head[0] += ", where enqueue_lock.sql finds none that is like the job"
+			b.lookFor(e, u)
+		} else {
+			head[0] += "; or what it changes of the row that is like it in " + u.key.text()
+			s.onConflict(&v, u, e.AutoKey)
+		}
 	}
 	e.One = s.statement("enqueue", "insert_one", v, keys, head...)
 	if together && b.batches("lists") {

@@ -90,8 +90,11 @@ type values struct {
 	NewKey      string
 	Triggers    bool // the DDL of the table has triggers
 	Absent      bool // an insert leaves out what is there already
-	Lease       leaseValues
-	Group       groupValues
+	// Conflict is by what an insert finds the row that is there, to which it then does Set; nil
+	// where it adds a row or fails.
+	Conflict *conflict
+	Lease    leaseValues
+	Group    groupValues
 	// Clock is the present of the database as a text, and Ahead by how many seconds it is
 	// ahead of that of the program.
 	Clock, Ahead string
@@ -99,6 +102,13 @@ type values struct {
 
 // horizon is a number below which rows are taken, read into a variable.
 type horizon struct{ Variable, Type, SQL string }
+
+// conflict is what tells that a new row meets one that is there.
+type conflict struct {
+	Columns []string // of the unique key that the statement names
+	Where   string   // the predicate of that key
+	New     string   // what the new row is called, where it needs a name
+}
 
 // found is how a claim finds ready rows before it locks them by their keys.
 type found struct {
@@ -375,6 +385,11 @@ func (s *scope) sets(writes []queue.Write) []string {
 	for _, w := range writes {
 		list = append(list, assignment{w.Column, s.assigned(w)})
 	}
+	return s.assign(list)
+}
+
+// assign is sets of assignments that are written already.
+func (s *scope) assign(list []assignment) []string {
 	if s.d.SetsInOrder {
 		list = s.readFirst(list)
 	}
@@ -383,7 +398,7 @@ func (s *scope) sets(writes []queue.Write) []string {
 		texts = append(texts, s.d.Ident(a.column.Name)+" = "+a.value)
 	}
 	for _, c := range s.spec.Kept {
-		if len(texts) > 0 && !slices.ContainsFunc(writes, func(w queue.Write) bool { return w.Column == c }) {
+		if len(texts) > 0 && !slices.ContainsFunc(list, func(a assignment) bool { return a.column == c }) {
 			texts = append(texts, s.d.Ident(c.Name)+" = "+s.column(c))
 		}
 	}
@@ -412,7 +427,7 @@ func (s *scope) readFirst(list []assignment) []assignment {
 	var ordered []assignment
 	for len(list) > 0 {
 		i := slices.IndexFunc(list, func(a assignment) bool { return readBy(list, a.column) == nil })
-		if s.prefix != "" && i > 0 || i < 0 {
+		if s.prefix != "" && !s.inTurn && i > 0 || i < 0 {
 			c := list[0].column
 			s.complain(c, "Have one statement write only one of the two.",
 				"%s may have written column %q already where column %q is given a value of it", s.d.Title, c.Name, readBy(list, c).Name)

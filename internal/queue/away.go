@@ -36,7 +36,7 @@ var ofBoth = []string{"attempts", "max_attempts", "error"}
 
 // onlyRunning and onlyReady are the steps that qgen:on may write at each of the tables.
 var (
-	onlyReady   = []string{string(Enqueue), string(Retry), string(Release)}
+	onlyReady   = []string{string(Enqueue), string(Update), string(Retry), string(Release)}
 	onlyRunning = []string{string(Claim), string(Finish), string(Fail), string(Renew), string(GiveUp)}
 )
 

@@ -50,6 +50,8 @@ type binding struct {
 	// sound: nothing was wrong with the words by which states and transitions are built.
 	sound   bool
 	waiting bool // the expression that is read tells a wait after a failure
+	// updating: the expression that is read is what Enqueue writes to a row that is there.
+	updating bool
 
 	// ready reads the table of the queue where this reads that in which jobs run, which
 	// away describes.
@@ -249,9 +251,7 @@ func (b *binding) readQueue() {
 	if b.config.Emit.IsSet() { // qgen.yaml wins
 		b.spec.Procedures, b.spec.StoredPos = b.config.Emit.Value == "procedure", b.config.Emit.Pos
 	}
-	if w := b.queue.word("enqueue"); w != nil {
-		b.spec.Absent, b.spec.AbsentPos = true, w.pos
-	}
+	b.readEnqueue()
 	b.spec.Accept, b.spec.AcceptPos = b.config.Accept.Value, b.config.Accept.Pos
 	if w := b.queue.word("fence"); w != nil {
 		b.spec.MinFence, b.spec.MinPos = fenceLevels[w.values[0].text], w.pos

@@ -136,7 +136,9 @@ func (b *binding) readCompanions() {
 	b.wantsBatch()
 	var known []string
 	for _, name := range TransitionNames {
-		known = append(known, string(name))
+		if name != Update {
+			known = append(known, string(name))
+		}
 	}
 	outcomes, apart := map[string]*Outcome{}, map[*Outcome]bool{}
 	for _, o := range b.spec.Outcomes {
@@ -173,6 +175,10 @@ func (b *binding) readCompanions() {
 		case a.Nothing && outcomes[a.Transition.Value] == nil:
 			b.errorf(a.Transition.Pos, "nothing says what %s writes to other tables", name).
 				WithHint("Write one change at least, or leave %s out. An empty list is for an outcome: it then writes nothing of what the step to its state writes.", name)
+			continue
+		case of.spec.Upsert != nil && name == Enqueue:
+			b.errorf(a.Transition.Pos, "Enqueue may change a row that is there (enqueue=update), for which other tables have been written before").
+				WithHint("Leave it out, and write the other rows in the transaction that enqueues, with WithTx; or say enqueue=absent.")
 			continue
 		}
 		if name == Fail && b.endless() && !b.outcomeTo(Failed) {

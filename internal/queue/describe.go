@@ -4,6 +4,7 @@ package queue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +53,9 @@ func (s *Spec) String() string {
 	}
 	if s.Absent && s.Transitions[Enqueue] != nil {
 		line("enqueue", "leaves out what is there already")
+	}
+	if u := s.Upsert; u != nil && s.Transitions[Update] != nil {
+		line("enqueue", "changes what is there already%s", u.text())
 	}
 	if s.Log != nil {
 		line("log", "%s", s.Log.text())
@@ -353,7 +357,7 @@ func (c *Column) text() string {
 	for _, r := range c.Roles {
 		parts = append(parts, strings.TrimSpace(r.Verb+" "+r.Words))
 	}
-	if c.Payload && len(c.Roles) == 0 {
+	if c.Payload && !slices.ContainsFunc(c.Roles, func(r Role) bool { return r.Verb == "payload" }) {
 		parts = append(parts, "payload")
 	}
 	if c.Times != "" {

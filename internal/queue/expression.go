@@ -26,11 +26,14 @@ type Pieces []string
 // PiecesOf takes an expression apart.
 func PiecesOf(text string) Pieces { return pieceForm.FindAllString(text, -1) }
 
+// PlacesOf tells where each piece of an expression begins and ends.
+func PlacesOf(text string) [][]int { return pieceForm.FindAllStringIndex(text, -1) }
+
 // PieceAt returns the pieces of an expression, and which of them begins at an offset; -1 for
 // none.
 func PieceAt(text string, offset int) (p Pieces, at int) {
 	at = -1
-	for _, piece := range pieceForm.FindAllStringIndex(text, -1) {
+	for _, piece := range PlacesOf(text) {
 		if piece[0] == offset {
 			at = len(p)
 		}
@@ -232,6 +235,10 @@ func (r *Reading) table(parts []string) []*schema.Table {
 	}
 	return nil
 }
+
+// Named returns the column of the queue's table that has a name, also in quotes; nil where none
+// has.
+func (s *Spec) Named(name string) *schema.Column { return columnAmong(unquoted(name), s.Table) }
 
 // columnAmong returns the first column of that name, nil where the tables have none.
 func columnAmong(name string, tables ...*schema.Table) *schema.Column {

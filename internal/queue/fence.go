@@ -131,7 +131,7 @@ func (b *binding) resetsCount() string {
 			return w.Column == a.Column && w.Value.Kind != Old && (w.Value.Kind != Add || w.Value.By < 0 && back)
 		})
 	}
-	for _, name := range []TransitionName{Claim, Start, Renew, Retry, Recover} {
+	for _, name := range []TransitionName{Update, Claim, Start, Renew, Retry, Recover} {
 		if sets(b.spec.Transitions[name], true) {
 			return string(name)
 		}
@@ -170,6 +170,7 @@ func (b *binding) judge() {
 	b.judgeOverlap()
 	b.judgeRetry()
 	b.judgeNew()
+	b.judgeUpsert()
 }
 
 // judgeRetry says where a job that fails is claimed again and again, without a wait and

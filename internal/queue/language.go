@@ -91,7 +91,7 @@ var verbs = []*verb{
 		{name: "emit", takes: oneValue, only: []string{"procedure"}},
 		{name: "recover", takes: oneValue, only: []string{"start", "own"}}, lapseWords[0],
 		{name: "purge", takes: oneValue, only: []string{"done", "failed", "apart", "none"}},
-		{name: "enqueue", takes: oneValue, only: []string{"absent"}},
+		{name: "enqueue", takes: oneValue, only: []string{"absent", "update"}}, {name: "key", takes: oneValue},
 	}},
 	{name: "where", on: onTable, takes: anSQL},
 	{name: "id", on: onColumn, takes: aNumber},
@@ -192,7 +192,7 @@ var otherWords = map[string]string{
 	"done":    "completed complete success succeeded finished finish processed", "failed": "error errored failure dead discarded cancelled",
 	"release": "requeue unlock", "renew": "extend heartbeat", "enqueue": "insert create",
 	"desc": "descending high highest", "asc": "ascending low lowest", "returning": "skiplocked skip_locked",
-	"delete": "remove drop", "keep": "retain stay", "absent": "ignore skip missing nothing",
+	"delete": "remove drop", "keep": "retain stay", "absent": "ignore skip missing nothing", "update": "upsert replace merge overwrite conflict duplicate existing again reenqueue",
 }
 
 // meant returns the candidate that a word most likely stands for, "" when none

@@ -78,6 +78,7 @@ func (b *binding) absent(name TransitionName) string {
 
 // absent says of what a transition is made.
 var absent = map[TransitionName]string{
+	Update:  "Enqueue changes a row that is there where qgen:queue says enqueue=update. No step is every change of a row: name those that are meant.",
 	Start:   "A claimed job runs at once. Where it is begun by a step of its own, say which rows are claimed and not begun: claimed=… beside running=… on qgen:status.",
 	Fail:    "Nothing marks a failed row: say failed=… on qgen:status, or failed=delete on qgen:queue.",
 	Renew:   "A claim is renewed where it can run out: it needs qgen:lease, qgen:visible, qgen:heartbeat or qgen:claimed timeout=….",
@@ -140,8 +141,10 @@ func (b *binding) readOn(r *role) (steps []*word, value Value, ok bool) {
 			return nil, value, false
 		}
 	}
+	b.updating = isUpdate(steps)
+	defer func() { b.updating = false }()
 	value, ok = b.written(r, r.words[i+1].values[0])
-	return steps, value, ok
+	return steps, value, ok && b.fitsUpdate(steps, value)
 }
 
 // isStep reports whether a word names a step that writes.

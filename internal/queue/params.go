@@ -164,6 +164,7 @@ var (
 	argForm    = regexp.MustCompile(`^arg:([A-Za-z_][A-Za-z0-9_]*)(?:\s+(\S+))?$`)
 	goTypeForm = regexp.MustCompile(`^(\*|\[\])?[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$`)
 	macros     = []string{"now", "time", "today", "row"}
+	newRow     = "new" // the macro for what a new job brings to a row that is there
 )
 
 // expression checks an expression that a user wrote, as far as that is the
@@ -259,6 +260,10 @@ func (b *binding) macro(l literal, offset, length int, args *[]*Param) string {
 			b.errorf(pos, "nothing says whose clock {%s} shows", name).
 				WithHint("Add clock: utc or clock: local to the queue in qgen.yaml, or clock= behind qgen:queue. Local is the time zone of the database session.")
 		}
+		return "{" + name + "}"
+	}
+	if name == newRow {
+		b.newColumn(l, offset, length)
 		return "{" + name + "}"
 	}
 	if name == failures && b.waiting {

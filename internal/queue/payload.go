@@ -33,7 +33,7 @@ func (b *binding) readPayload() {
 		return
 	}
 	for _, c := range b.spec.Columns {
-		if len(c.Roles) == 0 && !slices.Contains(b.spec.Key, c.Column) && c.Column != b.spec.Seq && !b.servesReady(c.Column) {
+		if len(c.OwnRoles()) == 0 && !slices.Contains(b.spec.Key, c.Column) && c.Column != b.spec.Seq && !b.servesReady(c.Column) {
 			c.Payload = true
 		}
 	}

@@ -85,6 +85,8 @@ type Spec struct {
 	// said.
 	Absent    bool
 	AbsentPos source.Pos
+	// Upsert: Enqueue changes the row that a job meets by a unique key; nil where it does not.
+	Upsert *Upsert
 	// Batch is the row that a claim adds to another table once, for all its jobs: its key is
 	// their token. It is among what Claim writes With the jobs; nil where the claim makes the
 	// token itself. BatchPos is where it was asked for.
@@ -152,6 +154,18 @@ type Spec struct {
 	Unknown []RowColumn
 
 	Notes []string // what explain should say: what was found by itself, what wins over what
+}
+
+// Upsert is how Enqueue changes a row that is there. What qgen:on says of that the transition
+// Update writes.
+type Upsert struct {
+	Pos source.Pos
+	// Key is the name of the unique key by which rows meet, or its columns, as users write them;
+	// "" where nobody says it.
+	Key    string
+	KeyPos source.Pos
+	// Stays are the columns that qgen:on leaves as they are, whatever the new job has.
+	Stays []*schema.Column
 }
 
 // NamePart is a part of the names of tables that is known at run time only.
@@ -239,6 +253,7 @@ type TransitionName string
 // The transitions.
 const (
 	Enqueue TransitionName = "enqueue"
+	Update  TransitionName = "update"  // Enqueue meets a row that is there, in whatever state, and changes it
 	Claim   TransitionName = "claim"   // ready to running, or to claimed where there is that state
 	Start   TransitionName = "start"   // claimed to running
 	Finish  TransitionName = "done"    // running to done; this and the next leave claimed as well
@@ -277,7 +292,7 @@ func (s *Spec) Outcome(name TransitionName) *Outcome {
 }
 
 // TransitionNames lists the transitions in the order of a job's life.
-var TransitionNames = []TransitionName{Enqueue, Claim, Start, Finish, Retry, Release, Fail, Renew, Recover, GiveUp, Redrive, Purge}
+var TransitionNames = []TransitionName{Enqueue, Update, Claim, Start, Finish, Retry, Release, Fail, Renew, Recover, GiveUp, Redrive, Purge}
 
 // Transition is what one step tests and writes. A transition that the table
 // cannot express is absent from Spec.Transitions.

@@ -180,7 +180,7 @@ var moving = []string{"ignore", "payload", "on", "order", "priority"}
 func (b *binding) keep() {
 	written := slices.ContainsFunc(TransitionNames[1:], func(name TransitionName) bool {
 		t := b.spec.Transitions[name]
-		return t != nil && len(t.Writes) > 0
+		return t != nil && (len(t.Writes) > 0 || name == Update)
 	})
 	if !written {
 		return // rows are added and deleted, and never changed
@@ -221,6 +221,8 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 	switch name {
 	case Enqueue:
 		return nil, true
+	case Update:
+		return nil, b.spec.Upsert != nil && !b.isAway()
 	case Claim:
 		return b.spec.States[Ready].Tests, true
 	case Start:
@@ -477,7 +479,7 @@ func (b *binding) freed(r *role, steps ...TransitionName) {
 func (b *binding) writeCounters() {
 	if v := b.one("version"); v != nil {
 		for _, name := range TransitionNames {
-			if name != Enqueue && name != Purge {
+			if name != Enqueue && name != Update && name != Purge {
 				b.write(v, v.column, Value{Kind: Add, By: 1}, name)
 			}
 		}
@@ -650,6 +652,8 @@ func (b *binding) resolve(name TransitionName) []Write {
 	for _, c := range b.table.Columns {
 		d := winners[c]
 		switch {
+		case d != nil && d.value.Kind == Old && name == Update:
+			b.spec.Upsert.Stays = append(b.spec.Upsert.Stays, c)
 		case d == nil || d.value.Kind == Old:
 		case c.Generated || c.Always:
 			b.generated(d.by, nil)
@@ -741,7 +745,7 @@ func (b *binding) judgeWrites() {
 func (b *binding) judgeKept() {
 	for _, name := range b.spec.Steps() {
 		t := b.spec.Transitions[name]
-		if t == nil || !t.KeepsRow() || name == Enqueue || name == Claim || name == Renew || name == Purge {
+		if t == nil || !t.KeepsRow() || name == Enqueue || name == Update || name == Claim || name == Renew || name == Purge {
 			continue
 		}
 		o := b.spec.Outcome(name)
@@ -821,7 +825,7 @@ func (b *binding) leavesOld(name TransitionName) (source.Pos, bool) {
 
 // doing says what happens to a job in a transition.
 var doing = map[TransitionName]string{
-	Enqueue: "enqueued", Claim: "claimed", Start: "started", Finish: "done", Retry: "tried again", Release: "given back",
+	Enqueue: "enqueued", Update: "enqueued again", Claim: "claimed", Start: "started", Finish: "done", Retry: "tried again", Release: "given back",
 	Fail: "failed", Renew: "renewed", Recover: "recovered", GiveUp: "given up", Redrive: "redriven",
 }
 

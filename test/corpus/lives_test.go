@@ -53,12 +53,20 @@ import (
 //	links                        a key that is there is no error and dooms nothing      TestLinks
 //	                             producers add the same at the same moment              TestLinks
 //	tallies                      jobs of a call share a row in which each counts        TestTallies
+//	feeds and sheets             what is there is changed, and its key told             TestFeeds
+//	                             producers change what consumers claim at that moment   TestFeeds
 //	calls of tenants             a block counts what runs in a group behind its lock    TestCalls
 
 // onServers runs a test on each server of an engine, with tables of its own.
 func onServers(t *testing.T, engine string, prove func(t *testing.T, b base), files ...string) {
 	t.Helper()
-	for _, server := range live[engine] {
+	onEach(t, engine, live[engine], prove, files...)
+}
+
+// onEach runs a test on each of some servers of an engine, with tables of its own.
+func onEach(t *testing.T, engine string, list []string, prove func(t *testing.T, b base), files ...string) {
+	t.Helper()
+	for _, server := range list {
 		t.Run(server, func(t *testing.T) {
 			driver, dsn := place(t, engine, server)
 			b := base{engine: engine, DB: servers.Open(t, driver, dsn, 8)}

@@ -1,0 +1,283 @@
+-- Package partsq uses the table parts as a queue of jobs on MariaDB 10.6 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates parts_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    MariaDB 10.6 cannot return the rows of an UPDATE
+--   block        no column can hold the key of a batch, by which a block reads it back
+--   token        no column can hold the key of a batch
+-- * lock_update  ready rows are locked, passing over locked ones, and then written by their keys
+--   advisory     MariaDB has no locks on numbers
+--   guarded      not needed: lock_update comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=update changes the row that is like a new job in lot, place (unique key lot): note = {note} unless nil
+-- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job
+-- note: warning: a job that is done stays so when it is enqueued again, and is not run: qgen:on update set … at column state says what else becomes of it
+
+-- sql/claim_lock.sql
+-- claim: locks ready rows, which claim.sql then takes
+-- locks: the rows it returns, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* partsq.Claim */
+       id
+FROM   parts IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?
+FOR    UPDATE SKIP LOCKED;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* partsq.Claim */ parts FORCE INDEX (PRIMARY)
+SET    state = 'busy'
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* partsq.Claim */
+       id, lot, place, note
+FROM   parts FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* partsq.Complete */
+       id
+FROM   parts FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* partsq.Complete */ parts FORCE INDEX (PRIMARY)
+SET    state = 'done'
+WHERE  (id = ?)
+AND    state = 'busy';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* partsq.Fail */
+       id
+FROM   parts FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* partsq.Fail */ parts FORCE INDEX (PRIMARY)
+SET    state = 'new'
+WHERE  (id = ?)
+AND    state = 'busy';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* partsq.Requeue */
+       id
+FROM   parts FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* partsq.Requeue */ parts FORCE INDEX (PRIMARY)
+SET    state = 'new'
+WHERE  (id = ?)
+AND    state = 'busy';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* partsq.Purge */ parts
+FROM   (
+           SELECT id
+           FROM   parts
+           WHERE  state = 'done'
+           LIMIT  ?
+           FOR    UPDATE SKIP LOCKED
+       ) AS picked
+       STRAIGHT_JOIN parts ON parts.id = picked.id;
+
+-- sql/enqueue_lock.sql
+-- enqueue: finds the row that is like the job in lot, place (unique key lot)
+-- locks: the row, until commit; waits for who has it locked
+-- index: lot, place
+-- isolation: read committed
+-- arguments: 1: new Lot, 2: new Place
+SELECT /* partsq.Enqueue */
+       id
+FROM   parts
+WHERE  lot = ?
+AND    place = ?
+FOR    UPDATE;
+
+-- sql/enqueue_update.sql
+-- enqueue: changes the row that enqueue_lock.sql found
+-- locks: the row, until commit
+-- index: lot, place
+-- isolation: read committed
+-- arguments: 1: new Note, 2: new Lot, 3: new Place
+UPDATE /* partsq.Enqueue */ parts
+SET    note = coalesce(?, note)
+WHERE  lot = ?
+AND    place = ?;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row, where enqueue_lock.sql finds none that is like the job
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new ID, 2: new Lot, 3: new Place, 4: new Note
+INSERT /* partsq.Enqueue */ INTO parts
+       (id, lot, place, note)
+VALUES (?, ?, ?, ?);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* partsq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done
+FROM   parts;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* partsq.Peek */
+       id, lot, place, note
+FROM   parts IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* partsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs MariaDB 10.6')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%MariaDB%'
+OR     SUBSTRING_INDEX(VERSION(), '.', 1) * 10000
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '.', 2), '.', -1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-', 1), '.', -1) < 100600;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* partsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'char' AS type UNION ALL
+           SELECT 'lot', 'int' UNION ALL
+           SELECT 'place', 'int' UNION ALL
+           SELECT 'note', 'varchar' UNION ALL
+           SELECT 'state', 'varchar'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'parts'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* partsq.Verify */
+       CONCAT('the table is ', have.engine, ', which has no row locks; ALTER TABLE … ENGINE=InnoDB')
+FROM   information_schema.tables AS have
+WHERE  have.table_schema = DATABASE()
+AND    have.table_name = 'parts'
+AND    have.engine <> 'InnoDB'
+UNION  ALL
+SELECT 'binlog_format is STATEMENT, which refuses writes at READ COMMITTED; SET GLOBAL binlog_format = ROW'
+FROM   DUAL
+WHERE  @@log_bin = 1
+AND    @@binlog_format = 'STATEMENT';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* partsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'parts_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'parts'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+ALTER TABLE parts ADD INDEX parts_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.

@@ -1,0 +1,261 @@
+-- Package partsq uses the table parts as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates parts_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        SQL Server has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     SQL Server has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, site, path
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=update changes the row that is like a new job in site, path (primary key): size = {size} unless nil
+-- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job; where it has to run again, a unique index of rows that do not run (WHERE …) has Enqueue add another
+-- note: warning: a job that is done stays so when it is enqueued again, and is not run: qgen:on update set … at column state says what else becomes of it; a unique index that leaves such rows out (WHERE …) has Enqueue add another
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (site, path) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* partsq.Claim */ picked AS (
+    SELECT TOP (@p1)
+           site, path, size, state
+    FROM   parts WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'new'
+    ORDER  BY site, path
+)
+UPDATE picked
+SET    state = 'busy'
+OUTPUT inserted.site, inserted.path, inserted.size;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Site Path
+UPDATE /* partsq.Complete */ parts
+SET    state = 'done'
+OUTPUT inserted.site, inserted.path
+FROM   OPENJSON(@p1) WITH (
+           site_held int '$[0]',
+           path_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN parts WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  site = site_held
+       AND path = CONVERT(varchar(8000), path_held)
+WHERE  state = 'busy';
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Site Path
+UPDATE /* partsq.Fail */ parts
+SET    state = 'new'
+OUTPUT inserted.site, inserted.path
+FROM   OPENJSON(@p1) WITH (
+           site_held int '$[0]',
+           path_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN parts WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  site = site_held
+       AND path = CONVERT(varchar(8000), path_held)
+WHERE  state = 'busy';
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all Site Path
+UPDATE /* partsq.Requeue */ parts
+SET    state = 'new'
+OUTPUT inserted.site, inserted.path
+FROM   OPENJSON(@p1) WITH (
+           site_held int '$[0]',
+           path_held nvarchar(4000) '$[1]'
+       ) AS job
+       INNER LOOP JOIN parts WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  site = site_held
+       AND path = CONVERT(varchar(8000), path_held)
+WHERE  state = 'busy';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* partsq.Purge */ picked AS (
+    SELECT TOP (@p1)
+           site, path
+    FROM   parts WITH (UPDLOCK, READPAST, ROWLOCK, READCOMMITTEDLOCK)
+    WHERE  state = 'done'
+)
+DELETE FROM picked
+OUTPUT deleted.site, deleted.path;
+
+-- sql/enqueue_lock.sql
+-- enqueue: finds the row that is like the job in site, path (primary key)
+-- locks: the row, until commit; waits for who has it locked
+-- index: site, path
+-- isolation: read committed
+-- arguments: 1: new Site, 2: new Path
+SELECT /* partsq.Enqueue */
+       site, path
+FROM   parts WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+WHERE  site = @p1
+AND    path = CONVERT(varchar(8000), @p2);
+
+-- sql/enqueue_update.sql
+-- enqueue: changes the row that enqueue_lock.sql found
+-- locks: the row, until commit
+-- index: site, path
+-- isolation: read committed
+-- arguments: 1: new Size, 2: new Site, 3: new Path
+UPDATE /* partsq.Enqueue */ parts
+SET    size = coalesce(@p1, size)
+WHERE  site = @p2
+AND    path = CONVERT(varchar(8000), @p3);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row, where enqueue_lock.sql finds none that is like the job
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new Site, 2: new Path, 3: new Size
+SET /* partsq.Enqueue */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           site int,
+           path nvarchar(max)
+       );
+INSERT INTO parts
+       (site, path, size)
+OUTPUT inserted.site, inserted.path
+INTO   @kept
+VALUES (@p1, CONVERT(varchar(8000), @p2), @p3);
+SELECT site, path
+FROM   @kept;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* partsq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done
+FROM   parts;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (site, path) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* partsq.Peek */ TOP (@p1)
+       site, path, size
+FROM   parts WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  state = 'new'
+ORDER  BY site, path;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* partsq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* partsq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('site', 'int'),
+                  ('path', 'varchar'),
+                  ('size', 'int'),
+                  ('state', 'varchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'parts'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* partsq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('parts')
+AND    have.type = 5;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* partsq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('parts_ready')
+       ) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           WHERE  have.object_id = OBJECT_ID('parts')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX parts_ready ON parts (site, path)
+WHERE  state = 'new';
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).

@@ -1,0 +1,258 @@
+-- Package excludedq uses the table excluded as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates excluded_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        not needed: returning comes first
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: no order is said: rows are taken in the order of the key, site, path
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=update changes the row that is like a new job in site, path (primary key): state = (case state when 'read' then 'new' else excluded.state end), mark = NULL, hits = {hits}
+-- note: what becomes of a job that runs when it is enqueued again is up to what qgen:on update writes to column state, and not known here
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (site NULLS FIRST, path) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit, 2: token Mark
+WITH /* excludedq.Claim */ picked AS MATERIALIZED (
+    SELECT site, path
+    FROM   excluded
+    WHERE  state = 'new'
+    ORDER  BY site NULLS FIRST, path
+    LIMIT  $1
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+UPDATE excluded
+SET    state = 'busy',
+       mark = $2
+FROM   picked
+WHERE  excluded.site = picked.site
+AND    excluded.path = picked.path
+RETURNING excluded.site, excluded.path, excluded.mark, excluded.hits;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (site NULLS FIRST, path) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: token Mark
+WITH /* excludedq.Claim */ picked AS MATERIALIZED (
+    SELECT site, path
+    FROM   excluded
+    WHERE  state = 'new'
+    ORDER  BY site NULLS FIRST, path
+    LIMIT  1
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+UPDATE excluded
+SET    state = 'busy',
+       mark = $1
+FROM   picked
+WHERE  excluded.site = picked.site
+AND    excluded.path = picked.path
+RETURNING excluded.site, excluded.path, excluded.mark, excluded.hits;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (site NULLS FIRST, path) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: token Mark
+WITH /* excludedq.Claim */ picked AS MATERIALIZED (
+    SELECT site, path
+    FROM   excluded
+    WHERE  state = 'new'
+    ORDER  BY site NULLS FIRST, path
+    LIMIT  100
+    FOR    NO KEY UPDATE SKIP LOCKED
+)
+UPDATE excluded
+SET    state = 'busy',
+       mark = $1
+FROM   picked
+WHERE  excluded.site = picked.site
+AND    excluded.path = picked.path
+RETURNING excluded.site, excluded.path, excluded.mark, excluded.hits;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Site, 2: batch Path, 3: batch Mark
+UPDATE /* excludedq.Complete */ excluded
+SET    state = 'read'
+FROM   unnest($1::integer[], $2::varchar[], $3::uuid[]) AS job (site_held, path_held, mark_held)
+WHERE  site = site_held
+AND    path = path_held
+AND    CASE WHEN mark = mark_held
+            AND    state = 'busy' THEN true END
+RETURNING site, path;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Site, 2: batch Path, 3: batch Mark
+UPDATE /* excludedq.Fail */ excluded
+SET    state = 'new',
+       mark = NULL
+FROM   unnest($1::integer[], $2::varchar[], $3::uuid[]) AS job (site_held, path_held, mark_held)
+WHERE  site = site_held
+AND    path = path_held
+AND    CASE WHEN mark = mark_held
+            AND    state = 'busy' THEN true END
+RETURNING site, path;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch Site, 2: batch Path, 3: batch Mark
+UPDATE /* excludedq.Requeue */ excluded
+SET    state = 'new',
+       mark = NULL
+FROM   unnest($1::integer[], $2::varchar[], $3::uuid[]) AS job (site_held, path_held, mark_held)
+WHERE  site = site_held
+AND    path = path_held
+AND    CASE WHEN mark = mark_held
+            AND    state = 'busy' THEN true END
+RETURNING site, path;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+WITH /* excludedq.Purge */ picked AS MATERIALIZED (
+    SELECT site, path
+    FROM   excluded
+    WHERE  state = 'read'
+    LIMIT  $1
+    FOR    UPDATE SKIP LOCKED
+)
+DELETE FROM excluded
+USING  picked
+WHERE  excluded.site = picked.site
+AND    excluded.path = picked.path;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row; or what it changes of the row that is like it in site, path (primary key)
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new Site, 2: new Path, 3: new Hits
+INSERT /* excludedq.Enqueue */ INTO excluded AS queue_row
+       (site, path, state, hits)
+VALUES ($1, $2, 'new', $3)
+ON     CONFLICT (site, path) DO UPDATE
+SET    state = (case queue_row.state when 'read' then 'new' else queue_row.state end),
+       mark = NULL,
+       hits = excluded.hits
+RETURNING site, path;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* excludedq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'read') AS done
+FROM   excluded;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (site NULLS FIRST, path) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* excludedq.Peek */
+       site, path, hits
+FROM   excluded
+WHERE  state = 'new'
+ORDER  BY site NULLS FIRST, path
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* excludedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* excludedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('site', 'integer'),
+               ('path', 'varchar'),
+               ('state', 'text'),
+               ('mark', 'uuid'),
+               ('hits', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('excluded')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* excludedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* excludedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('excluded_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('excluded')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY excluded_ready ON excluded (site NULLS FIRST, path)
+WHERE  state = 'new';

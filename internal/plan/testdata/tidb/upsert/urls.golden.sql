@@ -1,0 +1,263 @@
+-- Package urlsq uses the table urls as a queue of jobs on TiDB 7.5 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates urls_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    TiDB 7.5 cannot return the rows of an UPDATE
+--   block        TiDB has no anonymous blocks that give rows back
+--   token        no index can give this order, and rows that are sorted are all locked first
+--   lock_update  TiDB 7.5 cannot pass over locked rows
+--   advisory     TiDB has no locks on numbers
+-- * guarded      the old state is compared when a row is taken
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=update changes the row that is like a new job in url (unique key url): priority = (greatest(priority, {new}.priority)), asked = asked + 1, body = {body} unless nil, note = {note}
+-- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job
+-- note: warning: a job that is done stays so when it is enqueued again, and is not run: qgen:on update set … at column state says what else becomes of it
+-- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (state, priority DESC, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* urlsq.Claim */
+       id
+FROM   urls
+WHERE  state = 'new'
+ORDER  BY priority DESC, id
+LIMIT  ?;
+
+-- sql/claim_lock.sql
+-- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- locks: the rows it takes, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* urlsq.Claim */
+       id
+FROM   urls FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'new'
+FOR    UPDATE;
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* urlsq.Claim */ urls FORCE INDEX (PRIMARY)
+SET    state = 'busy'
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* urlsq.Claim */
+       id, url, priority, body, note
+FROM   urls FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* urlsq.Complete */
+       id
+FROM   urls FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* urlsq.Complete */ urls FORCE INDEX (PRIMARY)
+SET    state = 'done'
+WHERE  (id = ?)
+AND    state = 'busy';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* urlsq.Fail */
+       id
+FROM   urls FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* urlsq.Fail */ urls FORCE INDEX (PRIMARY)
+SET    state = 'new'
+WHERE  (id = ?)
+AND    state = 'busy';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* urlsq.Requeue */
+       id
+FROM   urls FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* urlsq.Requeue */ urls FORCE INDEX (PRIMARY)
+SET    state = 'new'
+WHERE  (id = ?)
+AND    state = 'busy';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (state, priority DESC, id)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* urlsq.Purge */ FROM urls
+WHERE  state = 'done'
+LIMIT  ?;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row; or what it changes of the row that is like it in url (unique key url)
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new URL, 2: new Priority, 3: new Body, 4: new Note
+INSERT /* urlsq.Enqueue */ INTO urls
+       (url, priority, body, note)
+VALUES (?, coalesce(?, 0), ?, ?)
+ON     DUPLICATE KEY UPDATE
+       priority = (greatest(urls.priority, VALUES(priority))),
+       asked = urls.asked + 1,
+       body = coalesce(VALUES(body), urls.body),
+       note = VALUES(note),
+       id = LAST_INSERT_ID(urls.id);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* urlsq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'done' THEN 1 END) AS done
+FROM   urls;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, priority DESC, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* urlsq.Peek */
+       id, url, priority, body, note
+FROM   urls
+WHERE  state = 'new'
+ORDER  BY priority DESC, id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* urlsq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs TiDB 7.5')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%-TiDB-v%'
+OR     SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 2), '.', -1) < 705;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* urlsq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'url', 'varchar' UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'priority', 'int' UNION ALL
+           SELECT 'asked', 'int' UNION ALL
+           SELECT 'body', 'json' UNION ALL
+           SELECT 'note', 'text'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'urls'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* urlsq.Verify */
+       'tidb_txn_mode is not pessimistic; SET GLOBAL tidb_txn_mode = ''pessimistic'''
+FROM   DUAL
+WHERE  @@tidb_txn_mode <> 'pessimistic';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* urlsq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'urls_ready' AS name
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   information_schema.statistics AS have
+           WHERE  have.table_schema = DATABASE()
+           AND    have.table_name = 'urls'
+           AND    LOWER(have.index_name) = LOWER(want.name));
+
+-- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
+CREATE INDEX urls_ready ON urls (state, priority DESC, id);

@@ -1,0 +1,124 @@
+package queue
+
+// This file reads what Enqueue does where a row meets the new job by a unique key.
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// readEnqueue reads enqueue= and key= of the queue.
+func (b *binding) readEnqueue() {
+	w, key := b.queue.word("enqueue"), b.queue.word("key")
+	switch {
+	case w == nil:
+	case w.values[0].text == "absent":
+		b.spec.Absent, b.spec.AbsentPos = true, w.pos
+	default:
+		b.spec.Upsert = &Upsert{Pos: w.pos}
+	}
+	switch {
+	case key == nil:
+	case b.spec.Upsert == nil:
+		b.errorf(key.pos, "key= names the unique key by which Enqueue changes a row that is there").
+			WithHint("Say enqueue=update beside it. What names a row of the queue is qgen:id.")
+	default:
+		b.spec.Upsert.Key, b.spec.Upsert.KeyPos = strings.TrimSpace(key.values[0].text), key.values[0].pos
+	}
+}
+
+// text says for people what else is said of it.
+func (u *Upsert) text() string {
+	text := ""
+	if u.Key != "" {
+		text += ", by " + u.Key
+	}
+	if len(u.Stays) > 0 {
+		text += ", but for " + names(u.Stays)
+	}
+	return text
+}
+
+// judgeUpsert complains where no row of the queue is ever changed by Enqueue.
+func (b *binding) judgeUpsert() {
+	if u := b.spec.Upsert; u != nil && b.spec.Log != nil {
+		b.errorf(u.Pos, "rows of this queue are only added, and enqueue=update would change one").
+			WithHint("Say enqueue=absent: a row that is there stays as it is. Or leave it out.")
+	}
+}
+
+// newMacro finds what a new job brings to a row that is there.
+var newMacro = regexp.MustCompile(`\{\s*new\s*\}`)
+
+// OwnRoles are the roles of a column less those that say only what becomes of the value that a new
+// job has in it where a row is there: it stays as it was, or is made of both.
+func (c *Column) OwnRoles() []Role {
+	return slices.DeleteFunc(slices.Clone(c.Roles), func(r Role) bool {
+		value, ok := strings.CutPrefix(strings.Join(strings.Fields(r.Words), " "), string(Update)+" set ")
+		return r.Verb == "on" && ok && (value == "old" || slices.ContainsFunc(NewColumns(value), func(name string) bool { return strings.EqualFold(name, c.Name) }))
+	})
+}
+
+// NewColumns returns the names of columns that stand behind {new} in an expression.
+func NewColumns(text string) (names []string) {
+	for _, at := range newMacro.FindAllStringIndex(text, -1) {
+		if name, length := BehindNew(text[at[1]:]); length > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isUpdate reports whether qgen:on names the step of a row that is there, and no other.
+func isUpdate(steps []*word) bool { return len(steps) == 1 && steps[0].name == string(Update) }
+
+// fitsUpdate complains about a value that Enqueue does not have for a row that is there.
+func (b *binding) fitsUpdate(steps []*word, v Value) bool {
+	if !slices.ContainsFunc(steps, func(w *word) bool { return w.name == string(Update) }) {
+		return true
+	}
+	switch v.Kind {
+	case Given:
+		b.errorf(v.Pos, "an argument of update would be one of Enqueue, which takes what NewJob has").
+			WithHint("Say qgen:on enqueue set arg:%s: NewJob has it then, and a row that is there gets it as well.", v.Name)
+	case Token, WorkerID:
+		b.errorf(v.Pos, "Enqueue claims nothing, so that it has no token and no worker for a row that is there").
+			WithHint("Write a value: null frees the row.")
+	default:
+		return true
+	}
+	return false
+}
+
+// newColumn looks for the column that has to be named behind {new}, of which plan reads it there.
+func (b *binding) newColumn(l literal, offset, length int) {
+	name, found := BehindNew(l.text[offset+length:])
+	switch {
+	case !b.updating:
+		b.errorf(l.at(offset, length), "{new} is what a new job brings to a row that is there").
+			WithHint("It stands where qgen:on says what is written to that: on update set \"greatest({row}.weight, {new}.weight)\", apart from other steps.")
+	case found == 0:
+		b.errorf(l.at(offset, length), "{new} stands for no value by itself").WithHint("Name a column behind it: {new}.%s.", b.table.Columns[0].Name)
+	case columnOf(b.table, name, b.fold) == nil:
+		NoColumn(b.table, name, l.at(offset, length+found), "", b.errs)
+	}
+}
+
+// BehindNew returns the name of the column that a text begins with, which stands behind {new}, and
+// how much of the text that is; 0 where there is none.
+func BehindNew(text string) (name string, length int) {
+	m := behindRow.FindStringSubmatchIndex(text)
+	if m == nil || m[10] >= 0 {
+		return "", 0
+	}
+	for _, i := range []int{2, 4, 6, 8} {
+		if m[i] >= 0 {
+			name, length = text[m[i]:m[i+1]], m[i+1]
+			if i < 8 {
+				length++ // the quote
+			}
+		}
+	}
+	return name, length
+}
