@@ -39,6 +39,21 @@ func (w *writer) marks() bool {
 // fails reports whether a failed job can be recorded.
 func (w *writer) fails() bool { return w.Fail != nil || w.Retry != nil }
 
+// keepsCause reports whether a table keeps why a job failed, whatever becomes of it; keepsNone
+// whether none ever does.
+func (w *writer) keepsCause() bool {
+	return w.fails() && !slices.ContainsFunc(w.failures(), func(s *plan.Settle) bool { return !s.KeepsCause() })
+}
+
+func (w *writer) keepsNone() bool {
+	return !slices.ContainsFunc(w.failures(), (*plan.Settle).KeepsCause)
+}
+
+// failures lists what records that a job has failed.
+func (w *writer) failures() []*plan.Settle {
+	return slices.DeleteFunc([]*plan.Settle{w.Retry, w.Fail}, func(s *plan.Settle) bool { return s == nil })
+}
+
 // keepsLease reports whether Work renews claims.
 func (w *writer) keepsLease() bool { return w.Extend != nil && w.marks() }
 
@@ -163,8 +178,12 @@ func (w *writer) workOptionsType(f *code.File) {
 	case w.Complete == nil:
 		told = "database errors that it waits out, errors and panics of handlers"
 	}
-	if w.Complete != nil && !w.fails() {
+	switch {
+	case w.Complete == nil || w.keepsCause():
+	case w.keepsNone():
 		told += " and their errors, which the table has no place for"
+	default:
+		told += " and their errors, which are not kept of every job that fails"
 	}
 	field("OnError is told what Work cannot return: "+told+". Several goroutines may call it at once. Nil means slog.Error.", "OnError", code.Func().Params(code.Err().Error()))
 
@@ -352,14 +371,39 @@ func (w *writer) callHandler(on string) *code.Statement {
 //		err = fmt.Errorf("the handler panicked: %v\n\n%s", v, debug.Stack())
 //		<report>
 //	}
-func catchPanic(report ...*code.Statement) *code.Statement {
-	return catchPanicOf("the handler", report...)
+//
+// with errPanicked in the place of its text where errors of handlers are reported as well.
+func (w *writer) catchPanic(report ...*code.Statement) *code.Statement {
+	if w.Complete == nil || w.keepsCause() {
+		return catchPanicOf([]*code.Statement{code.Lit("the handler panicked: %v\n\n%s")}, report...)
+	}
+	return catchPanicOf([]*code.Statement{code.Lit("%w: %v\n\n%s"), code.Id("errPanicked")}, report...)
 }
 
-// catchPanicOf is catchPanic for another function of the caller's.
-func catchPanicOf(what string, report ...*code.Statement) *code.Statement {
-	caught := code.Err().Op("=").Qual("fmt", "Errorf").Call(code.Lit(what+" panicked: %v\n\n%s"), code.Id("v"), code.Qual("runtime/debug", "Stack").Call())
+// catchPanicOf is catchPanic with what stands before the value and the stack in the error.
+func catchPanicOf(what []*code.Statement, report ...*code.Statement) *code.Statement {
+	caught := code.Err().Op("=").Qual("fmt", "Errorf").Call(append(what, code.Id("v"), code.Qual("runtime/debug", "Stack").Call())...)
 	return code.If(code.Id("v").Op(":=").Recover(), code.Id("v").Op("!=").Nil()).Block(append([]*code.Statement{caught}, report...)...)
+}
+
+// errPanicked emits, where errors of handlers are reported,
+//
+//	var errPanicked = errors.New("the handler panicked")
+func (w *writer) errPanicked(f *code.File) {
+	if w.keepsCause() {
+		return
+	}
+	decl(f, []string{"errPanicked is of a handler that panicked, which was reported at once."},
+		code.Var().Id("errPanicked").Op("=").Qual("errors", "New").Call(code.Lit("the handler panicked")))
+}
+
+// reportFailure emits
+//
+//	if !errors.Is(err, errPanicked) {
+//		<see reportJob>
+//	}
+func (w *writer) reportFailure(err *code.Statement) *code.Statement {
+	return code.If(code.Op("!").Qual("errors", "Is").Call(err.Clone(), code.Id("errPanicked"))).Block(w.reportJob(err))
 }
 
 // reportJob is w.opts.OnError(fmt.Errorf("emailq: work: job %v: %w", job.Key(), err)).
@@ -438,7 +482,14 @@ func (w *writer) outcomes() string {
 	if w.carries() {
 		completed = "with " + w.whatIsDone() + " that handler returns, and"
 	}
-	return "A job is completed " + completed + " failed when it returns an error or panics; the stack of a panic is part of the recorded cause."
+	text := "A job is completed " + completed + " failed when it returns an error or panics"
+	switch {
+	case w.keepsCause():
+		return text + "; the stack of a panic is part of the recorded cause."
+	case w.keepsNone():
+		return text + ". The table has no place for the cause: OnError is told of it."
+	}
+	return text + ". The cause is not recorded of every job that fails: OnError is told of it. The stack of a panic is part of it."
 }
 
 // noReturn is the error of a handler that never comes back: it called

@@ -17,12 +17,15 @@ import (
 func workPlan() *plan.Package {
 	id := &plan.Field{Column: "id", Name: "ID", GoType: "int64"}
 	token := &plan.Field{Column: "token", Name: "Token", GoType: "int64"}
+	failed := func() *plan.Settle {
+		return &plan.Settle{Statement: &plan.Statement{Args: []plan.Arg{{Kind: plan.ArgError}}}}
+	}
 	return &plan.Package{
 		Name: "emailq", Table: "email", Source: "schema.sql", Driver: plan.DatabaseSQL,
 		Crash:  "A worker that dies leaves its jobs running until their lease ends; then Recover makes them ready again.",
 		Fields: []*plan.Field{id, token}, Key: []*plan.Field{id}, Fence: []*plan.Field{token},
 		Claim:    &plan.Claim{Flow: plan.OneStatement},
-		Complete: &plan.Settle{}, Retry: &plan.Settle{}, Fail: &plan.Settle{},
+		Complete: &plan.Settle{}, Retry: failed(), Fail: failed(),
 		Requeue: &plan.Settle{Delay: true}, Extend: &plan.Settle{}, Recover: &plan.Sweep{},
 		Lease: &plan.Lease{Length: 5 * time.Minute}, WorkLoop: true,
 	}
@@ -37,12 +40,13 @@ func workPlans() map[string]*plan.Package {
 		return p
 	}
 	result := &plan.Field{Column: "answer", Name: "Answer", GoType: "string"}
+	lease := func(p *plan.Package) {
+		p.Claim.LeaseArg, p.Extend.LeaseArg = true, true
+		p.Lease.Length = 0
+	}
 	return map[string]*plan.Package{
 		"plain": workPlan(),
-		"lease": shape(func(p *plan.Package) {
-			p.Claim.LeaseArg, p.Extend.LeaseArg = true, true
-			p.Lease.Length = 0
-		}),
+		"lease": shape(lease),
 		"moving": shape(func(p *plan.Package) {
 			kind := &plan.Field{Column: "kind", Name: "Kind", Param: "kind", GoType: "string"}
 			p.Claim.Params = []*plan.Param{
@@ -56,6 +60,11 @@ func workPlans() map[string]*plan.Package {
 			p.Recover = nil
 			p.Lease.Length = 600 * time.Millisecond
 		}),
+		"untold": shape(func(p *plan.Package) {
+			lease(p)
+			p.Retry, p.Fail = &plan.Settle{}, &plan.Settle{}
+		}),
+		"dropped":  shape(func(p *plan.Package) { p.Fail = &plan.Settle{} }),
 		"rowlease": shape(func(p *plan.Package) { p.Lease.Length = 0 }),
 		"bare": shape(func(p *plan.Package) {
 			p.Retry, p.Fail, p.Requeue, p.Extend, p.Recover, p.Lease = nil, nil, nil, nil, nil, nil
@@ -114,12 +123,16 @@ func compare(t *testing.T, path string, text []byte) {
 // TestWork runs the emitted loops on queues in memory, where every answer of
 // the database can be arranged.
 func TestWork(t *testing.T) {
-	for _, name := range []string{"lease", "moving", "hold", "pop"} {
+	for name, queue := range map[string]string{"lease": "lease", "untold": "lease", "moving": "moving", "hold": "hold", "pop": "pop"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "work", name))); err != nil {
-				t.Fatal(err)
+			for file, from := range map[string]string{"queue.go": queue, "work_test.go": name} {
+				text, err := os.ReadFile(filepath.Join("testdata", "work", from, file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(t, filepath.Join(dir, file), text)
 			}
 			// Nobody should wait a quarter of a minute for a test.
 			text := bytes.Replace(emitWork(t, workPlans()[name]), []byte("15 * time.Second"), []byte("500 * time.Millisecond"), 1)

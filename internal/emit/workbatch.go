@@ -11,6 +11,7 @@ func (w *writer) workBatch(f *code.File) {
 	if !w.Hold {
 		w.errSettled(f)
 	}
+	w.errPanicked(f)
 	w.workOptionsType(f)
 	w.withDefaultsMethod(f)
 	w.batchWork(f)
@@ -190,15 +191,18 @@ func (w *writer) batchRunBatch(f *code.File) {
 						code.Continue().Comment("it was interrupted, others shall have it"),
 					)
 					if w.fails() {
-						g.Default().Block(
-							code.Err().Op("=").Add(call(on.Clone().Dot("Fail").Call(code.Id("ctx"), code.Id("job"), code.Id("o").Dot("err")))),
-							ifErr(code.False()),
-							code.Id("left").Op("--"),
-						)
+						g.Default().BlockFunc(func(g *code.Group) {
+							if !w.keepsCause() {
+								g.Add(w.reportFailure(code.Id("o").Dot("err")))
+							}
+							g.Err().Op("=").Add(call(on.Clone().Dot("Fail").Call(code.Id("ctx"), code.Id("job"), code.Id("o").Dot("err"))))
+							g.Add(ifErr(code.False()))
+							g.Id("left").Op("--")
+						})
 						return
 					}
 					g.Default().Block(
-						w.reportJob(code.Id("o").Dot("err")),
+						w.reportFailure(code.Id("o").Dot("err")),
 					)
 				})
 			})
@@ -244,7 +248,7 @@ func (w *writer) batchHandle(f *code.File) {
 			noReturn(),
 			beforeWork(loop("running")),
 			code.Defer().Func().Params().Block(
-				catchPanic(w.reportJob(code.Err())),
+				w.catchPanic(w.reportJob(code.Err())),
 				afterWork(),
 				code.Id("o").Dot("err").Op("=").Err(),
 			).Call(),

@@ -93,7 +93,7 @@ func (w *writer) popHandle(f *code.File) {
 			noReturn(),
 			beforeWork(loop("running")),
 			code.Defer().Func().Params().Block(
-				catchPanic(),
+				w.catchPanic(),
 				code.If(code.Err().Op("!=").Nil()).Block(w.reportJob(code.Err())),
 				afterWork(),
 				loop("active", "Add").Call(code.Lit(-1)),

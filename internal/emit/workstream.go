@@ -24,6 +24,7 @@ func (w *writer) workStream(f *code.File) {
 	}
 	constants(f, list...)
 	w.errSettled(f)
+	w.errPanicked(f)
 	w.workOptionsType(f)
 	w.withDefaultsMethod(f)
 	w.streamWork(f)
@@ -45,6 +46,9 @@ func (w *writer) workStream(f *code.File) {
 	}
 	if w.fails() {
 		w.streamFailJob(f)
+	}
+	if !w.keepsCause() {
+		w.streamReport(f)
 	}
 	if w.Requeue != nil {
 		w.streamGiveBack(f)
@@ -292,7 +296,7 @@ func (w *writer) streamClaimJobs(f *code.File) {
 					began = append(began, code.Id("began").Op("=").Qual("time", "Now").Call())
 				}
 				if w.Claim.Accept != nil {
-					began = append(began, code.Defer().Func().Params().Block(catchPanicOf("accept")).Call())
+					began = append(began, code.Defer().Func().Params().Block(catchPanicOf([]*code.Statement{code.Lit("accept panicked: %v\n\n%s")})).Call())
 				}
 				g.Add(patiently(append(began,
 					code.List(code.Id("jobs"), code.Err()).Op("=").Add(w.claimCall(loop("q"), code.Id("n"))),
@@ -421,7 +425,7 @@ func (w *writer) streamHandle(f *code.File) {
 			}
 			g.Add(beforeWork(code.Id("h").Dot("ctx")))
 			g.Defer().Func().Params().BlockFunc(func(g *code.Group) {
-				g.Add(catchPanic(w.reportJob(code.Err())))
+				g.Add(w.catchPanic(w.reportJob(code.Err())))
 				g.Add(afterWork())
 				if measured {
 					g.Id("took").Op(":=").Qual("time", "Since").Call(code.Id("began"))
@@ -579,8 +583,7 @@ func (w *writer) streamConclude(f *code.File) {
 					return
 				}
 				g.Default().BlockFunc(func(g *code.Group) {
-					g.Id("job").Op(":=").Id("h").Dot("job")
-					g.Add(w.reportJob(code.Err()))
+					g.Add(loop("report").Call(code.Id("h"), code.Err()))
 					if w.Requeue != nil {
 						g.Add(w.sleep(loop("claiming"), around("PollInterval")))
 						g.Add(loop("giveBack").Call(code.Id("h")))
@@ -702,11 +705,35 @@ func recordAll(jobs, call *code.Statement, then ...*code.Statement) []*code.Stat
 
 // streamFailJob emits failJob.
 func (w *writer) streamFailJob(f *code.File) {
+	lines := recordAll(heldJobs().Values(code.Id("h")),
+		loop("q", "Fail").Call(code.Id("ctx"), code.Id("mine").Index(code.Lit(0)).Dot("job"), code.Id("cause")),
+		w.unblock(w.Retry, w.Fail)...)
+	if !w.keepsCause() {
+		lines = append([]*code.Statement{loop("report").Call(code.Id("h"), code.Id("cause"))}, lines...)
+	}
 	decl(f, []string{"failJob records the failure of a job."},
-		loopMethod("failJob").Params(code.Id("h").Op("*").Id("heldJob"), code.Id("cause").Error()).Block(
-			recordAll(heldJobs().Values(code.Id("h")),
-				loop("q", "Fail").Call(code.Id("ctx"), code.Id("mine").Index(code.Lit(0)).Dot("job"), code.Id("cause")),
-				w.unblock(w.Retry, w.Fail)...)...,
+		loopMethod("failJob").Params(code.Id("h").Op("*").Id("heldJob"), code.Id("cause").Error()).Block(lines...))
+}
+
+// streamReport emits
+//
+//	func (w *workLoop) report(h *heldJob, err error) {
+//		if errors.Is(err, errPanicked) {
+//			return
+//		}
+//		w.mu.Lock()
+//		job := h.job
+//		w.mu.Unlock()
+//		w.opts.OnError(fmt.Errorf("emailq: work: job %v: %w", job.Key(), err))
+//	}
+func (w *writer) streamReport(f *code.File) {
+	decl(f, []string{"report tells of a job that failed, unless that is told already."},
+		loopMethod("report").Params(code.Id("h").Op("*").Id("heldJob"), code.Err().Error()).Block(
+			code.If(code.Qual("errors", "Is").Call(code.Err(), code.Id("errPanicked"))).Block(code.Return()),
+			loop("mu", "Lock").Call(),
+			code.Id("job").Op(":=").Id("h").Dot("job"),
+			loop("mu", "Unlock").Call(),
+			w.reportJob(code.Err()),
 		))
 }
 

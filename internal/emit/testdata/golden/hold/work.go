@@ -19,6 +19,9 @@ const (
 	longestCall  = 30 * time.Second       // a call of the database that takes longer is given up
 )
 
+// errPanicked is of a handler that panicked, which was reported at once.
+var errPanicked = errors.New("the handler panicked")
+
 // WorkOptions tells how Work runs. The zero value suits most queues.
 type WorkOptions struct {
 	// Concurrency is how many handlers run at once. Zero means 1, which keeps the order of the
@@ -33,8 +36,9 @@ type WorkOptions struct {
 	// Grace is how long handlers may go on after ctx has ended, before their own context ends. Zero
 	// means 20 seconds, less than zero none.
 	Grace time.Duration
-	// OnError is told what Work cannot return: database errors that it waits out, panics of
-	// handlers. Several goroutines may call it at once. Nil means slog.Error.
+	// OnError is told what Work cannot return: database errors that it waits out, panics of handlers
+	// and their errors, which the table has no place for. Several goroutines may call it at once.
+	// Nil means slog.Error.
 	OnError func(err error)
 }
 
@@ -62,8 +66,8 @@ func (o WorkOptions) withDefaults() WorkOptions {
 
 // Work claims jobs and calls handler for each until ctx ends.
 //
-// A job is completed when handler returns nil and failed when it returns an error or panics; the
-// stack of a panic is part of the recorded cause.
+// A job is completed when handler returns nil and failed when it returns an error or panics. The
+// table has no place for the cause: OnError is told of it.
 //
 // Each batch is one transaction, from Claim to Commit: it occupies a connection while the
 // handlers run, so they should be quick. When the transaction breaks, every job of the batch is
@@ -193,6 +197,9 @@ func (w *workLoop) runBatch() (idle bool, err error) {
 		case errors.Is(o.err, context.Canceled) && w.running.Err() != nil:
 			continue // it was interrupted, others shall have it
 		default:
+			if !errors.Is(o.err, errPanicked) {
+				w.opts.OnError(fmt.Errorf("hold: work: job %v: %w", job.Key(), o.err))
+			}
 			err = w.call(func(ctx context.Context) error {
 				return h.Fail(ctx, job, o.err)
 			})
@@ -244,7 +251,7 @@ func (w *workLoop) handle(job Job, o *outcome) {
 	ctx := w.q.hook.Before(w.running, "work")
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("the handler panicked: %v\n\n%s", v, debug.Stack())
+			err = fmt.Errorf("%w: %v\n\n%s", errPanicked, v, debug.Stack())
 			w.opts.OnError(fmt.Errorf("hold: work: job %v: %w", job.Key(), err))
 		}
 		w.q.hook.After(ctx, "work", 1, err)

@@ -23,6 +23,9 @@ const (
 // WithTx(tx).Complete in the transaction of its own writes. Work then leaves the job alone.
 var ErrSettled = errors.New("shard: the handler has settled the job")
 
+// errPanicked is of a handler that panicked, which was reported at once.
+var errPanicked = errors.New("the handler panicked")
+
 // WorkOptions tells how Work runs. The zero value suits most queues.
 type WorkOptions struct {
 	// Prefix is the start of the path, nil for any.
@@ -192,7 +195,9 @@ func (w *workLoop) runBatch() (idle bool, err error) {
 		case errors.Is(o.err, context.Canceled) && w.running.Err() != nil:
 			continue // it was interrupted, others shall have it
 		default:
-			w.opts.OnError(fmt.Errorf("shard: work: job %v: %w", job.Key(), o.err))
+			if !errors.Is(o.err, errPanicked) {
+				w.opts.OnError(fmt.Errorf("shard: work: job %v: %w", job.Key(), o.err))
+			}
 		}
 	}
 	err = w.call(func(ctx context.Context) error {
@@ -237,7 +242,7 @@ func (w *workLoop) handle(job Job, o *outcome) {
 	ctx := w.q.hook.Before(w.running, "work")
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("the handler panicked: %v\n\n%s", v, debug.Stack())
+			err = fmt.Errorf("%w: %v\n\n%s", errPanicked, v, debug.Stack())
 			w.opts.OnError(fmt.Errorf("shard: work: job %v: %w", job.Key(), err))
 		}
 		w.q.hook.After(ctx, "work", 1, err)

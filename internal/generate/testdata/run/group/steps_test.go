@@ -36,6 +36,8 @@ func TestWorkGoesOn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	var ran []int64
+	var told atomic.Int32 // the table keeps no cause
+	failure := errors.New("no fifth try")
 	handler := func(_ context.Context, job Job) error {
 		ran = append(ran, job.ID)
 		switch job.ID {
@@ -45,15 +47,19 @@ func TestWorkGoesOn(t *testing.T) {
 			}
 			return ErrSettled
 		case 7:
-			return errors.New("no fifth try")
+			return failure
 		case n:
 			cancel()
 		}
 		return nil
 	}
-	err := q.Work(ctx, handler, WorkOptions{Concurrency: 8, PollInterval: time.Hour, OnError: func(err error) { t.Error(err) }})
-	if err != nil {
-		t.Error(err)
+	err := q.Work(ctx, handler, WorkOptions{Concurrency: 8, PollInterval: time.Hour, OnError: func(err error) {
+		if told.Add(1); !errors.Is(err, failure) {
+			t.Error(err)
+		}
+	}})
+	if err != nil || told.Load() != 1 {
+		t.Errorf("%v; OnError was told of %d failures, want 1", err, told.Load())
 	}
 	if want := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(ran, want) {
 		t.Errorf("steps %v ran, not %v", ran, want)
