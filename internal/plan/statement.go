@@ -71,6 +71,11 @@ func (s *Sweep) Statements() []*Statement {
 	return slices.DeleteFunc(append(list, s.Sequel), func(s *Statement) bool { return s == nil })
 }
 
+// KeepsCause reports whether what the caller says of a failure is written anywhere.
+func (s *Settle) KeepsCause() bool {
+	return slices.ContainsFunc(append([]*Statement{s.Statement, s.Rows}, s.With...), func(st *Statement) bool { return st != nil && st.Has(ArgError) })
+}
+
 // Sweeps lists the operations over rows that nobody holds.
 func (p *Package) Sweeps() []*Sweep {
 	list := []*Sweep{p.Recover, p.Redrive}

@@ -28,6 +28,9 @@ const (
 // WithTx(tx).Complete in the transaction of its own writes. Work then leaves the job alone.
 var ErrSettled = errors.New("mediawikiaskpg: the handler has settled the job")
 
+// errPanicked is of a handler that panicked, which was reported at once.
+var errPanicked = errors.New("the handler panicked")
+
 // WorkOptions tells how Work runs. The zero value suits most queues.
 type WorkOptions struct {
 	// JobCmd is the job_cmd that rows must have.
@@ -55,7 +58,8 @@ type WorkOptions struct {
 	// one minute, less than zero that Work never calls it.
 	RecoverInterval time.Duration
 	// OnError is told what Work cannot return: database errors that it waits out, lost claims,
-	// panics of handlers. Several goroutines may call it at once. Nil means slog.Error.
+	// panics of handlers and their errors, which the table has no place for. Several goroutines may
+	// call it at once. Nil means slog.Error.
 	OnError func(err error)
 }
 
@@ -89,11 +93,11 @@ func (o WorkOptions) withDefaults() WorkOptions {
 
 // Work claims jobs and calls handler for each until ctx ends.
 //
-// A job is completed when handler returns nil and failed when it returns an error or panics; the
-// stack of a panic is part of the recorded cause. A handler that has settled the job itself
-// returns ErrSettled. Claims are renewed while their jobs wait or run. A handler whose claim is
-// lost sees its context end with the cause ErrLost, and its outcome is dropped. A job whose Err
-// is set counts as failed with that error; handler does not see it.
+// A job is completed when handler returns nil and failed when it returns an error or panics. The
+// table has no place for the cause: OnError is told of it. A handler that has settled the job
+// itself returns ErrSettled. Claims are renewed while their jobs wait or run. A handler whose
+// claim is lost sees its context end with the cause ErrLost, and its outcome is dropped. A job
+// whose Err is set counts as failed with that error; handler does not see it.
 //
 // When ctx ends, Work claims no more, gives back the jobs that no handler has begun, lets
 // running handlers go on for opts.Grace, ends the context of those that are left, and settles
@@ -319,7 +323,7 @@ func (w *workLoop) handle(h *heldJob, job Job) {
 	ctx := w.q.hook.Before(h.ctx, "work")
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("the handler panicked: %v\n\n%s", v, debug.Stack())
+			err = fmt.Errorf("%w: %v\n\n%s", errPanicked, v, debug.Stack())
 			w.opts.OnError(fmt.Errorf("mediawikiaskpg: work: job %v: %w", job.Key(), err))
 		}
 		w.q.hook.After(ctx, "work", 1, err)
@@ -413,12 +417,24 @@ func (w *workLoop) complete(batch []*heldJob) {
 
 // failJob records the failure of a job.
 func (w *workLoop) failJob(h *heldJob, cause error) {
+	w.report(h, cause)
 	err := w.record([]*heldJob{h}, func(ctx context.Context, mine []*heldJob) error {
 		return w.q.Fail(ctx, mine[0].job, cause)
 	})
 	if err != nil {
 		w.abort(err)
 	}
+}
+
+// report tells of a job that failed, unless that is told already.
+func (w *workLoop) report(h *heldJob, err error) {
+	if errors.Is(err, errPanicked) {
+		return
+	}
+	w.mu.Lock()
+	job := h.job
+	w.mu.Unlock()
+	w.opts.OnError(fmt.Errorf("mediawikiaskpg: work: job %v: %w", job.Key(), err))
 }
 
 // giveBack makes jobs ready again, as if they had not been claimed.

@@ -82,7 +82,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; of two that meet one is undone and made again
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' would find them
 -- arguments: 1: limit
 DELETE /* urlsq.Purge */ FROM urls
 WHERE  state = 'done'

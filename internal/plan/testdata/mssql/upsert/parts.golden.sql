@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (site, path) WHERE state = 'new'
+-- index: (state, site, path)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Claim */ picked AS (
@@ -110,7 +110,7 @@ WHERE  state = 'busy';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, site, path)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* partsq.Purge */ picked AS (
@@ -175,7 +175,7 @@ FROM   parts;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (site, path) WHERE state = 'new'
+-- index: (state, site, path)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* partsq.Peek */ TOP (@p1)
@@ -255,7 +255,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX parts_ready ON parts (site, path)
-WHERE  state = 'new';
+CREATE INDEX parts_ready ON parts (state, site, path);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (priority DESC, id) WHERE state = 'new'
+-- index: (state, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* urlsq.Claim */ picked AS (
@@ -102,7 +102,7 @@ WHERE  state = 'busy';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: (state, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* urlsq.Purge */ picked AS (
@@ -164,7 +164,7 @@ FROM   urls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority DESC, id) WHERE state = 'new'
+-- index: (state, priority DESC, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urlsq.Peek */ TOP (@p1)
@@ -253,7 +253,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX urls_ready ON urls (priority DESC, id)
-WHERE  state = 'new';
+CREATE INDEX urls_ready ON urls (state, priority DESC, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -229,7 +229,7 @@ SET    state = 'new',
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, priority DESC, id); it reads those that are not old enough as well
+-- index: (state, priority DESC, id); it reads those that are not old enough as well, which one on (state, seen) would not
 -- isolation: read committed
 -- arguments: 1: older, 2: older, 3: limit
 DELETE /* older.Purge */ urls

@@ -154,7 +154,7 @@ RETURNING site, path;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (site, path) WHERE state = 'read' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* excludedq.Purge */ picked AS MATERIALIZED (

@@ -41,7 +41,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
 -- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked
--- index: (priority DESC, since, id) WHERE state IN ('new', 'again')
+-- index: (priority DESC, since, id, run_at) WHERE state IN ('new', 'again')
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* pagesq.Claim */ candidate AS MATERIALIZED (
@@ -179,7 +179,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = 'read' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* pagesq.Purge */ FROM pages
@@ -194,7 +194,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = 'bad' would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* pagesq.Purge */ FROM pages
@@ -240,7 +240,7 @@ FROM   pages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority DESC, since, id) WHERE state IN ('new', 'again')
+-- index: (priority DESC, since, id, run_at) WHERE state IN ('new', 'again')
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* pagesq.Peek */
@@ -325,8 +325,8 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX CONCURRENTLY pages_ready ON pages (priority DESC, since, id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY pages_ready ON pages (priority DESC, since, id, run_at)
 WHERE  state IN ('new', 'again');
 
 -- serves Claim: the running rows of a group

@@ -202,7 +202,7 @@ WHERE  address IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (address) WHERE state = 'sent' would find them
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM mails
 WHERE  address IN (
@@ -214,7 +214,7 @@ WHERE  address IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (address) WHERE state = 'bad' would find them
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM mails
 WHERE  address IN (

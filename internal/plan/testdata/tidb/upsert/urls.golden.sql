@@ -39,7 +39,7 @@
 -- sql/claim_pick.sql
 -- claim: keys of ready rows, which claim.sql then takes
 -- locks: none
--- index: (state, priority DESC, id)
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urlsq.Claim */
@@ -158,7 +158,7 @@ AND    state = 'busy';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (state, priority DESC, id)
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* urlsq.Purge */ FROM urls
@@ -192,7 +192,7 @@ FROM   urls;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, priority DESC, id)
+-- index: (state)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* urlsq.Peek */
@@ -260,4 +260,4 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
-CREATE INDEX urls_ready ON urls (state, priority DESC, id);
+CREATE INDEX urls_ready ON urls (state);
