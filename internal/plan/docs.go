@@ -252,7 +252,7 @@ func (b *builder) retried(s *Settle) string {
 	}
 	due := b.waiting().Due
 	if due == nil {
-		return text + " at once"
+		return text + b.retriedWhen(s)
 	}
 	v, written := b.retryDue(due)
 	switch k := b.pkg.Backoff; {
@@ -272,6 +272,27 @@ func (b *builder) retried(s *Settle) string {
 		return text + " at once"
 	}
 	return text + ", due by what sql/" + s.Statement.Name + ".sql writes to " + plainText(due.Name)
+}
+
+// retriedWhen says when a job is tried again that has no due time: at once, unless what qgen:on
+// writes, or leaves, in the time of its claim keeps it, or a condition of the user's may.
+func (b *builder) retriedWhen(s *Settle) string {
+	var ready []queue.Test
+	if state := b.waiting().States[queue.Ready]; state != nil {
+		ready = state.Tests
+	}
+	if l := b.spec.Lease; l != nil && slices.ContainsFunc(ready, func(t queue.Test) bool { return t.Column == l.Column }) {
+		switch v, written := b.retryDue(l.Column); {
+		case !written:
+			return ", when its claim has run out"
+		case v.Kind != queue.Null && v.Kind != queue.Literal:
+			return ", by what sql/" + s.Statement.Name + ".sql writes to " + plainText(l.Column.Name)
+		}
+	}
+	if slices.ContainsFunc(ready, func(t queue.Test) bool { return t.Op == queue.Raw }) {
+		return ""
+	}
+	return " at once"
 }
 
 // countsFailures reports whether Fail knows how often a job has failed.

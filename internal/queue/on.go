@@ -25,6 +25,9 @@ func (b *binding) writeExplicit() {
 			case name == Claim && b.spec.Strategy == "pop":
 				b.errorf(step.pos, "with strategy=pop a claim is the end of a job").
 					WithHint("Say done in its place: what a claim writes to a row that stays is said of that step.")
+			case name == Claim && value.Kind != Token && value.Kind != Old && r.column == b.columnOf("token"):
+				b.errorf(step.pos, "column %q holds a fresh value for each claim (qgen:token), and %s would write another", r.column.Name, step.pos.Text()).
+					WithHint("Leave qgen:token out where claims write a value of yours: with qgen:worker it is the name that WithWorker says, and is compared; by itself nothing compares it. Or leave claim out here.")
 			case name == Claim && !b.runs():
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")

@@ -63,3 +63,7 @@ CREATE TABLE unsaid (
     ends_at  timestamptz, -- qgen:lease length=5m expired=recover
     attempts int NOT NULL DEFAULT 0 -- qgen:attempts max=5
 );
+-- qgen:queue done=delete
+CREATE TABLE own_token (id bigint PRIMARY KEY,
+  a text -- qgen:token; on claim set arg:holder
+);
