@@ -318,6 +318,9 @@ func (w *writer) sweepLocked(g *code.Group, op string, s plan.SweepStep, count s
 		code.Func().Params(code.Id("db").Id("DBTX")).Error().Block(lines...)))
 }
 
+// limitsSweep reports whether a sweep touches no more than Most rows, whatever limit says.
+func (w *writer) limitsSweep(s *plan.Sweep) bool { return w.MostTaken > 0 || w.sweepNamesRows(s) }
+
 // sweepNamesRows reports whether a sweep names the rows in the text of a statement.
 func (w *writer) sweepNamesRows(s *plan.Sweep) bool {
 	return slices.ContainsFunc(s.Statements(), func(s *plan.Statement) bool { return s.Has(plan.ArgList) })

@@ -62,7 +62,7 @@ func (w *writer) sweepOperation(f *code.File, name, op string, s *plan.Sweep, re
 	params = append(params, declared(w.timeout(s.Statements()...))...)
 	params = append(params, code.Id("limit").Int())
 	doc := append(s.Doc[:len(s.Doc):len(s.Doc)], paramDoc(s.Given)...)
-	limited := w.MostTaken > 0 || w.sweepNamesRows(s)
+	limited := w.limitsSweep(s)
 	if limited {
 		doc = append(doc[:len(doc):len(doc)], w.mostDoc("touches", "rows"))
 	}

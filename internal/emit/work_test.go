@@ -186,3 +186,13 @@ func TestEveryLoopCompiles(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// Work knows from the number of rows that Recover touched whether there are more, so it asks for
+// no more than that touches at once.
+func TestRecoverLimit(t *testing.T) {
+	p := workPlan()
+	p.Most, p.MostTaken, p.WhyMost = 419, 419, "the locks of many rows are turned into one of the whole table"
+	if text := emitWork(t, p); !bytes.Contains(text, []byte("= 419 ")) || bytes.Contains(text, []byte("= 1000 ")) {
+		t.Errorf("Work does not ask for 419 rows:\n%s", text)
+	}
+}

@@ -20,7 +20,11 @@ func (w *writer) workStream(f *code.File) {
 		list = append(list, constant{"stalled", code.Lit(4), "times PollInterval without a free handler: too much was claimed ahead"})
 	}
 	if w.sweeps() || w.sweepsFirst() {
-		list = append(list, constant{"recoverLimit", code.Lit(1000), "rows that one call of Recover looks after"})
+		rows := 1000
+		if w.limitsSweep(w.Recover) {
+			rows = min(rows, w.Most) // else a call that has more to do looks like the last
+		}
+		list = append(list, constant{"recoverLimit", code.Lit(rows), "rows that one call of Recover looks after"})
 	}
 	constants(f, list...)
 	w.errSettled(f)

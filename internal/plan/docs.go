@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
@@ -59,6 +60,9 @@ func (b *builder) docClaim(c *Claim) {
 	if b.asksTimeout() && b.spec.Lease.ByClaim {
 		c.Doc = append(c.Doc, timeoutDoc)
 	}
+	if c.LeaseArg {
+		c.Doc = append(c.Doc, b.leaseDoc())
+	}
 	within := " in the same transaction"
 	if b.pkg.Strategy == "partition" {
 		within = " right behind"
@@ -76,6 +80,12 @@ func (b *builder) docClaim(c *Claim) {
 
 // timeoutDoc says what the argument timeout is.
 const timeoutDoc = "timeout is the time after which a claim has run out unless it was extended. All callers have to say the same: the shortest takes jobs away from those who run them."
+
+// leaseDoc says what the argument lease is.
+func (b *builder) leaseDoc() string {
+	l := cmp.Or(b.running, b).spec.Lease
+	return "lease is how long a claim is good, at least " + interval(max(2*l.Step, time.Millisecond)) + ": with less it may have run out when it begins."
+}
 
 // amongThem says in which order the jobs of a claim come which it cannot sort by all of the
 // order.
@@ -236,6 +246,9 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		s.Doc = append(s.Doc, text+b.also(name))
 	case queue.Renew:
 		s.Doc = append(s.Doc, "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease."+b.also(name))
+		if s.LeaseArg {
+			s.Doc = append(s.Doc, b.leaseDoc())
+		}
 	}
 	b.docClaimed(s, name)
 }
@@ -546,7 +559,7 @@ func (b *builder) docPurge(p *Purge) {
 	if slices.ContainsFunc(p.Steps, func(step SweepStep) bool { return step.Statement.Name == purgeOverdue }) {
 		rows += " and ready ones whose time was over that long ago"
 	}
-	p.Doc = []string{p.Method + " deletes up to limit " + rows + " and returns how many." + stay + b.also(queue.Purge) + " Call it in batches of some thousand until it returns less than limit."}
+	p.Doc = []string{p.Method + " deletes up to limit " + rows + " and returns how many." + stay + b.also(queue.Purge) + " Call it in batches of some thousand until it returns 0."}
 	b.sweepEnds(p.Sweep, queue.Purge)
 }
 
@@ -624,9 +637,9 @@ func (b *builder) onlyGivesUp() bool {
 
 // atStartDoc says when Recover may be called that takes rows from whoever has them.
 func (b *builder) atStartDoc() string {
-	text := "It may be called only while no worker of any process runs, for it takes their jobs away as well: when the program starts, before its first Claim, until it returns less than limit."
+	text := "It may be called only while no worker of any process runs, for it takes their jobs away as well: when the program starts, before its first Claim, until it returns 0."
 	if b.spec.RecoversOwn() {
-		text = "The name is that of WithWorker. It may be called while workers of other names run, and never while another has this name, for it takes the jobs of that as well: when the worker starts, before its first Claim, until it returns less than limit. For a worker that will not come back, a Queue of its name may call it."
+		text = "The name is that of WithWorker. It may be called while workers of other names run, and never while another has this name, for it takes the jobs of that as well: when the worker starts, before its first Claim, until it returns 0. For a worker that will not come back, a Queue of its name may call it."
 	}
 	if b.pkg.WorkLoop {
 		text += " Work does that."

@@ -490,6 +490,9 @@ func (b *binding) setClaims() {
 	case k.timeout != nil:
 		s.Lease = &Lease{Column: either(k.claimed, k.heartbeat).column, FromStart: true, Length: k.timeout.fixed, LengthOf: k.timeout.column, LengthBy: k.timeout.wait, TimeoutArg: k.timeout.arg != "", Unit: k.timeout.unit, ByClaim: k.byClaim}
 	}
+	if s.Lease != nil {
+		s.Lease.Step = b.step(s.Lease.Column)
+	}
 	if s.Lease != nil && k.heartbeat != nil {
 		s.Lease.Heartbeat = k.heartbeat.column
 	}

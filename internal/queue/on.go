@@ -28,6 +28,9 @@ func (b *binding) writeExplicit() {
 			case name == Claim && value.Kind != Token && value.Kind != Old && r.column == b.columnOf("token"):
 				b.errorf(step.pos, "column %q holds a fresh value for each claim (qgen:token), and %s would write another", r.column.Name, step.pos.Text()).
 					WithHint("Leave qgen:token out where claims write a value of yours: with qgen:worker it is the name that WithWorker says, and is compared; by itself nothing compares it. Or leave claim out here.")
+			case name == Enqueue && value.Kind == Add:
+				b.errorf(value.Pos, "a new row has nothing yet in column %q to which %+d could be added", r.column.Name, value.By).
+					WithHint(`Write the number as SQL, in double quotes: on enqueue set "%d".`, value.By)
 			case name == Claim && !b.runs():
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")

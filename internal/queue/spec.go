@@ -540,6 +540,7 @@ type Lease struct {
 	LengthOf  *schema.Column // the row's own length, in Unit; intervals where that is 0
 	LengthBy  *Wait          // SQL over the row tells it
 	LengthArg bool           // the caller says it at each claim
+	Step      time.Duration  // in which Column keeps time
 	// TimeoutArg: whoever asks whether a claim has run out says it.
 	TimeoutArg bool
 	Unit       time.Duration

@@ -67,3 +67,7 @@ CREATE TABLE unsaid (
 CREATE TABLE own_token (id bigint PRIMARY KEY,
   a text -- qgen:token; on claim set arg:holder
 );
+-- qgen:queue done=delete
+CREATE TABLE new_counts (id bigint PRIMARY KEY,
+  a int -- qgen:on enqueue set -1
+);

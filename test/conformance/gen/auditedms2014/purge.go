@@ -18,7 +18,7 @@ var (
 )
 
 // Purge deletes up to limit finished rows and returns how many. Call it in batches of some
-// thousand until it returns less than limit.
+// thousand until it returns 0.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
 // leaves each of its statements done as a whole or not at all.

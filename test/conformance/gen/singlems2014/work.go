@@ -21,7 +21,7 @@ const (
 	lastSettlement = 15 * time.Second       // what is left when the last handler returns is settled within it
 	completeDelay  = 10 * time.Millisecond  // a finished job waits so long for others, to be completed with them
 	stalled        = 4                      // times PollInterval without a free handler: too much was claimed ahead
-	recoverLimit   = 1000                   // rows that one call of Recover looks after
+	recoverLimit   = 699                    // rows that one call of Recover looks after
 )
 
 // ErrSettled is returned by a handler that has settled the job itself, for instance with

@@ -36,7 +36,7 @@ var (
 
 // Purge deletes up to limit finished rows that are older than olderThan, by the database's
 // clock, and returns how many. In the same transaction it deletes rows of actionscheduler_logs.
-// Call it in batches of some thousand until it returns less than limit.
+// Call it in batches of some thousand until it returns 0.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
 // leaves each of its two parts done as a whole or not at all. In the caller's transaction an

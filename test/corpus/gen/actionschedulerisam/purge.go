@@ -19,8 +19,7 @@ var (
 )
 
 // Purge deletes up to limit finished rows that are older than olderThan, by the database's
-// clock, and returns how many. Call it in batches of some thousand until it returns less than
-// limit.
+// clock, and returns how many. Call it in batches of some thousand until it returns 0.
 //
 // The engine locks the table while a statement runs, and a caller's transaction cannot take it
 // back. A crash can leave a part of the rows changed.
