@@ -49,7 +49,11 @@ found() {
 }
 
 # online counts the nodes that a node has seen come online.
-online() { [ "$(grep -cs 'was declared online within the replication group' "$dir/$1.log")" -ge "$2" ]; }
+online() {
+  local seen
+  seen=$(grep -cs 'was declared online within the replication group' "$dir/$1.log") || true
+  [ "${seen:-0}" -ge "$2" ]
+}
 
 attempt() {
   local n ports sql
