@@ -775,7 +775,7 @@ func (b *builder) leaseStats(s *scope) (figures []figure) {
 	}
 	rows := s.tests(withoutArguments(b.spec.States[queue.Ready].Tests))
 	steady := s.tests(b.steady())
-	add("Ready", "rows that a claim could take now", append(slices.Clip(rows), ready))
+	add("Ready", b.readyDoc(), append(slices.Clip(rows), ready))
 	running := held(side.spec.States[queue.Running].Tests)
 	if len(running) == 0 {
 		running = []string{side.qualified() + b.d.Ident(side.spec.Key[0].Name) + " IS NOT NULL"}

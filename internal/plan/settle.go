@@ -1083,7 +1083,7 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 		}
 	}
 	docs := map[queue.StateName]string{
-		queue.Ready: "rows that a claim could take now", queue.Claimed: "rows that are claimed and not begun",
+		queue.Ready: b.readyDoc(), queue.Claimed: "rows that are claimed and not begun",
 		queue.Running: "rows that workers hold", queue.Done: "finished rows", queue.Failed: "rows that failed for good",
 	}
 	if b.takenState() == queue.Claimed {
@@ -1101,14 +1101,22 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 			}
 		}
 		if b.spec.Due != nil && b.clockKind(b.spec.Due) != "" {
-			base := append(s.tests(slices.Concat(b.steady(), b.spec.Members)), s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, nil))
+			base := append(s.tests(slices.Concat(b.steady(), b.spec.Members)), s.column(b.spec.Due)+" > "+s.clock(b.spec.Due, b.wait()))
 			add("Delayed", "int64", "rows whose due time has not come", filter("count", "", base))
 		}
 	}
 	if l := b.spec.Liveness; len(b.spec.Expired) > 0 && !b.spec.AtStart && b.hasRunning() && (l == nil || !l.Listed) {
 		// The state itself may look at the clock; what its holder leaves does not.
 		if held := s.tests(b.spec.Transitions[queue.Finish].Tests); len(held) > 0 || b.ready != nil {
-			add("Expired", "int64", "rows whose claim ran out", filter("count", "", slices.Concat(held, s.tests(b.spec.Members), s.tests(b.spec.Expired))))
+			doc := "rows whose claim ran out"
+			if b.newMayExpire() {
+				if a := b.spec.Attempts; a != nil && a.OnClaim && !a.Down {
+					held = append(held, s.counter(a.Column)+" > 0")
+				} else {
+					doc += ", or that nobody has claimed yet"
+				}
+			}
+			add("Expired", "int64", doc, filter("count", "", slices.Concat(held, s.tests(b.spec.Members), s.tests(b.spec.Expired))))
 		}
 	}
 	oldest := func(name, doc string, c *schema.Column, where []string) {
@@ -1120,8 +1128,11 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 			add(name, "time.Duration", doc, age)
 		}
 	}
-	if since := cmp.Or(b.spec.Enqueued, b.spec.Due); since != nil {
-		oldest("OldestReady", "how long the oldest ready row has waited", since, states[queue.Ready])
+	switch {
+	case b.spec.Enqueued != nil:
+		oldest("OldestReady", "how long the oldest ready row has waited", b.spec.Enqueued, states[queue.Ready])
+	case b.wait() == nil: // else a row is ready some time behind what the column holds
+		oldest("OldestReady", "how long the oldest ready row has waited", b.spec.Due, states[queue.Ready])
 	}
 	if b.hasRunning() {
 		oldest("OldestRunning", "how long ago the oldest claim was made", b.spec.Started, s.tests(slices.Concat(b.spec.Held, b.spec.Members)))
@@ -1139,6 +1150,49 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 		between("MeanRun", "mean time from claim to finish of finished rows", b.spec.Started, b.spec.Finished, done)
 	}
 	return fields, texts
+}
+
+// readyDoc says which rows Stats counts as ready.
+func (b *builder) readyDoc() string {
+	text := "rows that a claim could take now"
+	if tests := b.stateTests(queue.Ready); len(withoutArguments(tests)) < len(tests) {
+		text += ", but for what its arguments keep out"
+	}
+	return text
+}
+
+// wait is what is added to the due time before it is compared, taken from the present; nil where
+// nothing is.
+func (b *builder) wait() *queue.Shift {
+	for _, t := range b.stateTests(queue.Ready) {
+		if t.Column == b.spec.Due && t.Op == queue.LessEqual {
+			return t.Values[0].Shift
+		}
+	}
+	return nil
+}
+
+// newMayExpire reports whether a row that nobody has claimed yet may look like one whose claim ran
+// out: nothing but the time of the claim tells them apart, and a new row has one.
+func (b *builder) newMayExpire() bool {
+	l := b.spec.Lease
+	if l == nil || !l.ByClaim {
+		return false
+	}
+	s := b.newScope()
+	ready := s.tests(b.stateTests(queue.Ready))
+	for _, t := range b.spec.Transitions[queue.Finish].Tests {
+		// What is not null may have come with the row; another value stands for a free one.
+		if (t.Column != l.Column || t.Op == queue.NotIn) && !slices.Contains(ready, s.test(t)) {
+			return false
+		}
+	}
+	for _, w := range b.spec.Transitions[queue.Enqueue].Writes {
+		if w.Column == l.Column && w.Value.Kind != queue.Old {
+			return w.Value.Kind != queue.Null
+		}
+	}
+	return l.Column.NotNull || l.Column.HasDefault
 }
 
 // constant reports whether a test compares with literals only, so that a

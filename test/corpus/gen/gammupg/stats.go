@@ -16,7 +16,7 @@ var (
 
 // Stats are figures of the queue at one moment. A duration is zero where no row tells it.
 type Stats struct {
-	Ready       int64         // rows that a claim could take now
+	Ready       int64         // rows that a claim could take now, but for what its arguments keep out
 	Running     int64         // rows that workers hold
 	Delayed     int64         // rows whose due time has not come
 	OldestReady time.Duration // how long the oldest ready row has waited

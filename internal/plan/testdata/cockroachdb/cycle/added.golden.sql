@@ -133,9 +133,8 @@ RETURNING id;
 SELECT /* addedq.Stats */
        count(*) FILTER (WHERE (till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL) AND (ran_at <= floor(extract(epoch FROM now()) - wait_s)::bigint OR ran_at IS NULL)) AS ready,
        count(*) FILTER (WHERE till IS NOT NULL AND till > floor(extract(epoch FROM now()))::bigint) AS running,
-       count(*) FILTER (WHERE ran_at > floor(extract(epoch FROM now()))::bigint) AS delayed,
-       count(*) FILTER (WHERE till IS NOT NULL AND till <= floor(extract(epoch FROM now()))::bigint) AS expired,
-       (floor(extract(epoch FROM now()))::bigint - min(ran_at) FILTER (WHERE (till <= floor(extract(epoch FROM now()))::bigint OR till IS NULL) AND (ran_at <= floor(extract(epoch FROM now()) - wait_s)::bigint OR ran_at IS NULL))) AS oldest_ready
+       count(*) FILTER (WHERE ran_at > floor(extract(epoch FROM now()) - wait_s)::bigint) AS delayed,
+       count(*) FILTER (WHERE till IS NOT NULL AND till <= floor(extract(epoch FROM now()))::bigint) AS expired
 FROM   added;
 
 -- sql/peek.sql

@@ -216,9 +216,8 @@ SELECT /* addedq.EnqueueMany */
 SELECT /* addedq.Stats */
        count(CASE WHEN (till <= UNIX_TIMESTAMP() OR till IS NULL) AND (ran_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR ran_at IS NULL) THEN 1 END) AS ready,
        count(CASE WHEN till IS NOT NULL AND till > UNIX_TIMESTAMP() THEN 1 END) AS running,
-       count(CASE WHEN ran_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
-       count(CASE WHEN till IS NOT NULL AND till <= UNIX_TIMESTAMP() THEN 1 END) AS expired,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN (till <= UNIX_TIMESTAMP() OR till IS NULL) AND (ran_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR ran_at IS NULL) THEN ran_at END) AS SIGNED) AS oldest_ready
+       count(CASE WHEN ran_at > FLOOR(UNIX_TIMESTAMP() - wait_s) THEN 1 END) AS `delayed`,
+       count(CASE WHEN till IS NOT NULL AND till <= UNIX_TIMESTAMP() THEN 1 END) AS expired
 FROM   added;
 
 -- sql/peek.sql

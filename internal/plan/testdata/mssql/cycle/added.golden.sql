@@ -169,9 +169,8 @@ ORDER  BY id;
 SELECT /* addedq.Stats */
        count(CASE WHEN (till <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) OR till IS NULL) AND (ran_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(wait_s) OR ran_at IS NULL) THEN 1 END) AS ready,
        count(CASE WHEN till IS NOT NULL AND till > DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS running,
-       count(CASE WHEN ran_at > DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS delayed,
-       count(CASE WHEN till IS NOT NULL AND till <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS expired,
-       (DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - min(CASE WHEN (till <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) OR till IS NULL) AND (ran_at <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(wait_s) OR ran_at IS NULL) THEN ran_at END)) * 1.0 AS oldest_ready
+       count(CASE WHEN ran_at > DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) - FLOOR(wait_s) THEN 1 END) AS delayed,
+       count(CASE WHEN till IS NOT NULL AND till <= DATEDIFF_BIG(second, '19700101', SYSUTCDATETIME()) THEN 1 END) AS expired
 FROM   added;
 
 -- sql/peek.sql

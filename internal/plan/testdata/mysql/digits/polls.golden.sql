@@ -172,8 +172,7 @@ SELECT /* pollsq.EnqueueMany */
 SELECT /* pollsq.Stats */
        count(CASE WHEN state = 'N' AND (asked_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR asked_at IS NULL) THEN 1 END) AS ready,
        count(CASE WHEN state = 'A' THEN 1 END) AS running,
-       count(CASE WHEN state = 'N' AND asked_at > UNIX_TIMESTAMP() THEN 1 END) AS `delayed`,
-       CAST(UNIX_TIMESTAMP() AS SIGNED) - CAST(min(CASE WHEN state = 'N' AND (asked_at <= FLOOR(UNIX_TIMESTAMP() - wait_s) OR asked_at IS NULL) THEN asked_at END) AS SIGNED) AS oldest_ready
+       count(CASE WHEN state = 'N' AND asked_at > FLOOR(UNIX_TIMESTAMP() - wait_s) THEN 1 END) AS `delayed`
 FROM   polls;
 
 -- sql/peek.sql

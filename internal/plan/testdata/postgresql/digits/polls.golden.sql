@@ -156,8 +156,7 @@ RETURNING id;
 SELECT /* pollsq.Stats */
        count(*) FILTER (WHERE state = 'N' AND (asked_at <= floor(extract(epoch FROM now()) - wait_s)::bigint OR asked_at IS NULL)) AS ready,
        count(*) FILTER (WHERE state = 'A') AS running,
-       count(*) FILTER (WHERE state = 'N' AND asked_at > floor(extract(epoch FROM now()))::bigint) AS delayed,
-       (floor(extract(epoch FROM now()))::bigint - min(asked_at) FILTER (WHERE state = 'N' AND (asked_at <= floor(extract(epoch FROM now()) - wait_s)::bigint OR asked_at IS NULL))) AS oldest_ready
+       count(*) FILTER (WHERE state = 'N' AND asked_at > floor(extract(epoch FROM now()) - wait_s)::bigint) AS delayed
 FROM   polls;
 
 -- sql/peek.sql

@@ -175,9 +175,8 @@ RETURNING id;
 SELECT /* waitsq.Stats */
        count(*) FILTER (WHERE (since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL) AND (last_at <= lpad(greatest(0, least(floor(extract(epoch FROM now()) - wait_s)::bigint, 99999999999))::text, 11, '0')::bpchar OR last_at IS NULL)) AS ready,
        count(*) FILTER (WHERE since IS NOT NULL AND since > lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0')) AS running,
-       count(*) FILTER (WHERE last_at > lpad(floor(extract(epoch FROM now()))::bigint::text, 11, '0')::bpchar) AS delayed,
+       count(*) FILTER (WHERE last_at > lpad(greatest(0, least(floor(extract(epoch FROM now()) - wait_s)::bigint, 99999999999))::text, 11, '0')::bpchar) AS delayed,
        count(*) FILTER (WHERE since IS NOT NULL AND since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0')) AS expired,
-       (floor(extract(epoch FROM now()))::bigint - nullif(min(last_at) FILTER (WHERE (since <= lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0') OR since IS NULL) AND (last_at <= lpad(greatest(0, least(floor(extract(epoch FROM now()) - wait_s)::bigint, 99999999999))::text, 11, '0')::bpchar OR last_at IS NULL)), '')::bigint) AS oldest_ready,
        ((floor(extract(epoch FROM now()) * 1000)::bigint - nullif(min(since) FILTER (WHERE since IS NOT NULL AND since > lpad(greatest(0, least(floor((extract(epoch FROM now()) - wait_s) * 1000)::bigint, 99999999999999))::text, 14, '0')), '')::bigint) / 1000.0) AS oldest_running
 FROM   waits;
 

@@ -198,9 +198,8 @@ SELECT /* leasedq.Stats */
        count(*) FILTER (WHERE state = 'new' AND (ran_at <= now() + (-1 * pause) OR ran_at IS NULL)) AS ready,
        count(*) FILTER (WHERE state = 'busy') AS running,
        count(*) FILTER (WHERE state = 'done') AS done,
-       count(*) FILTER (WHERE state = 'new' AND ran_at > now()) AS delayed,
-       count(*) FILTER (WHERE state = 'busy' AND till <= now()) AS expired,
-       extract(epoch FROM now() - min(ran_at) FILTER (WHERE state = 'new' AND (ran_at <= now() + (-1 * pause) OR ran_at IS NULL))) AS oldest_ready
+       count(*) FILTER (WHERE state = 'new' AND ran_at > now() + (-1 * pause)) AS delayed,
+       count(*) FILTER (WHERE state = 'busy' AND till <= now()) AS expired
 FROM   leased;
 
 -- sql/peek.sql

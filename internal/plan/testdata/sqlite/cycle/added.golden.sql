@@ -172,9 +172,8 @@ RETURNING id;
 SELECT /* addedq.Stats */
        count(*) FILTER (WHERE (till <= unixepoch() OR till IS NULL) AND (ran_at <= CAST(unixepoch() - wait_s AS INTEGER) OR ran_at IS NULL)) AS ready,
        count(*) FILTER (WHERE till IS NOT NULL AND till > unixepoch()) AS running,
-       count(*) FILTER (WHERE ran_at > unixepoch()) AS delayed,
-       count(*) FILTER (WHERE till IS NOT NULL AND till <= unixepoch()) AS expired,
-       (unixepoch() - min(ran_at) FILTER (WHERE (till <= unixepoch() OR till IS NULL) AND (ran_at <= CAST(unixepoch() - wait_s AS INTEGER) OR ran_at IS NULL))) AS oldest_ready
+       count(*) FILTER (WHERE ran_at > CAST(unixepoch() - wait_s AS INTEGER)) AS delayed,
+       count(*) FILTER (WHERE till IS NOT NULL AND till <= unixepoch()) AS expired
 FROM   added;
 
 -- sql/peek.sql

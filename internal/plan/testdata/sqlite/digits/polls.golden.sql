@@ -133,8 +133,7 @@ RETURNING id;
 SELECT /* pollsq.Stats */
        count(*) FILTER (WHERE state = 'N' AND (asked_at <= CAST(unixepoch() - wait_s AS INTEGER) OR asked_at IS NULL)) AS ready,
        count(*) FILTER (WHERE state = 'A') AS running,
-       count(*) FILTER (WHERE state = 'N' AND asked_at > unixepoch()) AS delayed,
-       (unixepoch() - min(asked_at) FILTER (WHERE state = 'N' AND (asked_at <= CAST(unixepoch() - wait_s AS INTEGER) OR asked_at IS NULL))) AS oldest_ready
+       count(*) FILTER (WHERE state = 'N' AND asked_at > CAST(unixepoch() - wait_s AS INTEGER)) AS delayed
 FROM   polls;
 
 -- sql/peek.sql

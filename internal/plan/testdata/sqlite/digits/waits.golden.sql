@@ -164,9 +164,8 @@ RETURNING id;
 SELECT /* waitsq.Stats */
        count(*) FILTER (WHERE (since <= printf('%014d', max(0, min(CAST((julianday('now') - 2440587.5) * 86400000 - wait_s * 1000 AS INTEGER), 99999999999999))) OR since IS NULL) AND (last_at <= printf('%011d', max(0, min(CAST(unixepoch() - wait_s AS INTEGER), 99999999999))) OR last_at IS NULL)) AS ready,
        count(*) FILTER (WHERE since IS NOT NULL AND since > printf('%014d', max(0, min(CAST((julianday('now') - 2440587.5) * 86400000 - wait_s * 1000 AS INTEGER), 99999999999999)))) AS running,
-       count(*) FILTER (WHERE last_at > printf('%011d', unixepoch())) AS delayed,
+       count(*) FILTER (WHERE last_at > printf('%011d', max(0, min(CAST(unixepoch() - wait_s AS INTEGER), 99999999999)))) AS delayed,
        count(*) FILTER (WHERE since IS NOT NULL AND since <= printf('%014d', max(0, min(CAST((julianday('now') - 2440587.5) * 86400000 - wait_s * 1000 AS INTEGER), 99999999999999)))) AS expired,
-       (unixepoch() - CAST(min(last_at) FILTER (WHERE (since <= printf('%014d', max(0, min(CAST((julianday('now') - 2440587.5) * 86400000 - wait_s * 1000 AS INTEGER), 99999999999999))) OR since IS NULL) AND (last_at <= printf('%011d', max(0, min(CAST(unixepoch() - wait_s AS INTEGER), 99999999999))) OR last_at IS NULL)) AS INTEGER)) AS oldest_ready,
        ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - CAST(min(since) FILTER (WHERE since IS NOT NULL AND since > printf('%014d', max(0, min(CAST((julianday('now') - 2440587.5) * 86400000 - wait_s * 1000 AS INTEGER), 99999999999999)))) AS INTEGER)) / 1000.0) AS oldest_running
 FROM   waits;
 

@@ -1,0 +1,209 @@
+-- Package buildsq uses the table builds as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates builds_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: param most int, 2: limit
+UPDATE /* buildsq.Claim */ builds
+SET    state = 'busy'
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'new'
+           AND    ("last" <= unixepoch() - 60 OR "last" IS NULL)
+           AND    (size <= ?1)
+           ORDER  BY id
+           LIMIT  ?2)
+RETURNING id, size, "last";
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: param most int
+UPDATE /* buildsq.Claim */ builds
+SET    state = 'busy'
+WHERE  id = (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'new'
+           AND    ("last" <= unixepoch() - 60 OR "last" IS NULL)
+           AND    (size <= ?1)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, size, "last";
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* buildsq.Complete */ builds
+SET    state = 'over'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* buildsq.Fail */ builds
+SET    state = 'new',
+       "last" = unixepoch()
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID
+UPDATE /* buildsq.Requeue */ builds
+SET    state = 'new'
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1))
+AND    +(state = 'busy')
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+DELETE /* buildsq.Purge */ FROM builds
+WHERE  id IN (
+           SELECT id
+           FROM   builds
+           WHERE  state = 'over'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Size, 2: new Last
+INSERT /* buildsq.Enqueue */ INTO builds
+       (size, "last")
+VALUES (coalesce(?1, 0), ?2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Size Last
+INSERT /* buildsq.EnqueueMany */ INTO builds
+       (size, "last")
+SELECT coalesce(size_new, 0), last_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS size_new,
+                  json_extract(value, '$[1]') AS last_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* buildsq.Stats */
+       count(*) FILTER (WHERE state = 'new' AND ("last" <= unixepoch() - 60 OR "last" IS NULL)) AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'new' AND "last" > unixepoch() - 60) AS delayed
+FROM   builds;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: param most int, 2: limit
+SELECT /* buildsq.Peek */
+       id, size, "last"
+FROM   builds
+WHERE  state = 'new'
+AND    ("last" <= unixepoch() - 60 OR "last" IS NULL)
+AND    (size <= ?1)
+ORDER  BY id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* buildsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* buildsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('size', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('last', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('builds') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* buildsq.Verify */ want (name) AS (
+    VALUES ('builds_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('builds'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
+CREATE INDEX builds_ready ON builds (id)
+WHERE  state = 'new';

@@ -1,0 +1,235 @@
+-- Package lettersq uses the table letters as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "last", which counts whole seconds: two claims within one second look alike
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE sent = 0
+-- arguments: 1: limit
+UPDATE /* lettersq.Claim */ letters
+SET    sent = 0,
+       "last" = unixepoch()
+WHERE  id IN (
+           SELECT id
+           FROM   letters
+           WHERE  sent = 0
+           AND    ("last" <= unixepoch() - 1800 OR "last" IS NULL)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, "last";
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE sent = 0
+UPDATE /* lettersq.Claim */ letters
+SET    sent = 0,
+       "last" = unixepoch()
+WHERE  id = (
+           SELECT id
+           FROM   letters
+           WHERE  sent = 0
+           AND    ("last" <= unixepoch() - 1800 OR "last" IS NULL)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, "last";
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: last as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Last
+UPDATE /* lettersq.Complete */ letters
+SET    sent = 1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS last_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +("last" = last_held
+      AND    sent = 0
+      AND    "last" IS NOT NULL)
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: last as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Last
+UPDATE /* lettersq.Fail */ letters
+SET    sent = 0,
+       "last" = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS last_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +("last" = last_held
+      AND    sent = 0
+      AND    "last" IS NOT NULL)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: last as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Last
+UPDATE /* lettersq.Requeue */ letters
+SET    sent = 0,
+       "last" = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS last_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +("last" = last_held
+      AND    sent = 0
+      AND    "last" IS NOT NULL)
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: last as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Last
+UPDATE /* lettersq.Extend */ letters
+SET    "last" = unixepoch()
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS last_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +("last" = last_held
+      AND    sent = 0
+      AND    "last" IS NOT NULL)
+RETURNING id, "last";
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: older, 2: limit
+DELETE /* lettersq.Purge */ FROM letters
+WHERE  id IN (
+           SELECT id
+           FROM   letters
+           WHERE  sent = 1
+           AND    "last" <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* lettersq.Enqueue */ INTO letters
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lettersq.Stats */
+       count(*) FILTER (WHERE sent = 0 AND ("last" <= unixepoch() - 1800 OR "last" IS NULL)) AS ready,
+       count(*) FILTER (WHERE sent = 0 AND "last" IS NOT NULL AND "last" > unixepoch() - 1800) AS running,
+       count(*) FILTER (WHERE sent = 1) AS done,
+       count(*) FILTER (WHERE sent = 0 AND "last" IS NOT NULL AND "last" <= unixepoch() - 1800) AS expired,
+       (unixepoch() - min("last") FILTER (WHERE sent = 0 AND "last" IS NOT NULL AND "last" > unixepoch() - 1800)) AS oldest_running
+FROM   letters;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE sent = 0
+-- arguments: 1: limit
+SELECT /* lettersq.Peek */
+       id
+FROM   letters
+WHERE  sent = 0
+AND    ("last" <= unixepoch() - 1800 OR "last" IS NULL)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* lettersq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* lettersq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('sent', 'INTEGER'),
+           ('last', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('letters') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* lettersq.Verify */ want (name) AS (
+    VALUES ('letters_ready')
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('letters'));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX letters_ready ON letters (id)
+WHERE  sent = 0;
