@@ -392,23 +392,38 @@ func (b *builder) checkUpsert(errs *source.ErrorList) {
 	case column != nil:
 		note("what becomes of a job that runs when it is enqueued again is up to what qgen:on update writes to column %s, and not known here", plainText(column.Name))
 	case fenced != nil:
-		note("a worker whose job is enqueued again gets ErrLost, since qgen:on update writes column %s, by which it is told; the job stays running until its claim is recovered", plainText(fenced.Name))
+		warning, then := "", "the job runs again when its claim has run out"
+		if b.pkg.Recover == nil && (b.spec.Lease == nil || !b.spec.Lease.ByClaim) {
+			warning, then = "warning: ", "the job stays running for good, since nothing tells that its claim has run out"
+		}
+		note("%sa worker whose job is enqueued again gets ErrLost, since qgen:on update writes column %s, by which it is told; %s", warning, plainText(fenced.Name), then)
 	default:
 		text := "warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job"
 		if b.can(dialect.PartialIndex) && b.tells(queue.Running) {
 			text += "; where it has to run again, a unique index of rows that do not run (WHERE …) has Enqueue add another"
 		}
+		if i := slices.IndexFunc(b.spec.Columns, isVersion); i >= 0 {
+			text += "; qgen:on update set +1 at column " + plainText(b.spec.Columns[i].Name) + " turns the worker away"
+		}
 		note("%s", text)
 	}
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
 		if c := b.staysEnded(u, name); c != nil {
-			text := fmt.Sprintf("warning: a job that is %s stays so when it is enqueued again, and is not run: qgen:on update set … at column %s says what else becomes of it", name, plainText(c.Name))
+			text := fmt.Sprintf("warning: a job that %s stays so when it is enqueued again, and is not run: qgen:on update set … at column %s says what else becomes of it", ended[name], plainText(c.Name))
 			if b.can(dialect.PartialIndex) {
 				text += "; a unique index that leaves such rows out (WHERE …) has Enqueue add another"
 			}
 			note("%s", text)
 		}
 	}
+}
+
+// ended says of jobs that have ended how they did.
+var ended = map[queue.StateName]string{queue.Done: "is done", queue.Failed: "has failed"}
+
+// isVersion reports whether a column counts the changes of its row.
+func isVersion(c *queue.Column) bool {
+	return slices.ContainsFunc(c.Roles, func(r queue.Role) bool { return r.Verb == "version" })
 }
 
 // noteUpsertFlaw warns of a server that does not keep an index right which reads what Enqueue
@@ -626,8 +641,12 @@ func (b *builder) docUpsert(e *Enqueue) {
 		}
 		gets = append([]string{text}, gets...)
 	}
-	one := "Enqueue adds a job, " + b.addedState("ready to be claimed") + ", unless a row is like it in " + u.key.list() +
-		". That is changed in its place, whatever its state: it gets " + strings.Join(gets, "; ") + ". All else of it stays as it is."
+	among, state := "", ", whatever its state"
+	if u.key.where != "" {
+		among, state = ", of those where "+plainText(oneSpaced(u.key.where)), ""
+	}
+	one := "Enqueue adds a job, " + b.addedState("ready to be claimed") + ", unless a row is like it in " + u.key.list() + among +
+		". That is changed in its place" + state + ": it gets " + strings.Join(gets, "; ") + ". All else of it stays as it is."
 	many := "EnqueueMany does with each of the jobs what Enqueue does, in their order: of two that are alike the later has the last word."
 	if e.tellsKey() {
 		one += " It returns the key of the row, new or not."
@@ -659,7 +678,7 @@ func (b *builder) meanwhile() []string {
 	}
 	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
 		if b.staysEnded(b.upserts, name) != nil {
-			texts = append(texts, "A job that is "+string(name)+" stays so.")
+			texts = append(texts, "A job that "+ended[name]+" stays so.")
 		}
 	}
 	if len(texts) > 0 {
@@ -668,7 +687,7 @@ func (b *builder) meanwhile() []string {
 	return nil
 }
 
-// explainUpsert tells from which states Enqueue changes a row.
+// explainUpsert tells from which states Enqueue changes a row, and what becomes of these.
 func (b *builder) explainUpsert() (from, to string) {
 	var states []string
 	for _, name := range queue.StateNames {
@@ -676,5 +695,9 @@ func (b *builder) explainUpsert() (from, to string) {
 			states = append(states, string(name))
 		}
 	}
-	return strings.Join(states, ", "), "as it was"
+	to = "as it was"
+	if ready := b.spec.States[queue.Ready]; slices.ContainsFunc(ready.Tests, func(t queue.Test) bool { return t.Column != nil && b.writes(queue.Update, t.Column) }) {
+		to = "as it writes"
+	}
+	return strings.Join(states, ", "), to
 }

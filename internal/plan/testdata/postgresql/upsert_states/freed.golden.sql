@@ -1,0 +1,241 @@
+-- Package freedq uses the table freed as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates freed_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        not needed: returning comes first
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=update changes the row that is like a new job in url (unique key freed_url_key): body = {body}, state = 'new'
+-- note: warning: enqueue=update takes a job that runs from its worker, since qgen:on update writes column state: it may be claimed again while the first still has it, who then gets ErrLost
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: token Mark, 2: low, 3: limit
+UPDATE /* freedq.Claim */ freed
+SET    state = 'busy',
+       mark = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   freed
+           WHERE  state = 'new'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  $3
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, url, body, mark;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: token Mark, 2: low
+UPDATE /* freedq.Claim */ freed
+SET    state = 'busy',
+       mark = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   freed
+           WHERE  state = 'new'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, url, body, mark;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: token Mark, 2: low
+UPDATE /* freedq.Claim */ freed
+SET    state = 'busy',
+       mark = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   freed
+           WHERE  state = 'new'
+           AND    id > $2
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, url, body, mark;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Mark
+UPDATE /* freedq.Complete */ freed
+SET    state = 'done'
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
+WHERE  id = id_held
+AND    CASE WHEN mark = mark_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Mark
+UPDATE /* freedq.Fail */ freed
+SET    state = 'new',
+       mark = NULL
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
+WHERE  id = id_held
+AND    CASE WHEN mark = mark_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: mark as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Mark
+UPDATE /* freedq.Requeue */ freed
+SET    state = 'new',
+       mark = NULL
+FROM   unnest($1::bigint[], $2::uuid[]) AS job (id_held, mark_held)
+WHERE  id = id_held
+AND    CASE WHEN mark = mark_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* freedq.Purge */ FROM freed
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   freed
+           WHERE  state = 'done'
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row; or what it changes of the row that is like it in url (unique key freed_url_key)
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new URL, 2: new Body
+INSERT /* freedq.Enqueue */ INTO freed
+       (url, body)
+VALUES ($1, $2)
+ON     CONFLICT (url) DO UPDATE
+SET    body = excluded.body,
+       state = 'new'
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* freedq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done
+FROM   freed;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* freedq.Peek */
+       id, url, body
+FROM   freed
+WHERE  state = 'new'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* freedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* freedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('url', 'text'),
+               ('body', 'text'),
+               ('state', 'text'),
+               ('mark', 'uuid')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('freed')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* freedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* freedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('freed_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('freed')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY freed_ready ON freed (id NULLS FIRST)
+WHERE  state = 'new';

@@ -1,0 +1,359 @@
+-- Package lettersq uses the table letters as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy lease_table: claims are rows of a side table, whose unique key decides who has a job; the row itself stays as it is until it is finished.
+--
+-- The fence is at level token: every claim leaves a random value in the row, and a job can only be settled with the value of its own claim. A worker that comes late gets ErrLost and changes nothing.
+--
+-- It locks the rows it takes and their claims until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Claims are rows of the table letters_lease, which schema/lease.sql creates. Whoever deletes a row by hand deletes its claim, too, or leaves that to Recover.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+-- * lease_table  claims are rows of a side table, whose unique key decides who has a job; the row itself stays as it is until it is finished
+--   hold         not needed: lease_table comes first
+--   partition    no shard column
+--   returning    the table has no running state that a claim could write
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        the table has no running state that a claim could write
+--   lock_update  the table has no running state that a claim could write
+--   advisory     the table has no running state that a claim could write
+--   guarded      the table has no running state that a claim could write
+--   pop          a taken row is gone, so it must be asked for
+-- note: rows are taken as they came, by column "id"
+-- note: enqueue=update changes the row that is like a new job in mark (unique key letters_mark_key): body = {body}
+-- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job
+
+-- sql/claim.sql
+-- claim: ready to running, by a row of letters_lease for each of ready rows
+-- locks: the rows it takes and their claims, until commit; passes over rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit, 2: token Token, 3: worker Worker
+WITH /* lettersq.Claim */ picked AS MATERIALIZED (
+    SELECT id, mark, body
+    FROM   letters
+    WHERE  NOT EXISTS (SELECT 1 FROM letters_lease WHERE letters_lease.id = letters.id AND NOT (letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= now()))
+    ORDER  BY id
+    LIMIT  $1
+    FOR    NO KEY UPDATE SKIP LOCKED
+), leased AS (
+    INSERT INTO letters_lease
+           (id, token, worker, claimed_until, attempts)
+    SELECT picked.id, $2::bpchar, $3::text, now() + interval '5 minutes', 1
+    FROM   picked
+    ON     CONFLICT (id) DO UPDATE
+    SET    token = $2,
+           worker = $3,
+           claimed_until = now() + interval '5 minutes',
+           attempts = letters_lease.attempts + 1
+    WHERE  letters_lease.failed_at IS NULL
+    AND    letters_lease.claimed_until <= now()
+    RETURNING letters_lease.id, letters_lease.token, letters_lease.claimed_until,
+              letters_lease.attempts, letters_lease.error
+)
+SELECT picked.id, picked.mark, picked.body, leased.token, leased.claimed_until,
+       leased.attempts, leased.error
+FROM   leased
+       JOIN picked
+       ON  leased.id = picked.id;
+
+-- sql/claim_1.sql
+-- claim: ready to running, by a row of letters_lease for each of ready rows
+-- locks: the rows it takes and their claims, until commit; passes over rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: token Token, 2: worker Worker
+WITH /* lettersq.Claim */ picked AS MATERIALIZED (
+    SELECT id, mark, body
+    FROM   letters
+    WHERE  NOT EXISTS (SELECT 1 FROM letters_lease WHERE letters_lease.id = letters.id AND NOT (letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= now()))
+    ORDER  BY id
+    LIMIT  1
+    FOR    NO KEY UPDATE SKIP LOCKED
+), leased AS (
+    INSERT INTO letters_lease
+           (id, token, worker, claimed_until, attempts)
+    SELECT picked.id, $1::bpchar, $2::text, now() + interval '5 minutes', 1
+    FROM   picked
+    ON     CONFLICT (id) DO UPDATE
+    SET    token = $1,
+           worker = $2,
+           claimed_until = now() + interval '5 minutes',
+           attempts = letters_lease.attempts + 1
+    WHERE  letters_lease.failed_at IS NULL
+    AND    letters_lease.claimed_until <= now()
+    RETURNING letters_lease.id, letters_lease.token, letters_lease.claimed_until,
+              letters_lease.attempts, letters_lease.error
+)
+SELECT picked.id, picked.mark, picked.body, leased.token, leased.claimed_until,
+       leased.attempts, leased.error
+FROM   leased
+       JOIN picked
+       ON  leased.id = picked.id;
+
+-- sql/claim_100.sql
+-- claim: ready to running, by a row of letters_lease for each of ready rows
+-- locks: the rows it takes and their claims, until commit; passes over rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: token Token, 2: worker Worker
+WITH /* lettersq.Claim */ picked AS MATERIALIZED (
+    SELECT id, mark, body
+    FROM   letters
+    WHERE  NOT EXISTS (SELECT 1 FROM letters_lease WHERE letters_lease.id = letters.id AND NOT (letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= now()))
+    ORDER  BY id
+    LIMIT  100
+    FOR    NO KEY UPDATE SKIP LOCKED
+), leased AS (
+    INSERT INTO letters_lease
+           (id, token, worker, claimed_until, attempts)
+    SELECT picked.id, $1::bpchar, $2::text, now() + interval '5 minutes', 1
+    FROM   picked
+    ON     CONFLICT (id) DO UPDATE
+    SET    token = $1,
+           worker = $2,
+           claimed_until = now() + interval '5 minutes',
+           attempts = letters_lease.attempts + 1
+    WHERE  letters_lease.failed_at IS NULL
+    AND    letters_lease.claimed_until <= now()
+    RETURNING letters_lease.id, letters_lease.token, letters_lease.claimed_until,
+              letters_lease.attempts, letters_lease.error
+)
+SELECT picked.id, picked.mark, picked.body, leased.token, leased.claimed_until,
+       leased.attempts, leased.error
+FROM   leased
+       JOIN picked
+       ON  leased.id = picked.id;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: token as the claim left it
+-- locks: the rows it writes and their claims, until commit
+-- index: the key of both tables
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+WITH /* lettersq.Complete */ picked AS MATERIALIZED (
+    SELECT letters.id, id_held, token_held
+    FROM   unnest($1::bigint[], $2::bpchar[]) AS job (id_held, token_held)
+           JOIN letters
+           ON  letters.id = id_held
+    FOR    UPDATE OF letters
+), leased AS (
+    DELETE FROM letters_lease
+    USING  picked
+    WHERE  letters_lease.id = ANY ($1::bigint[])
+    AND    letters_lease.id = picked.id
+    AND    CASE WHEN letters_lease.token = picked.token_held
+                AND    letters_lease.failed_at IS NULL THEN true END
+    RETURNING letters_lease.id
+)
+DELETE FROM letters
+USING  leased
+WHERE  leased.id = letters.id
+RETURNING letters.id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: error, 3: batch ID, 4: batch Token
+UPDATE /* lettersq.Fail */ letters_lease
+SET    token = NULL,
+       worker = NULL,
+       claimed_until = now() + make_interval(secs => $1),
+       error = $2
+FROM   unnest($3::bigint[], $4::bpchar[]) AS job (id_held, token_held)
+WHERE  id = ANY ($3::bigint[])
+AND    id = id_held
+AND    CASE WHEN token = token_held
+            AND    failed_at IS NULL
+            AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id)) THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: delay, 2: batch ID, 3: batch Token
+UPDATE /* lettersq.Requeue */ letters_lease
+SET    token = NULL,
+       worker = NULL,
+       claimed_until = now() + make_interval(secs => $1),
+       attempts = attempts - 1
+FROM   unnest($2::bigint[], $3::bpchar[]) AS job (id_held, token_held)
+WHERE  id = ANY ($2::bigint[])
+AND    id = id_held
+AND    CASE WHEN token = token_held
+            AND    failed_at IS NULL
+            AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id)) THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: token as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Token
+UPDATE /* lettersq.Extend */ letters_lease
+SET    claimed_until = now() + interval '5 minutes'
+FROM   unnest($1::bigint[], $2::bpchar[]) AS job (id_held, token_held)
+WHERE  id = ANY ($1::bigint[])
+AND    id = id_held
+AND    CASE WHEN token = token_held
+            AND    failed_at IS NULL
+            AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id)) THEN true END
+RETURNING id, claimed_until;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* lettersq.Recover */ letters_lease
+SET    token = NULL,
+       worker = NULL
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   letters_lease
+           WHERE  failed_at IS NULL
+           AND    token IS NOT NULL
+           AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id))
+           AND    claimed_until <= now()
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/recover_left.sql
+-- recover_left: claims that ran out and whose rows are gone or finished, to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (claimed_until) WHERE failed_at IS NULL AND token IS NOT NULL
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* lettersq.Recover */ FROM letters_lease
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   letters_lease
+           WHERE  (NOT EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id))
+           AND    claimed_until <= now()
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row; or what it changes of the row that is like it in mark (unique key letters_mark_key)
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new Mark, 2: new Body
+INSERT /* lettersq.Enqueue */ INTO letters
+       (mark, body)
+VALUES ($1, $2)
+ON     CONFLICT (mark) DO UPDATE
+SET    body = excluded.body
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lettersq.Stats */
+       count(*) FILTER (WHERE (letters_lease.id IS NULL OR letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= now())) AS ready,
+       count(*) FILTER (WHERE letters_lease.failed_at IS NULL AND letters_lease.token IS NOT NULL AND letters_lease.claimed_until > now()) AS running,
+       count(*) FILTER (WHERE letters_lease.token IS NULL AND letters_lease.claimed_until > now()) AS delayed,
+       count(*) FILTER (WHERE letters_lease.failed_at IS NULL AND letters_lease.token IS NOT NULL AND letters_lease.claimed_until <= now()) AS expired
+FROM   letters LEFT JOIN letters_lease ON letters_lease.id = letters.id;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* lettersq.Peek */
+       id, mark, body
+FROM   letters
+WHERE  NOT EXISTS (SELECT 1 FROM letters_lease WHERE letters_lease.id = letters.id AND NOT (letters_lease.failed_at IS NULL AND letters_lease.claimed_until <= now()))
+ORDER  BY id
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* lettersq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* lettersq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('mark', 'text'),
+               ('body', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('letters')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_lease.sql
+-- verify: columns of letters_lease
+-- locks: none
+SELECT /* lettersq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('token', 'char'),
+               ('worker', 'text'),
+               ('claimed_until', 'timestamptz'),
+               ('attempts', 'integer'),
+               ('error', 'text'),
+               ('failed_at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('letters_lease')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* lettersq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* lettersq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('letters_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('letters')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: letters_pkey serves already

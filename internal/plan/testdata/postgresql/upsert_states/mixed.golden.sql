@@ -1,0 +1,232 @@
+-- Package mixedq uses the table mixed as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level status: a job can only be settled while its row is running. A worker that comes late, after the job was given back and claimed by another, is not told from that other and can settle its job.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates mixed_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+-- note: enqueue=update changes the row that is like a new job in url (unique key mixed_url_key): kind = {kind}
+-- note: enqueue=update changes also a row that qgen:where leaves out, if it is like a new job in url
+-- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job; where it has to run again, a unique index of rows that do not run (WHERE …) has Enqueue add another
+-- note: warning: a job that is done stays so when it is enqueued again, and is not run: qgen:on update set … at column state says what else becomes of it; a unique index that leaves such rows out (WHERE …) has Enqueue add another
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* mixedq.Claim */ mixed
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mixed
+           WHERE  state = 'new'
+           AND    (kind = 'mail')
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, url, kind;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* mixedq.Claim */ mixed
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mixed
+           WHERE  state = 'new'
+           AND    (kind = 'mail')
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, url, kind;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* mixedq.Claim */ mixed
+SET    state = 'busy'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mixed
+           WHERE  state = 'new'
+           AND    (kind = 'mail')
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, url, kind;
+
+-- sql/complete.sql
+-- complete: running to done
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* mixedq.Complete */ mixed
+SET    state = 'done'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* mixedq.Fail */ mixed
+SET    state = 'new'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID
+UPDATE /* mixedq.Requeue */ mixed
+SET    state = 'new'
+WHERE  id = ANY ($1::bigint[])
+AND    CASE WHEN state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* mixedq.Purge */ FROM mixed
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   mixed
+           WHERE  state = 'done'
+           AND    (kind = 'mail')
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row; or what it changes of the row that is like it in url (unique key mixed_url_key)
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new URL, 2: new Kind
+INSERT /* mixedq.Enqueue */ INTO mixed
+       (url, kind)
+VALUES ($1, $2)
+ON     CONFLICT (url) DO UPDATE
+SET    kind = excluded.kind
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mixedq.Stats */
+       count(*) FILTER (WHERE state = 'new' AND (kind = 'mail')) AS ready,
+       count(*) FILTER (WHERE state = 'busy' AND (kind = 'mail')) AS running,
+       count(*) FILTER (WHERE state = 'done' AND (kind = 'mail')) AS done
+FROM   mixed;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* mixedq.Peek */
+       id, url, kind
+FROM   mixed
+WHERE  state = 'new'
+AND    (kind = 'mail')
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mixedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mixedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('url', 'text'),
+               ('kind', 'text'),
+               ('state', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('mixed')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* mixedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mixedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('mixed_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('mixed')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY mixed_ready ON mixed (id NULLS FIRST)
+WHERE  state = 'new';

@@ -1,0 +1,119 @@
+-- Package pingsq uses the table pings as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: no order is said: rows are taken in the order of the key, host
+-- note: enqueue=update changes the row that is like a new job in host (primary key): port = {port}
+
+-- sql/claim.sql
+-- claim: ready to gone
+-- locks: the rows it deletes, until commit; passes over rows that are locked
+-- index: the primary key (host)
+-- isolation: read committed
+-- arguments: 1: limit
+DELETE /* pingsq.Claim */ FROM pings
+WHERE  host = ANY (ARRAY(
+           SELECT host
+           FROM   pings
+           ORDER  BY host
+           LIMIT  $1
+           FOR    UPDATE SKIP LOCKED))
+RETURNING host, port;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row; or what it changes of the row that is like it in host (primary key)
+-- locks: the row, until commit; waits for a transaction that adds, changes or deletes one of the same unique key
+-- arguments: 1: new Host, 2: new Port
+INSERT /* pingsq.Enqueue */ INTO pings
+       (host, port)
+VALUES ($1, $2)
+ON     CONFLICT (host) DO UPDATE
+SET    port = excluded.port
+RETURNING host;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* pingsq.Stats */
+       count(*) AS ready
+FROM   pings;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (host)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* pingsq.Peek */
+       host, port
+FROM   pings
+ORDER  BY host
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* pingsq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* pingsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('host', 'text'),
+               ('port', 'integer')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('pings')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* pingsq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* pingsq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('pings_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('pings')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: pings_pkey serves already
