@@ -76,7 +76,11 @@ func explain(w io.Writer, p *plan.Package) {
 				e.text(i.Have + ", which exists, " + i.Why)
 				continue
 			}
-			e.text(i.Name + ", wanted, " + i.Why)
+			of := ""
+			if i.Of != "" {
+				of = " (the package " + i.Of + " wants it as well)"
+			}
+			e.text(i.Name + ", wanted, " + i.Why + of)
 			for line := range strings.SplitSeq(strings.TrimSpace(i.DDL), "\n") {
 				fmt.Fprintf(e.w, "    %s\n", line)
 			}

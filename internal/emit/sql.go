@@ -33,6 +33,9 @@ func (w *writer) indexFile() []byte {
 	for _, i := range w.Indexes {
 		b.WriteString("\n")
 		writeComment(b, i.Why)
+		if i.Of != "" {
+			writeComment(b, "The package "+i.Of+" advises the same: one serves both.")
+		}
 		if i.Have != "" {
 			writeComment(b, "The index "+oneLine(i.Have)+" of the schema serves as well.")
 			continue

@@ -191,10 +191,10 @@ func planAgain(t *testing.T, q *config.Queue, driver, out string, errs *source.E
 	for _, spec := range queue.Bind(catalog(t, q.Engine.Value, q.Schema[0].Value), &changed, d.Fold, errs) {
 		g.Worker.Value = spec.Log == nil // a group reads one batch at a time
 		var working source.ErrorList
-		p := plan.Build(spec, d, &changed, &working)
+		p := plan.Build(spec, d, &changed, nil, &working)
 		if p == nil { // Work has nothing to give for what its calls take
 			g.Worker.Value = false
-			p = plan.Build(spec, d, &changed, errs)
+			p = plan.Build(spec, d, &changed, nil, errs)
 		}
 		if p != nil {
 			p.Conformance = p.Enqueue != nil && p.Claim != nil

@@ -58,7 +58,11 @@ func (p *Project) Plan(names []string, errs *source.ErrorList) ([]*Package, erro
 		entries[i] = bind(p.Config.Queues[i], catalogs[p.Config.Queues[i]], names)
 	})
 	beside(entries)
-	parallel(cpus, len(entries), func(i int) { entries[i].plan(names) })
+	alone, later := inTurn(entries)
+	parallel(cpus, len(alone), func(i int) { alone[i].plan(names, nil) })
+	for _, e := range later {
+		e.plan(names, entries)
+	}
 	var packages []*Package
 	var known []string
 	for _, e := range entries {
@@ -82,7 +86,8 @@ type planned struct {
 	queue    *config.Queue
 	specs    []*queue.Spec
 	packages []*Package
-	known    []string // the names of its queues
+	plans    []*plan.Package // of specs, nil of those that nobody asks for and of wrong ones
+	known    []string        // the names of its queues
 	errs     source.ErrorList
 }
 
@@ -172,17 +177,62 @@ func beside(entries []planned) {
 	}
 }
 
-// plan plans the packages of the entry that are asked for.
-func (e *planned) plan(names []string) {
+// inTurn returns the entries that can be planned beside each other, and those with a queue over a
+// table of an earlier one, which want to know what that has come to.
+func inTurn(entries []planned) (alone, later []*planned) {
+	seen := map[*queue.Spec]bool{}
+	for i := range entries {
+		e := &entries[i]
+		if slices.ContainsFunc(e.specs, func(s *queue.Spec) bool {
+			return slices.ContainsFunc(s.Others, func(other *queue.Spec) bool { return seen[other] })
+		}) {
+			later = append(later, e)
+		} else {
+			alone = append(alone, e)
+		}
+		for _, s := range e.specs {
+			seen[s] = true
+		}
+	}
+	return alone, later
+}
+
+// plan plans the packages of the entry that are asked for, and those over the table of one that is,
+// which are not kept. all are the entries of which some are planned.
+func (e *planned) plan(names []string, all []planned) {
 	d, _ := dialect.Lookup(e.queue.Engine.Value)
 	for _, spec := range e.specs {
-		if !asked(names, spec.Name) {
-			continue
+		errs, wanted := &e.errs, asked(names, spec.Name)
+		if !wanted {
+			if errs = new(source.ErrorList); !slices.ContainsFunc(spec.Others, func(s *queue.Spec) bool { return asked(names, s.Name) }) {
+				e.plans = append(e.plans, nil)
+				continue
+			}
 		}
-		if pkg := plan.Build(spec, d, e.queue, &e.errs); pkg != nil {
+		pkg := plan.Build(spec, d, e.queue, e.earlier(spec, all), errs)
+		if e.plans = append(e.plans, pkg); pkg != nil && wanted {
 			e.packages = append(e.packages, &Package{Queue: e.queue, Plan: pkg, Dialect: d})
 		}
 	}
+}
+
+// earlier returns the plans of queues over the table of one, as far as there are any.
+func (e *planned) earlier(spec *queue.Spec, all []planned) []*plan.Package {
+	var plans []*plan.Package
+	look := func(e *planned) {
+		for i, pkg := range e.plans {
+			if pkg != nil && slices.Contains(spec.Others, e.specs[i]) {
+				plans = append(plans, pkg)
+			}
+		}
+	}
+	for i := range all {
+		if &all[i] != e {
+			look(&all[i])
+		}
+	}
+	look(e)
+	return plans
 }
 
 func asked(names []string, name string) bool {

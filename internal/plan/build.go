@@ -16,9 +16,9 @@ import (
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
-// Build decides everything about the package of one queue. It returns nil when
-// it added complaints to errs.
-func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.ErrorList) *Package {
+// Build decides everything about the package of one queue. earlier are the packages of queues
+// over the same table, as far as they are planned. It returns nil when it added complaints to errs.
+func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Package, errs *source.ErrorList) *Package {
 	before := errs.Len()
 	claimed := spec // where the rows of claimed jobs are
 	if spec.Away != nil {
@@ -28,6 +28,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, errs *source.E
 		spec:      claimed,
 		d:         d,
 		pkg:       &Package{},
+		earlier:   earlier,
 		roles:     map[*schema.Column]*queue.Column{},
 		fields:    map[*schema.Column]*Field{},
 		arguments: map[string]*Param{},

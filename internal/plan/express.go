@@ -40,6 +40,7 @@ type builder struct {
 	rowID   *Field // the physical identity of a row, where it is used
 	// rowToken: a fresh value per row is what names a row without a key.
 	rowToken *Field
+	earlier  []*Package // of queues over the same table
 	// nullsFirst: the first term of the order says NULLS FIRST, which a primary key
 	// cannot serve, so that the planner takes the index of the queue.
 	nullsFirst bool

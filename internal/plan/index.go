@@ -163,6 +163,7 @@ func (b *builder) claimIndex() wanted {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
 	short, fits := b.fit(w)
+	short.name = b.sharedName(short)
 	if !fits {
 		short.why, short.then, short.sorted = sortedClaim+": "+b.tooLong(w, short), "", true
 		if len(short.columns) == 0 {
@@ -580,6 +581,11 @@ func (b *builder) buildIndexes() {
 				b.pkg.Indexes[i].also(ix)
 				continue
 			}
+			if p, name := b.advisedBy(w); p != nil {
+				ix.Name, ix.Of = name, p.Name
+				w.name = name
+			}
+			ix.On = b.indexOn(w)
 			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
 			if len(w.predicate()) > 0 {
 				ix.Rule = b.d.Fragments["predicate_rule"].At(b.version)
@@ -648,6 +654,31 @@ func (b *builder) indexName(what string) string {
 		queue = dialect.Cut(queue, limit-len(base)-len(suffix))
 	}
 	return base + queue + suffix
+}
+
+// indexOn tells an index from others: its table, columns and predicate.
+func (b *builder) indexOn(w wanted) string {
+	return b.spec.Table.QualifiedName() + " " + b.indexText(w)
+}
+
+// advisedBy returns an earlier package over the table that advises the same index, and what that is
+// called there; nil where none does.
+func (b *builder) advisedBy(w wanted) (*Package, string) {
+	for _, p := range b.earlier {
+		for _, ix := range p.Indexes {
+			if ix.DDL != "" && ix.On == b.indexOn(w) {
+				return p, ix.Name
+			}
+		}
+	}
+	return nil, ""
+}
+
+// sharedName returns the name of an index, that of an earlier package over the table where one
+// advises the same.
+func (b *builder) sharedName(w wanted) string {
+	_, name := b.advisedBy(w)
+	return cmp.Or(name, w.name)
 }
 
 // keys returns the keys of an index as DDL.

@@ -167,7 +167,7 @@ func (c tableCase) plans(t *testing.T, text string) []made {
 	var packages []made
 	for _, q := range cfg.Queues {
 		for _, spec := range queue.Bind(readCase(t, c), q, d.Fold, &errs) {
-			if p := Build(spec, d, q, &errs); p != nil {
+			if p := Build(spec, d, q, nil, &errs); p != nil {
 				packages = append(packages, made{p, spec, d})
 			}
 		}

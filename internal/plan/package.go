@@ -710,6 +710,8 @@ type Index struct {
 	DDL  string // safe to run online
 	Why  string // "serves Claim: ready rows in queue order"
 	Have string // name of an existing index that serves as well; DDL is then not needed
+	On   string // its table, columns and predicate, where DDL creates it
+	Of   string // the package over the same table that advises it as well, and first; "" for none
 	Then string // what is left to do once it stands; "" for nothing
 	Rule string // what it asks of those who write the table while it stands; "" for nothing
 	// Lacking tells what is slow without it, as a clause.

@@ -54,10 +54,18 @@ func build(t *testing.T, dir string, errs *source.ErrorList) []*Package {
 		queue.Beside(specs)
 	}
 	var packages []*Package
+	planned := map[*queue.Spec]*Package{}
 	for _, e := range entries {
 		for _, spec := range e.specs {
-			if p := Build(spec, e.d, e.of, errs); p != nil {
+			var earlier []*Package
+			for _, other := range spec.Others {
+				if p := planned[other]; p != nil {
+					earlier = append(earlier, p)
+				}
+			}
+			if p := Build(spec, e.d, e.of, earlier, errs); p != nil {
 				packages = append(packages, p)
+				planned[spec] = p
 			}
 		}
 	}
@@ -118,7 +126,11 @@ func review(p *Package) string {
 			fmt.Fprintf(&b, "\n-- %s: %s serves already\n", ix.Why, ix.Have)
 			continue
 		}
-		fmt.Fprintf(&b, "\n-- %s\n%s;\n", ix.Why, ix.DDL)
+		fmt.Fprintf(&b, "\n-- %s\n", ix.Why)
+		if ix.Of != "" {
+			fmt.Fprintf(&b, "-- %s advises the same\n", ix.Of)
+		}
+		fmt.Fprintf(&b, "%s;\n", ix.DDL)
 		for _, text := range []string{ix.Then, ix.Rule} {
 			if text != "" {
 				fmt.Fprintf(&b, "-- %s\n", strings.ReplaceAll(text, "\n", "\n-- "))

@@ -43,7 +43,7 @@ queues:
 	if len(specs) != 1 {
 		t.Fatal(errs.Detail())
 	}
-	p := Build(specs[0], d, cfg.Queues[0], &errs)
+	p := Build(specs[0], d, cfg.Queues[0], nil, &errs)
 	if errs.Len() > 0 {
 		t.Fatal(errs.Detail())
 	}

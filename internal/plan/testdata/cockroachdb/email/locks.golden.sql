@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_locks_ready and email_outbox_locks_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_ready and email_outbox_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -300,8 +300,8 @@ OR     have.atttypid <> want.type::regtype;
 -- locks: none
 SELECT /* locksq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('email_outbox_locks_ready'),
-               ('email_outbox_locks_expired')) AS want (name)
+FROM   (VALUES ('email_outbox_ready'),
+               ('email_outbox_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -311,9 +311,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX email_outbox_locks_ready ON email_outbox (kind, priority DESC, created_at, msg_id)
+-- emailq advises the same
+CREATE INDEX email_outbox_ready ON email_outbox (kind, priority DESC, created_at, msg_id)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX email_outbox_locks_expired ON email_outbox (lease_till)
+-- emailq advises the same
+CREATE INDEX email_outbox_expired ON email_outbox (lease_till)
 WHERE  state = 'A';

@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes and their claims until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_watched_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_builds_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -319,7 +319,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* watchedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'buildrequests_watched_ready' AS name
+           SELECT 'buildrequests_builds_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -329,6 +329,7 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE buildrequests ADD INDEX buildrequests_watched_ready (complete, builderid, priority DESC, submitted_at, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- buildsq advises the same
+ALTER TABLE buildrequests ADD INDEX buildrequests_builds_ready (complete, builderid, priority DESC, submitted_at, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

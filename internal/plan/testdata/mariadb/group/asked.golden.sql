@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates calls_asked_ready and calls_asked_line.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates calls_ready and calls_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -383,8 +383,8 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* askedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'calls_asked_ready' AS name UNION ALL
-           SELECT 'calls_asked_line'
+           SELECT 'calls_ready' AS name UNION ALL
+           SELECT 'calls_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -394,7 +394,9 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order from MariaDB 10.8 on; before that no index keeps a falling order, and they are sorted
-ALTER TABLE calls ADD INDEX calls_asked_ready (state, kind, weight DESC, id, part), ALGORITHM=INPLACE, LOCK=NONE;
+-- callsq advises the same
+ALTER TABLE calls ADD INDEX calls_ready (state, kind, weight DESC, id, part), ALGORITHM=INPLACE, LOCK=NONE;
 
 -- serves Claim: who is before a row in its group, and which of them run
-ALTER TABLE calls ADD INDEX calls_asked_line (tenant, state, weight DESC, id, part), ALGORITHM=INPLACE, LOCK=NONE;
+-- callsq advises the same
+ALTER TABLE calls ADD INDEX calls_line (tenant, state, weight DESC, id, part), ALGORITHM=INPLACE, LOCK=NONE;

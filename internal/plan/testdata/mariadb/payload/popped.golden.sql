@@ -9,7 +9,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_popped_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -203,7 +203,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* poppedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_popped_ready' AS name
+           SELECT 'jobs_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -213,6 +213,7 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE jobs ADD INDEX jobs_popped_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- jobsq advises the same
+ALTER TABLE jobs ADD INDEX jobs_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

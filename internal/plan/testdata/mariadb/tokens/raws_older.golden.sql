@@ -13,7 +13,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates raws_raws_older_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates raws_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -260,7 +260,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* rawsolderq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'raws_raws_older_ready' AS name
+           SELECT 'raws_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -270,6 +270,7 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE raws ADD INDEX raws_raws_older_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- rawsq advises the same
+ALTER TABLE raws ADD INDEX raws_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

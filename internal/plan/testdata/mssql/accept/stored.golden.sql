@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates renders_stored_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates renders_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -571,7 +571,7 @@ AND    have.is_disabled = 0;
 SELECT /* storedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('renders_stored_ready')
+           VALUES ('renders_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -583,6 +583,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX renders_stored_ready ON renders (state, site, urgency DESC, id);
+-- rendersq advises the same
+CREATE INDEX renders_ready ON renders (state, site, urgency DESC, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

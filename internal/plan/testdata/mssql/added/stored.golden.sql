@@ -18,7 +18,7 @@
 --
 -- Besides the queue's own rows it writes pages (Enqueue, Purge), each in the transaction of the operation.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates letters_stored_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -599,7 +599,7 @@ AND    have.is_disabled = 0;
 SELECT /* storedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('letters_stored_ready')
+           VALUES ('letters_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -611,6 +611,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX letters_stored_ready ON letters (state, id);
+-- lettersq advises the same
+CREATE INDEX letters_ready ON letters (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -15,7 +15,7 @@
 --
 -- Besides the queue's own rows it writes dbo.runs (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates steps_accepted_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates steps_stored_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -270,7 +270,7 @@ AND    have.is_disabled = 0;
 SELECT /* acceptedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('steps_accepted_ready')
+           VALUES ('steps_stored_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -282,6 +282,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX steps_accepted_ready ON dbo.steps (state, id);
+-- storedq advises the same
+CREATE INDEX steps_stored_ready ON dbo.steps (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes and their claims until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_watched_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_builds_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -303,7 +303,7 @@ AND    have.is_disabled = 0;
 SELECT /* watchedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('buildrequests_watched_ready')
+           VALUES ('buildrequests_builds_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -315,6 +315,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX buildrequests_watched_ready ON buildrequests (complete, builderid, priority DESC, submitted_at, id);
+-- buildsq advises the same
+CREATE INDEX buildrequests_builds_ready ON buildrequests (complete, builderid, priority DESC, submitted_at, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -12,7 +12,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates calls_local_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates calls_utc_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -221,7 +221,7 @@ WHERE  DATEDIFF_BIG(millisecond, CONVERT(datetime2, @p1, 126), SYSDATETIME()) / 
 SELECT /* localq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('calls_local_ready')
+           VALUES ('calls_utc_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -233,6 +233,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
-CREATE INDEX calls_local_ready ON calls (state, id, day);
+-- utcq advises the same
+CREATE INDEX calls_utc_ready ON calls (state, id, day);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_guarded_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -408,7 +408,7 @@ AND    have.is_disabled = 0;
 SELECT /* guardedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('email_outbox_guarded_ready')
+           VALUES ('email_outbox_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -420,6 +420,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX email_outbox_guarded_ready ON dbo.email_outbox (state, kind, priority DESC, created_at DESC, msg_id, not_before);
+-- emailq advises the same
+CREATE INDEX email_outbox_ready ON dbo.email_outbox (state, kind, priority DESC, created_at DESC, msg_id, not_before);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -18,7 +18,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_oldhooks_ready and hooks_oldhooks_line.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -322,8 +322,8 @@ AND    have.is_disabled = 0;
 SELECT /* oldhooksq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('hooks_oldhooks_ready'),
-                  ('hooks_oldhooks_line')
+           VALUES ('hooks_ready'),
+                  ('hooks_line')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -335,11 +335,13 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX hooks_oldhooks_ready ON hooks (state, kind, weight DESC, id);
+-- hooksq advises the same
+CREATE INDEX hooks_ready ON hooks (state, kind, weight DESC, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
 
 -- serves Claim: who is before a row in its group, and which of them run
-CREATE INDEX hooks_oldhooks_line ON hooks (tenant, state, weight DESC, id);
+-- hooksq advises the same
+CREATE INDEX hooks_line ON hooks (tenant, state, weight DESC, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

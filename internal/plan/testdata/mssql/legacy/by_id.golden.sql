@@ -15,7 +15,7 @@
 --
 -- Beside the old program of legacy_claim a job may be done twice. After a claim: it asks for [Status] = N'N' without a lock that lasts until its UPDATE, which does not compare that again, so it takes a row that was claimed in between. Add the condition status = 'N' to the UPDATE of the old program, and let it leave a row alone where no row was changed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_through_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -237,7 +237,7 @@ AND    have.is_disabled = 0;
 SELECT /* byidq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_by_id_ready')
+           VALUES ('jobs_through_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -249,6 +249,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_by_id_ready ON dbo.jobs (status, id);
+-- throughq advises the same
+CREATE INDEX jobs_through_ready ON dbo.jobs (status, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -15,7 +15,7 @@
 --
 -- Beside the old program of legacy_claim a job may be done twice. After a claim: it asks under the row's lock for id = 1, which is as true of a row that is claimed: a claim writes sending = 1. Add the condition sending = 0 to the UPDATE of the old program, and let it leave a row alone where no row was changed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates letters_named_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -245,7 +245,7 @@ AND    have.is_disabled = 0;
 SELECT /* namedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('letters_named_ready')
+           VALUES ('letters_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -257,6 +257,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX letters_named_ready ON letters (sending, sent, id);
+-- lettersq advises the same
+CREATE INDEX letters_ready ON letters (sending, sent, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_stored_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -334,7 +334,7 @@ AND    have.is_disabled = 0;
 SELECT /* storedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_stored_ready')
+           VALUES ('jobs_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -346,6 +346,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_stored_ready ON jobs (state, id);
+-- jobsq advises the same
+CREATE INDEX jobs_ready ON jobs (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates compactions_clean_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates compactions_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -288,7 +288,7 @@ AND    have.is_disabled = 0;
 SELECT /* cleanq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('compactions_clean_ready')
+           VALUES ('compactions_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -300,6 +300,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX compactions_clean_ready ON compactions (state, id);
+-- compactq advises the same
+CREATE INDEX compactions_ready ON compactions (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates held_listed_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates held_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -319,7 +319,7 @@ AND    have.is_disabled = 0;
 SELECT /* listedq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('held_listed_ready')
+           VALUES ('held_ready')
        ) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -331,6 +331,7 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX held_listed_ready ON held (state, id);
+-- heldq advises the same
+CREATE INDEX held_ready ON held (state, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -17,7 +17,7 @@
 --
 -- Besides the queue's own rows it writes files_failed (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The tables need an index that they do not have yet: schema/indexes.sql creates files_acquired_files_5_6_expired.
+-- The tables need an index that they do not have yet: schema/indexes.sql creates files_acquired_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -528,7 +528,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* files56q.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'files_acquired_files_5_6_expired' AS name
+           SELECT 'files_acquired_expired' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -540,4 +540,5 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over: PRIMARY serves already
 
 -- serves Recover: claims that ran out
-ALTER TABLE files_acquired ADD INDEX files_acquired_files_5_6_expired (lease_till), ALGORITHM=INPLACE, LOCK=NONE;
+-- filesq advises the same
+ALTER TABLE files_acquired ADD INDEX files_acquired_expired (lease_till), ALGORITHM=INPLACE, LOCK=NONE;

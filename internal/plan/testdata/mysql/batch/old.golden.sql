@@ -18,7 +18,7 @@
 --
 -- Besides the queue's own rows it writes claims (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates actions_old_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates actions_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -394,7 +394,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* oldq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'actions_old_ready' AS name
+           SELECT 'actions_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -404,6 +404,7 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE actions ADD INDEX actions_old_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- actionsq advises the same
+ALTER TABLE actions ADD INDEX actions_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

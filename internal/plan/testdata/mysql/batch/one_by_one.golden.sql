@@ -20,7 +20,7 @@
 --
 -- Besides the queue's own rows it writes claims (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates actions_one_by_one_ready and actions_one_by_one_line.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates actions_ready and actions_one_by_one_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -438,7 +438,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* onebyoneq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'actions_one_by_one_ready' AS name UNION ALL
+           SELECT 'actions_ready' AS name UNION ALL
            SELECT 'actions_one_by_one_line'
        ) AS want
 WHERE  NOT EXISTS (
@@ -449,7 +449,8 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE actions ADD INDEX actions_one_by_one_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- actionsq advises the same
+ALTER TABLE actions ADD INDEX actions_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 

@@ -12,7 +12,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates calls_local_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates calls_utc_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -255,7 +255,7 @@ WHERE  TIMESTAMPDIFF(MICROSECOND, ?, NOW(6)) / 1000000 NOT BETWEEN -600 AND 600;
 SELECT /* localq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'calls_local_ready' AS name
+           SELECT 'calls_utc_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -265,6 +265,7 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-ALTER TABLE calls ADD INDEX calls_local_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- utcq advises the same
+ALTER TABLE calls ADD INDEX calls_utc_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

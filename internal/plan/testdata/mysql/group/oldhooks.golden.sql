@@ -18,7 +18,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_oldhooks_ready and hooks_oldhooks_line.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates hooks_ready and hooks_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -456,8 +456,8 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* oldhooksq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'hooks_oldhooks_ready' AS name UNION ALL
-           SELECT 'hooks_oldhooks_line'
+           SELECT 'hooks_ready' AS name UNION ALL
+           SELECT 'hooks_line'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -467,7 +467,9 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE hooks ADD INDEX hooks_oldhooks_ready (state, kind, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- hooksq advises the same
+ALTER TABLE hooks ADD INDEX hooks_ready (state, kind, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
 
 -- serves Claim: who is before a row in its group, and which of them run
-ALTER TABLE hooks ADD INDEX hooks_oldhooks_line (tenant, state, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- hooksq advises the same
+ALTER TABLE hooks ADD INDEX hooks_line (tenant, state, weight DESC, id), ALGORITHM=INPLACE, LOCK=NONE;

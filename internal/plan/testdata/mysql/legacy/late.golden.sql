@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_late_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -334,7 +334,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* lateq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_late_ready' AS name
+           SELECT 'jobs_by_id_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -344,6 +344,7 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE jobs ADD INDEX jobs_late_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- byidq advises the same
+ALTER TABLE jobs ADD INDEX jobs_by_id_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

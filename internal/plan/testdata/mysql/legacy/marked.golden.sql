@@ -17,7 +17,7 @@
 --
 -- Beside the old program of legacy_claim a job may be done twice. After it has taken a row: it writes owner = :me, since = NOW(), and a claim still takes the row: it asks for status = 'new' only. Let a claim ask for that, too: ready_if: "owner IS NULL" in qgen.yaml.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_marked_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -337,7 +337,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* markedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_marked_ready' AS name
+           SELECT 'jobs_by_id_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -347,6 +347,7 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE jobs ADD INDEX jobs_marked_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- byidq advises the same
+ALTER TABLE jobs ADD INDEX jobs_by_id_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

@@ -18,7 +18,7 @@
 --
 -- The table is of the engine MyISAM, which has no transactions and locks no rows: what is written stays written, whatever becomes of the transaction of the caller's. The package works over InnoDB as well, and Verify takes that; generated again from such a DDL it settles many jobs at once.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates prints_asked_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates prints_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -353,7 +353,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* askedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'prints_asked_ready' AS name
+           SELECT 'prints_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -363,4 +363,5 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over
-ALTER TABLE prints ADD INDEX prints_asked_ready USING BTREE (kind, id);
+-- printsq advises the same
+ALTER TABLE prints ADD INDEX prints_ready USING BTREE (kind, id);

@@ -16,7 +16,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_guarded_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -429,7 +429,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* guardedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_guarded_ready' AS name
+           SELECT 'jobs_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -439,6 +439,7 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE jobs ADD INDEX jobs_guarded_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- jobsq advises the same
+ALTER TABLE jobs ADD INDEX jobs_ready (status, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates parcels_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates parcels_oldparcels_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -344,7 +344,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* parcelsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'parcels_ready' AS name
+           SELECT 'parcels_oldparcels_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -354,4 +354,5 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: the ready rows of each value in queue order, so that finished rows cost nothing
-ALTER TABLE parcels ADD INDEX parcels_ready (state, held, site, number), ALGORITHM=INPLACE, LOCK=NONE;
+-- oldparcelsq advises the same
+ALTER TABLE parcels ADD INDEX parcels_oldparcels_ready (state, held, site, number), ALGORITHM=INPLACE, LOCK=NONE;

@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes and their claims until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates BUILDREQUESTS_WATCHED_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates BUILDREQUESTS_BUILDS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -36,7 +36,7 @@
 -- arguments: 1: param builderid int64, 2: limit, 3: cursor
 DECLARE /* watchedq.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(BUILDREQUESTS BUILDREQUESTS_WATCHED_READY) */ ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(BUILDREQUESTS BUILDREQUESTS_BUILDS_READY) */ ROWIDTOCHAR(ROWID)
         FROM   BUILDREQUESTS
         WHERE  COMPLETE = 0
         AND    BUILDERID = :1
@@ -303,7 +303,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* watchedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'BUILDREQUESTS_WATCHED_READY' AS name FROM DUAL
+           SELECT 'BUILDREQUESTS_BUILDS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -313,4 +313,5 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX BUILDREQUESTS_WATCHED_READY ON BUILDREQUESTS (COMPLETE, BUILDERID, PRIORITY DESC, SUBMITTED_AT, ID) ONLINE;
+-- buildsq advises the same
+CREATE INDEX BUILDREQUESTS_BUILDS_READY ON BUILDREQUESTS (COMPLETE, BUILDERID, PRIORITY DESC, SUBMITTED_AT, ID) ONLINE;

@@ -12,7 +12,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates CALLS_LOCAL_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates CALLS_UTC_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -40,7 +40,7 @@
 -- arguments: 1: param since time.Time, 2: param from *time.Time, 3: limit, 4: cursor
 DECLARE /* localq.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(CALLS CALLS_LOCAL_READY) */ ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(CALLS CALLS_UTC_READY) */ ROWIDTOCHAR(ROWID)
         FROM   CALLS
         WHERE  STATE = 'N'
         AND    (opens <= TO_CHAR(SYSDATE, 'HH24:MI:SS') AND TO_CHAR(SYSDATE, 'HH24:MI:SS') < closes AND day >= TRUNC(SYSDATE) AND day < TRUNC(SYSDATE) + 1 AND (called < CAST(SYSTIMESTAMP AS TIMESTAMP) OR called IS NULL) AND made < FLOOR((CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - DATE '1970-01-01') * 86400 + 0.5) - 60)
@@ -211,7 +211,7 @@ WHERE  (CAST(CAST(SYSTIMESTAMP AS TIMESTAMP) AS DATE) - CAST(TO_TIMESTAMP(:1, 'Y
 SELECT /* localq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'CALLS_LOCAL_READY' AS name FROM DUAL
+           SELECT 'CALLS_UTC_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -221,4 +221,5 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CALLS_LOCAL_READY ON CALLS (STATE, ID) ONLINE;
+-- utcq advises the same
+CREATE INDEX CALLS_UTC_READY ON CALLS (STATE, ID) ONLINE;

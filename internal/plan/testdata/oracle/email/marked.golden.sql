@@ -17,7 +17,7 @@
 --
 -- It locks the rows it takes until it commits; another claimer waits for it. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates EMAIL_OUTBOX_MARKED_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates EMAIL_OUTBOX_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -384,7 +384,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* markedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'EMAIL_OUTBOX_MARKED_READY' AS name FROM DUAL
+           SELECT 'EMAIL_OUTBOX_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -394,4 +394,5 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX EMAIL_OUTBOX_MARKED_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE) ONLINE;
+-- emailq advises the same
+CREATE INDEX EMAIL_OUTBOX_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE) ONLINE;

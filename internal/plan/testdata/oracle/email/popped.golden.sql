@@ -10,7 +10,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates EMAIL_OUTBOX_POPPED_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates EMAIL_OUTBOX_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -34,7 +34,7 @@
 -- arguments: 1: param kind string, 2: limit, 3: cursor
 DECLARE /* poppedq.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(EMAIL_OUTBOX EMAIL_OUTBOX_POPPED_READY) */ ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(EMAIL_OUTBOX EMAIL_OUTBOX_READY) */ ROWIDTOCHAR(ROWID)
         FROM   EMAIL_OUTBOX
         WHERE  STATE = 'N'
         AND    (NOT_BEFORE <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR NOT_BEFORE IS NULL)
@@ -173,7 +173,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* poppedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'EMAIL_OUTBOX_POPPED_READY' AS name FROM DUAL
+           SELECT 'EMAIL_OUTBOX_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -183,4 +183,5 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
-CREATE INDEX EMAIL_OUTBOX_POPPED_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE) ONLINE;
+-- emailq advises the same
+CREATE INDEX EMAIL_OUTBOX_READY ON EMAIL_OUTBOX (STATE, KIND, PRIORITY DESC, CREATED_AT DESC, MSG_ID, NOT_BEFORE) ONLINE;

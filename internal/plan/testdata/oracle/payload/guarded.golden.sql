@@ -16,7 +16,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_GUARDED_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -382,7 +382,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* guardedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_GUARDED_READY' AS name FROM DUAL
+           SELECT 'JOBS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -392,4 +392,5 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX JOBS_GUARDED_READY ON JOBS (STATUS, ID) ONLINE;
+-- jobsq advises the same
+CREATE INDEX JOBS_READY ON JOBS (STATUS, ID) ONLINE;

@@ -9,7 +9,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_POPPED_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -34,7 +34,7 @@
 -- arguments: 1: limit, 2: cursor
 DECLARE /* poppedq.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(JOBS JOBS_POPPED_READY) */ ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATUS = 'ready'
         ORDER  BY ID
@@ -188,7 +188,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* poppedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_POPPED_READY' AS name FROM DUAL
+           SELECT 'JOBS_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -198,4 +198,5 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX JOBS_POPPED_READY ON JOBS (STATUS, ID) ONLINE;
+-- jobsq advises the same
+CREATE INDEX JOBS_READY ON JOBS (STATUS, ID) ONLINE;

@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates HELD_LISTED_READY.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates HELD_READY.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -41,7 +41,7 @@
 -- arguments: 1: limit, 2: worker Holder, 3: cursor
 DECLARE /* listedq.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(HELD HELD_LISTED_READY) */ ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(HELD HELD_READY) */ ROWIDTOCHAR(ROWID)
         FROM   HELD
         WHERE  STATE = 'N'
         ORDER  BY ID
@@ -316,7 +316,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* listedq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'HELD_LISTED_READY' AS name FROM DUAL
+           SELECT 'HELD_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -326,4 +326,5 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX HELD_LISTED_READY ON HELD (STATE, ID) ONLINE;
+-- heldq advises the same
+CREATE INDEX HELD_READY ON HELD (STATE, ID) ONLINE;

@@ -18,7 +18,7 @@
 --
 -- Besides the queue's own rows it writes claims (Claim), each in the transaction of the operation. A job whose claim was lost writes nothing there. Purge removes nothing from other tables.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates actions_picked_ready and actions_picked_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates actions_ready and actions_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -314,8 +314,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* pickedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('actions_picked_ready'),
-               ('actions_picked_expired')) AS want (name)
+FROM   (VALUES ('actions_ready'),
+               ('actions_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -325,9 +325,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY actions_picked_ready ON actions (priority, id)
+-- actionsq advises the same
+CREATE INDEX CONCURRENTLY actions_ready ON actions (priority, id)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY actions_picked_expired ON actions (claimed)
+-- actionsq advises the same
+CREATE INDEX CONCURRENTLY actions_expired ON actions (claimed)
 WHERE  state = 'A';

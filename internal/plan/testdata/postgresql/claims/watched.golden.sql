@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes and their claims until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_watched_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_builds_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -299,7 +299,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* watchedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('buildrequests_watched_ready')) AS want (name)
+FROM   (VALUES ('buildrequests_builds_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -309,5 +309,6 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY buildrequests_watched_ready ON buildrequests (builderid, priority DESC, submitted_at, id)
+-- buildsq advises the same
+CREATE INDEX CONCURRENTLY buildrequests_builds_ready ON buildrequests (builderid, priority DESC, submitted_at, id)
 WHERE  complete = 0;

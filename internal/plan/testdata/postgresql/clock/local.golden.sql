@@ -12,7 +12,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates calls_local_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates calls_utc_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -222,7 +222,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* localq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('calls_local_ready')) AS want (name)
+FROM   (VALUES ('calls_utc_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -232,5 +232,6 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
-CREATE INDEX CONCURRENTLY calls_local_ready ON calls (id NULLS FIRST, day)
+-- utcq advises the same
+CREATE INDEX CONCURRENTLY calls_utc_ready ON calls (id NULLS FIRST, day)
 WHERE  state = 'N';

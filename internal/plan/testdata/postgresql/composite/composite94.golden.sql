@@ -14,7 +14,7 @@
 --
 -- It locks the rows it takes and a number for each until it commits, and passes over numbers that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates part_moves_composite94_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates part_moves_composite10_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -253,7 +253,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* composite94q.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('part_moves_composite94_ready')) AS want (name)
+FROM   (VALUES ('part_moves_composite10_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -263,5 +263,6 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY part_moves_composite94_ready ON warehouse.part_moves ("Order" DESC, tenant, move_no)
+-- composite10q advises the same
+CREATE INDEX CONCURRENTLY part_moves_composite10_ready ON warehouse.part_moves ("Order" DESC, tenant, move_no)
 WHERE  state = 'new';

@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates cases_rowcases_group and cases_rowcases_line.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates cases_group and cases_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -259,8 +259,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* rowcasesq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('cases_pkey'),
-               ('cases_rowcases_group'),
-               ('cases_rowcases_line')) AS want (name)
+               ('cases_group'),
+               ('cases_line')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -272,8 +272,10 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: cases_pkey serves already
 
 -- serves Claim: the running rows of a group
-CREATE INDEX CONCURRENTLY cases_rowcases_group ON cases (case_id)
+-- casesq advises the same
+CREATE INDEX CONCURRENTLY cases_group ON cases (case_id)
 WHERE  until_at IS NOT NULL;
 
 -- serves Claim: who is before a row in its group
-CREATE INDEX CONCURRENTLY cases_rowcases_line ON cases (case_id, id);
+-- casesq advises the same
+CREATE INDEX CONCURRENTLY cases_line ON cases (case_id, id);

@@ -9,7 +9,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates inbox_pop_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates inbox_hold_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -115,7 +115,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* popq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('inbox_pop_ready')) AS want (name)
+FROM   (VALUES ('inbox_hold_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -125,4 +125,5 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY inbox_pop_ready ON inbox (at);
+-- holdq advises the same
+CREATE INDEX CONCURRENTLY inbox_hold_ready ON inbox (at);

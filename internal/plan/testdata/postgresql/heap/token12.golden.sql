@@ -12,7 +12,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates log_lines_token12_ready and log_lines_token12_token.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates log_lines_token_ready and log_lines_token_token.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -195,8 +195,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* token12q.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('log_lines_token12_ready'),
-               ('log_lines_token12_token')) AS want (name)
+FROM   (VALUES ('log_lines_token_ready'),
+               ('log_lines_token_token')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -206,9 +206,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY log_lines_token12_ready ON log_lines (at)
+-- tokenq advises the same
+CREATE INDEX CONCURRENTLY log_lines_token_ready ON log_lines (at)
 WHERE  holder IS NULL;
 
 -- serves Complete and the like: the token is what names a claimed row
-CREATE INDEX CONCURRENTLY log_lines_token12_token ON log_lines (holder)
+-- tokenq advises the same
+CREATE INDEX CONCURRENTLY log_lines_token_token ON log_lines (holder)
 WHERE  holder IS NOT NULL;

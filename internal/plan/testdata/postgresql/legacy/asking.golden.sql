@@ -19,7 +19,7 @@
 --
 -- Claims are rows of the table notes_lease, which schema/lease.sql creates. Whoever deletes a row by hand deletes its claim, too, or leaves that to Recover.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates notes_asking_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates notes_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -387,7 +387,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* askingq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('notes_asking_ready')) AS want (name)
+FROM   (VALUES ('notes_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -397,5 +397,6 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY notes_asking_ready ON notes (id NULLS FIRST)
+-- notesq advises the same
+CREATE INDEX CONCURRENTLY notes_ready ON notes (id NULLS FIRST)
 WHERE  sent IS NULL;

@@ -14,7 +14,7 @@
 --
 -- Whether a job may be done twice beside the old program of legacy_claim cannot be told. After a claim: a claim writes owner = {worker}, ts = now(), and of id IN (SELECT id FROM owned_free LIMIT 10) nothing tells whether such a row meets it. After it has taken a row: it writes owner = $1, and nothing tells whether such a row still has owner IS NULL. Add the condition owner IS NULL to the UPDATE of the old program, and let it leave a row alone where no row was changed. Write the value itself in legacy_claim where the old program always writes the same.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates owned_behind_view_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates owned_either_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -213,7 +213,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* behindviewq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('owned_behind_view_ready')) AS want (name)
+FROM   (VALUES ('owned_either_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -223,5 +223,6 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY owned_behind_view_ready ON owned (id NULLS FIRST)
+-- eitherq advises the same
+CREATE INDEX CONCURRENTLY owned_either_ready ON owned (id NULLS FIRST)
 WHERE  owner IS NULL;

@@ -18,7 +18,7 @@
 --
 -- Beside the old program of legacy_claim a job may be done twice. After it has taken a row: it writes till = now() + interval '1 hour', and a claim still takes the row: it asks for state = 'N' only. Let a claim look at column till, too: ready_if: in qgen.yaml, with what is true of it in a free row.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_time_ready and jobs_by_time_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready and jobs_by_id_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -328,8 +328,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* bytimeq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_by_time_ready'),
-               ('jobs_by_time_expired')) AS want (name)
+FROM   (VALUES ('jobs_by_id_ready'),
+               ('jobs_by_id_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -339,9 +339,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY jobs_by_time_ready ON jobs (id NULLS FIRST)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_ready ON jobs (id NULLS FIRST)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY jobs_by_time_expired ON jobs (till)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_expired ON jobs (till)
 WHERE  state = 'A';

@@ -18,7 +18,7 @@
 --
 -- Whether a job may be done twice beside the old program of legacy_claim cannot be told. After a claim: nothing is known of `CALL take(1)`. After it has taken a row: nothing is known of `CALL take(1)`. Write the statements that take rows as plain SELECT, UPDATE and DELETE.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_calls_ready and jobs_calls_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready and jobs_by_id_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -328,8 +328,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* callsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_calls_ready'),
-               ('jobs_calls_expired')) AS want (name)
+FROM   (VALUES ('jobs_by_id_ready'),
+               ('jobs_by_id_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -339,9 +339,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY jobs_calls_ready ON jobs (id NULLS FIRST)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_ready ON jobs (id NULLS FIRST)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY jobs_calls_expired ON jobs (till)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_expired ON jobs (till)
 WHERE  state = 'A';

@@ -14,7 +14,7 @@
 --
 -- Whether a job may be done twice beside the old program of legacy_claim cannot be told. After a claim: nothing is known of `locked`. After it has taken a row: nothing is known of `locked`. Write the statements that take rows as plain SELECT, UPDATE and DELETE.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates owned_computed_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates owned_either_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -213,7 +213,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* computedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('owned_computed_ready')) AS want (name)
+FROM   (VALUES ('owned_either_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -223,5 +223,6 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY owned_computed_ready ON owned (id NULLS FIRST)
+-- eitherq advises the same
+CREATE INDEX CONCURRENTLY owned_either_ready ON owned (id NULLS FIRST)
 WHERE  owner IS NULL;

@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_deletes_ready and jobs_deletes_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready and jobs_by_id_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -325,8 +325,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* deletesq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_deletes_ready'),
-               ('jobs_deletes_expired')) AS want (name)
+FROM   (VALUES ('jobs_by_id_ready'),
+               ('jobs_by_id_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -336,9 +336,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY jobs_deletes_ready ON jobs (id NULLS FIRST)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_ready ON jobs (id NULLS FIRST)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY jobs_deletes_expired ON jobs (till)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_expired ON jobs (till)
 WHERE  state = 'A';

@@ -18,7 +18,7 @@
 --
 -- Beside the old program of legacy_claim a job may be done twice. After a claim: it asks under the row's lock for j.id = next.id and picked_by IS NULL, which is as true of a row that is claimed: a claim writes state = 'A', till = now() + interval '5 minutes', tries = tries + 1. After it has taken a row: it writes picked_by = %(me)s, and a claim still takes the row: it asks for state = 'N' only. Add the condition state = 'N' to the UPDATE of the old program, and let it leave a row alone where no row was changed. Let a claim ask for that, too: ready_if: "picked_by IS NULL" in qgen.yaml.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_other_column_ready and jobs_other_column_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready and jobs_by_id_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -328,8 +328,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* othercolumnq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_other_column_ready'),
-               ('jobs_other_column_expired')) AS want (name)
+FROM   (VALUES ('jobs_by_id_ready'),
+               ('jobs_by_id_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -339,9 +339,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY jobs_other_column_ready ON jobs (id NULLS FIRST)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_ready ON jobs (id NULLS FIRST)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY jobs_other_column_expired ON jobs (till)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_expired ON jobs (till)
 WHERE  state = 'A';

@@ -18,7 +18,7 @@
 --
 -- Beside the old program of legacy_claim a job may be done twice. After a claim: it reads rows and neither marks nor locks them, so it takes a row that is claimed meanwhile. After it has taken a row: it leaves nothing in the row, so a claim takes it as well. Let the old program mark the row before it works on it: UPDATE … SET state = 'A' WHERE … AND state = 'N', and leave a row alone where no row was changed.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_reads_ready and jobs_reads_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready and jobs_by_id_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -328,8 +328,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* readsq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_reads_ready'),
-               ('jobs_reads_expired')) AS want (name)
+FROM   (VALUES ('jobs_by_id_ready'),
+               ('jobs_by_id_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -339,9 +339,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY jobs_reads_ready ON jobs (id NULLS FIRST)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_ready ON jobs (id NULLS FIRST)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY jobs_reads_expired ON jobs (till)
+-- byidq advises the same
+CREATE INDEX CONCURRENTLY jobs_by_id_expired ON jobs (till)
 WHERE  state = 'A';

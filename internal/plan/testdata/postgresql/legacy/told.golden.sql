@@ -13,7 +13,7 @@
 --
 -- The claim is a row lock, so it lives in a transaction: a connection is held while jobs run, and a crash gives the whole batch back. It is made for short jobs.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates slips_told_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates slips_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -157,7 +157,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* toldq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('slips_told_ready')) AS want (name)
+FROM   (VALUES ('slips_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -167,5 +167,6 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY slips_told_ready ON slips (id NULLS FIRST)
+-- slipsq advises the same
+CREATE INDEX CONCURRENTLY slips_ready ON slips (id NULLS FIRST)
 WHERE  sent IS NULL;

@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until recover_if holds for them; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates owned_watched_ready and owned_watched_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates owned_either_ready and owned_either_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -228,8 +228,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* watchedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('owned_watched_ready'),
-               ('owned_watched_expired')) AS want (name)
+FROM   (VALUES ('owned_either_ready'),
+               ('owned_either_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -239,9 +239,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY owned_watched_ready ON owned (id NULLS FIRST)
+-- eitherq advises the same
+CREATE INDEX CONCURRENTLY owned_either_ready ON owned (id NULLS FIRST)
 WHERE  owner IS NULL;
 
 -- serves Recover: rows that somebody has
-CREATE INDEX CONCURRENTLY owned_watched_expired ON owned (id)
+-- eitherq advises the same
+CREATE INDEX CONCURRENTLY owned_either_expired ON owned (id)
 WHERE  owner IS NOT NULL;

@@ -16,7 +16,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_guarded_ready and jobs_guarded_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -324,8 +324,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* guardedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_guarded_ready'),
-               ('jobs_guarded_expired')) AS want (name)
+FROM   (VALUES ('jobs_ready'),
+               ('jobs_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -335,9 +335,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY jobs_guarded_ready ON jobs (id NULLS FIRST)
+-- jobsq advises the same
+CREATE INDEX CONCURRENTLY jobs_ready ON jobs (id NULLS FIRST)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY jobs_guarded_expired ON jobs (lease_till)
+-- jobsq advises the same
+CREATE INDEX CONCURRENTLY jobs_expired ON jobs (lease_till)
 WHERE  status = 'running';

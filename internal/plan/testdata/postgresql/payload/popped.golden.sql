@@ -9,7 +9,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_popped_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -180,7 +180,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* poppedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_popped_ready')) AS want (name)
+FROM   (VALUES ('jobs_ready')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -190,5 +190,6 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY jobs_popped_ready ON jobs (id NULLS FIRST)
+-- jobsq advises the same
+CREATE INDEX CONCURRENTLY jobs_ready ON jobs (id NULLS FIRST)
 WHERE  status = 'ready';

@@ -14,7 +14,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_sorted_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates tasks_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -252,7 +252,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 SELECT /* sortedq.Verify */
        'index ' || want.name || ' is missing or not valid'
 FROM   (VALUES ('tasks_main'),
-               ('tasks_sorted_expired')) AS want (name)
+               ('tasks_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -264,5 +264,6 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it: tasks_main serves already
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY tasks_sorted_expired ON tasks (since)
+-- tasksq advises the same
+CREATE INDEX CONCURRENTLY tasks_expired ON tasks (since)
 WHERE  available = false;

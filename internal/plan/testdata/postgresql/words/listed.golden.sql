@@ -16,7 +16,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates held_listed_ready and held_listed_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates held_ready and held_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -310,8 +310,8 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* listedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('held_listed_ready'),
-               ('held_listed_expired')) AS want (name)
+FROM   (VALUES ('held_ready'),
+               ('held_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -321,9 +321,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY held_listed_ready ON held (id NULLS FIRST)
+-- heldq advises the same
+CREATE INDEX CONCURRENTLY held_ready ON held (id NULLS FIRST)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY held_listed_expired ON held (holder)
+-- heldq advises the same
+CREATE INDEX CONCURRENTLY held_expired ON held (holder)
 WHERE  state = 'A';

@@ -17,7 +17,7 @@
 --
 -- Besides the queue's own rows it writes files_failed (Fail, Recover), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The tables need an index that they do not have yet: schema/indexes.sql creates files_acquired_files_3_35_expired.
+-- The tables need an index that they do not have yet: schema/indexes.sql creates files_acquired_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -435,11 +435,12 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* files335q.Verify */ want (name) AS (
-    VALUES ('files_acquired_files_3_35_expired')
+    VALUES ('files_acquired_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('files_acquired'));
 
 -- serves Recover: claims that ran out
-CREATE INDEX files_acquired_files_3_35_expired ON files_acquired (lease_till);
+-- filesq advises the same
+CREATE INDEX files_acquired_expired ON files_acquired (lease_till);

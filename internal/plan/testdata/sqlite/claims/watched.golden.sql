@@ -13,7 +13,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_watched_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_builds_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -240,12 +240,13 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* watchedq.Verify */ want (name) AS (
-    VALUES ('buildrequests_watched_ready')
+    VALUES ('buildrequests_builds_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('buildrequests'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX buildrequests_watched_ready ON buildrequests (builderid, priority DESC, submitted_at, id)
+-- buildsq advises the same
+CREATE INDEX buildrequests_builds_ready ON buildrequests (builderid, priority DESC, submitted_at, id)
 WHERE  complete = 0;

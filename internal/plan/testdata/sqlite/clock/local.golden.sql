@@ -12,7 +12,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates calls_local_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates calls_utc_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -183,12 +183,13 @@ WHERE  ((julianday(strftime('%Y-%m-%d %H:%M:%S', 'now', 'localtime')) - julianda
 -- verify: index
 -- locks: none
 WITH /* localq.Verify */ want (name) AS (
-    VALUES ('calls_local_ready')
+    VALUES ('calls_utc_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('calls'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX calls_local_ready ON calls (id)
+-- utcq advises the same
+CREATE INDEX calls_utc_ready ON calls (id)
 WHERE  state = 'N';

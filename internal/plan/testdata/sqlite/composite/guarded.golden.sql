@@ -13,7 +13,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates moves_guarded_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates moves_composite_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -223,12 +223,13 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* guardedq.Verify */ want (name) AS (
-    VALUES ('moves_guarded_ready')
+    VALUES ('moves_composite_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('moves'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX moves_guarded_ready ON moves (tenant, move_no)
+-- compositeq advises the same
+CREATE INDEX moves_composite_ready ON moves (tenant, move_no)
 WHERE  state = 'new';

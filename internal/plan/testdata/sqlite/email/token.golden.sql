@@ -17,7 +17,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_token_ready and email_outbox_token_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_ready and email_outbox_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -337,17 +337,19 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* tokenq.Verify */ want (name) AS (
-    VALUES ('email_outbox_token_ready'),
-           ('email_outbox_token_expired')
+    VALUES ('email_outbox_ready'),
+           ('email_outbox_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('email_outbox'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
-CREATE INDEX email_outbox_token_ready ON email_outbox (kind, msg_id, not_before)
+-- emailq advises the same
+CREATE INDEX email_outbox_ready ON email_outbox (kind, msg_id, not_before)
 WHERE  state = 'ready';
 
 -- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few
-CREATE INDEX email_outbox_token_expired ON email_outbox (lease_till)
+-- emailq advises the same
+CREATE INDEX email_outbox_expired ON email_outbox (lease_till)
 WHERE  state = 'running';

@@ -10,7 +10,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies loses the jobs it took.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates lines_pop_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates lines_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -128,12 +128,13 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* popq.Verify */ want (name) AS (
-    VALUES ('lines_pop_ready')
+    VALUES ('lines_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('lines'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
-CREATE INDEX lines_pop_ready ON lines (at, due)
+-- linesq advises the same
+CREATE INDEX lines_ready ON lines (at, due)
 WHERE  state IS NULL;

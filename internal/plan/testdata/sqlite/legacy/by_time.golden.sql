@@ -17,7 +17,7 @@
 --
 -- Beside the old program of legacy_claim a job may be done twice. After a claim: a claim writes till = unixepoch() + 300, and of coalesce(till, 0) < unixepoch() nothing tells whether such a row meets it. After it has taken a row: it writes till = :till, and a claim still takes the row: it asks for status = 0 only. Add the condition status = 0 to the UPDATE of the old program, and let it leave a row alone where no row was changed. Let a claim look at column till, too: ready_if: in qgen.yaml, with what is true of it in a free row.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_time_ready and jobs_by_time_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready and jobs_by_id_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -260,17 +260,19 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* bytimeq.Verify */ want (name) AS (
-    VALUES ('jobs_by_time_ready'),
-           ('jobs_by_time_expired')
+    VALUES ('jobs_by_id_ready'),
+           ('jobs_by_id_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('jobs'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_by_time_ready ON jobs (id)
+-- byidq advises the same
+CREATE INDEX jobs_by_id_ready ON jobs (id)
 WHERE  status = 0;
 
 -- serves Recover: claims that ran out
-CREATE INDEX jobs_by_time_expired ON jobs (till)
+-- byidq advises the same
+CREATE INDEX jobs_by_id_expired ON jobs (till)
 WHERE  status = 1;

@@ -15,7 +15,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_own_value_ready and jobs_own_value_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_by_id_ready and jobs_by_id_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -257,17 +257,19 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* ownvalueq.Verify */ want (name) AS (
-    VALUES ('jobs_own_value_ready'),
-           ('jobs_own_value_expired')
+    VALUES ('jobs_by_id_ready'),
+           ('jobs_by_id_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('jobs'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_own_value_ready ON jobs (id)
+-- byidq advises the same
+CREATE INDEX jobs_by_id_ready ON jobs (id)
 WHERE  status = 0;
 
 -- serves Recover: claims that ran out
-CREATE INDEX jobs_own_value_expired ON jobs (till)
+-- byidq advises the same
+CREATE INDEX jobs_by_id_expired ON jobs (till)
 WHERE  status = 1;

@@ -16,7 +16,7 @@
 --
 -- It locks the database for writing until it commits. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_guarded_ready and jobs_guarded_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -326,17 +326,19 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* guardedq.Verify */ want (name) AS (
-    VALUES ('jobs_guarded_ready'),
-           ('jobs_guarded_expired')
+    VALUES ('jobs_ready'),
+           ('jobs_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('jobs'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_guarded_ready ON jobs (id)
+-- jobsq advises the same
+CREATE INDEX jobs_ready ON jobs (id)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
-CREATE INDEX jobs_guarded_expired ON jobs (lease_till)
+-- jobsq advises the same
+CREATE INDEX jobs_expired ON jobs (lease_till)
 WHERE  status = 'running';

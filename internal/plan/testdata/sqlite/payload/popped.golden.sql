@@ -9,7 +9,7 @@
 --
 -- It locks the database for writing until it commits. A worker that dies loses the jobs it took.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_popped_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -179,12 +179,13 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* poppedq.Verify */ want (name) AS (
-    VALUES ('jobs_popped_ready')
+    VALUES ('jobs_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('jobs'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_popped_ready ON jobs (id)
+-- jobsq advises the same
+CREATE INDEX jobs_ready ON jobs (id)
 WHERE  status = 'ready';

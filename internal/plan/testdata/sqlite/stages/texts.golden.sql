@@ -13,7 +13,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates messages_texts_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates messages_mails_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -192,12 +192,13 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* textsq.Verify */ want (name) AS (
-    VALUES ('messages_texts_ready')
+    VALUES ('messages_mails_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('messages'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX messages_texts_ready ON messages (id)
+-- mailsq advises the same
+CREATE INDEX messages_mails_ready ON messages (id)
 WHERE  state = 'new';

@@ -16,7 +16,7 @@
 --
 -- Besides the queue's own rows it writes notes (Enqueue, Complete, Purge), each in the transaction of the operation. A job whose claim was lost writes nothing there.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates d_mm{{.Channel}}_noted_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates d_mm{{.Channel}}_mirth_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -363,12 +363,13 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* notedq.Verify */ want (name) AS (
-    VALUES ('d_mm{{.Channel}}_noted_ready')
+    VALUES ('d_mm{{.Channel}}_mirth_ready')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('d_mm{{.Channel}}'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX d_mm{{.Channel}}_noted_ready ON d_mm{{.Channel}} (server_id, message_id, id)
+-- mirthq advises the same
+CREATE INDEX d_mm{{.Channel}}_mirth_ready ON d_mm{{.Channel}} (server_id, message_id, id)
 WHERE  status = 'Q';

@@ -16,7 +16,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates held_listed_ready and held_listed_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates held_ready and held_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -286,17 +286,19 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* listedq.Verify */ want (name) AS (
-    VALUES ('held_listed_ready'),
-           ('held_listed_expired')
+    VALUES ('held_ready'),
+           ('held_expired')
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
 WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('held'));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX held_listed_ready ON held (id)
+-- heldq advises the same
+CREATE INDEX held_ready ON held (id)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX held_listed_expired ON held (holder)
+-- heldq advises the same
+CREATE INDEX held_expired ON held (holder)
 WHERE  state = 'A';

@@ -13,7 +13,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes and their claims until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until Recover, which goes by the workers that are alive, makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_watched_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates buildrequests_builds_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -302,7 +302,7 @@ WHERE  @@tidb_txn_mode <> 'pessimistic';
 SELECT /* watchedq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'buildrequests_watched_ready' AS name
+           SELECT 'buildrequests_builds_ready' AS name
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -312,4 +312,5 @@ WHERE  NOT EXISTS (
            AND    LOWER(have.index_name) = LOWER(want.name));
 
 -- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order
-CREATE INDEX buildrequests_watched_ready ON buildrequests (complete, builderid);
+-- buildsq advises the same
+CREATE INDEX buildrequests_builds_ready ON buildrequests (complete, builderid);

@@ -17,7 +17,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_guarded_ready and email_outbox_guarded_expired.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates email_outbox_ready and email_outbox_expired.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -343,8 +343,8 @@ WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 're
 -- locks: none
 SELECT /* guardedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('email_outbox_guarded_ready'),
-               ('email_outbox_guarded_expired')) AS want (name)
+FROM   (VALUES ('email_outbox_ready'),
+               ('email_outbox_expired')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -354,9 +354,11 @@ WHERE  NOT EXISTS (
            AND    c.relname = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX email_outbox_guarded_ready ON email_outbox (kind ASC, priority DESC, created_at ASC, msg_id ASC)
+-- emailq advises the same
+CREATE INDEX email_outbox_ready ON email_outbox (kind ASC, priority DESC, created_at ASC, msg_id ASC)
 WHERE  state = 'N';
 
 -- serves Recover: claims that ran out
-CREATE INDEX email_outbox_guarded_expired ON email_outbox (lease_till ASC)
+-- emailq advises the same
+CREATE INDEX email_outbox_expired ON email_outbox (lease_till ASC)
 WHERE  state = 'A';
