@@ -52,6 +52,14 @@ var functions = template.FuncMap{
 		}
 		return texts
 	},
+	// firsts cuts rows to their first n cells.
+	"firsts": func(n int, rows [][]string) [][]string {
+		short := make([][]string, len(rows))
+		for i, row := range rows {
+			short[i] = row[:n]
+		}
+		return short
+	},
 	// selects writes rows as queries that UNION ALL joins; names are those of the
 	// columns, from is what has to stand behind them.
 	"selects": func(n int, from string, rows [][]string, names ...string) string {

@@ -586,6 +586,7 @@ func (b *builder) buildIndexes() {
 				w.name = name
 			}
 			ix.On = b.indexOn(w)
+			ix.take(b, w)
 			ix.DDL, ix.Then = b.indexDDL(w), cmp.Or(b.buildNote(), w.then)
 			if len(w.predicate()) > 0 {
 				ix.Rule = b.d.Fragments["predicate_rule"].At(b.version)
@@ -596,6 +597,9 @@ func (b *builder) buildIndexes() {
 			made = nil
 			ix.Have, ix.Why = have.Name, w.why+b.waitNote(w, b.columnsOf(have))
 			ix.serve(how, w)
+			if how == wholly && b.d.Fragments["adopt_index"].At(b.version) == "" { // else statements name it
+				ix.take(b, w)
+			}
 			if b.holdsSpent(have, w) {
 				ix.Why += "; those whose tries are spent are few, and are read and passed over"
 			}
@@ -659,6 +663,39 @@ func (b *builder) indexName(what string) string {
 // indexOn tells an index from others: its table, columns and predicate.
 func (b *builder) indexOn(w wanted) string {
 	return b.spec.Table.QualifiedName() + " " + b.indexText(w)
+}
+
+// unspaced leaves out what servers and people write differently in a predicate, as the questions of
+// Verify do: also within texts, where it tells nothing apart that queues would.
+var unspaced = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "", "(", "", ")", "", "[", "", "]", "", "`", "", `"`, "")
+
+// take says of an index that is wanted which of another name Verify takes as well.
+func (ix *Index) take(b *builder, w wanted) {
+	predicate := strings.Join(b.newScope().tests(w.predicate()), " AND ")
+	if slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == nil }) || strings.Contains(predicate, `\`) ||
+		slices.ContainsFunc(w.predicate(), func(t queue.Test) bool { return b.clockKind(t.Column) != "" && len(t.Values) > 0 }) {
+		return // what the catalog makes of an expression, or of a time, is not known
+	}
+	text := func(w wanted) string {
+		var names []string
+		for i, key := range b.keys(w) {
+			c := w.columns[i].column
+			names = append(names, c.Name+strings.TrimPrefix(key, b.d.Ident(c.Name)))
+		}
+		return strings.ToLower(strings.Join(names, ", "))
+	}
+	whole, short := w, w
+	if whole.columns = slices.DeleteFunc(slices.Clone(w.columns), func(k indexKey) bool { return k.spare }); len(whole.columns) == 0 {
+		whole.columns = w.columns // of which any would do
+	}
+	for n := range whole.columns {
+		short.columns = whole.columns[:n+1]
+		if b.serves(b.made(short), w) == wholly {
+			break
+		}
+	}
+	ix.columns, ix.least = text(whole), text(short)
+	ix.predicate = strings.ToLower(unspaced.Replace(predicate))
 }
 
 // advisedBy returns an earlier package over the table that advises the same index, and what that is

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
 	"github.com/qgen-dev/qgen/internal/config"
@@ -287,17 +288,26 @@ func preparePostgres(t *testing.T, dsn, version string, c tableCase, packages ma
 			}
 			run("ROLLBACK TO SAVEPOINT statement; RELEASE SAVEPOINT statement")
 		}
-		for _, ix := range p.Indexes {
-			if ix.Have != "" || prepared[p.Sampled(ix.DDL)] {
-				continue
-			}
-			prepared[p.Sampled(ix.DDL)] = true
-			run("SAVEPOINT advice")
-			if _, err := conn.Exec(ctx, strings.Replace(p.Sampled(ix.DDL), " CONCURRENTLY", "", 1)); err != nil {
-				t.Errorf("%s: %v\n%s", what, err, p.Sampled(ix.DDL))
-			}
-			run("ROLLBACK TO SAVEPOINT advice")
+		if prepared[fmt.Sprint(p.Indexes)] {
+			continue
 		}
+		prepared[fmt.Sprint(p.Indexes)] = true
+		run("SAVEPOINT advice")
+		for _, ddl := range p.adviceOfOtherNames() {
+			run(strings.Replace(ddl, " CONCURRENTLY", "", 1))
+		}
+		p.verifiesAdvice(t, what, func(text string) []string {
+			rows, err := conn.Query(ctx, text)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			return found
+		})
+		run("ROLLBACK TO SAVEPOINT advice")
 	}
 	if len(prepared) == 0 && passed == 0 {
 		t.Error("no statement was seen")
@@ -310,6 +320,64 @@ func flags(p made, st *Statement) int {
 		return 1
 	}
 	return 0
+}
+
+// adviceOfOtherNames returns the advice as somebody would write it who calls indexes otherwise.
+func (m made) adviceOfOtherNames() []string {
+	var all []string
+	for i, ix := range m.Indexes {
+		if ix.Have == "" {
+			name := m.d.Ident(ix.Name)
+			all = append(all, m.Sampled(strings.Replace(ix.DDL, "INDEX CONCURRENTLY "+name, fmt.Sprintf("INDEX CONCURRENTLY advice_%d", i), 1)))
+			all[len(all)-1] = strings.Replace(all[len(all)-1], "INDEX "+m.Sampled(name), fmt.Sprintf("INDEX advice_%d", i), 1)
+		}
+	}
+	return all
+}
+
+// verifiesAdvice reports whether Verify misses none of such indexes but those that it knows by
+// their names alone, and a predicate of another kind.
+func (m made) verifiesAdvice(t *testing.T, what string, ask func(text string) []string) {
+	t.Helper()
+	var byName []string
+	for _, ix := range m.Indexes {
+		if ix.Have == "" && ix.columns == "" {
+			byName = append(byName, m.Sampled(ix.Name))
+		}
+	}
+	for _, check := range m.Verify.Checks {
+		if !strings.HasPrefix(check.Statement.Name, "verify_index") {
+			continue
+		}
+		text := m.Sampled(check.Statement.SQL)
+		for _, found := range ask(text) {
+			if !slices.ContainsFunc(byName, func(name string) bool { return strings.HasPrefix(found, "index "+name+" ") }) {
+				t.Errorf("%s: %s\n%s", what, found, text)
+			}
+		}
+	}
+}
+
+// firstColumn returns what a query finds, one text a row.
+func firstColumn(t *testing.T, db *sql.DB, text string) []string {
+	t.Helper()
+	rows, err := db.Query(text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	defer func() { _ = rows.Close() }()
+	var found []string
+	for rows.Next() {
+		var one string
+		if err := rows.Scan(&one); err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, one)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return found
 }
 
 // sideTable returns the DDL of a package's side table that was not made before.
@@ -358,17 +426,16 @@ func TestStatementsOnSQLite(t *testing.T) {
 						t.Errorf("%s, %s: %v\n%s", what, st.Name, err, p.Sampled(st.SQL))
 					}
 				}
-				for _, ix := range p.Indexes {
-					if ix.Have != "" {
-						continue
-					}
-					if _, err := db.Exec("SAVEPOINT advice; " + p.Sampled(ix.DDL) + "; ROLLBACK TO advice; RELEASE advice"); err != nil {
-						t.Errorf("%s: %v\n%s", what, err, p.Sampled(ix.DDL))
-					}
+				if _, err := db.Exec("SAVEPOINT advice; " + strings.Join(append(p.adviceOfOtherNames(), ""), ";\n")); err != nil {
+					t.Errorf("%s: %v\n%s", what, err, p.adviceOfOtherNames())
+				}
+				p.verifiesAdvice(t, what, func(text string) []string { return firstColumn(t, db, text) })
+				if _, err := db.Exec("ROLLBACK TO advice; RELEASE advice"); err != nil {
+					t.Fatal(err)
 				}
 				for _, check := range p.Verify.Checks {
 					if strings.HasPrefix(check.Statement.Name, "verify_index") {
-						continue // the advice was not taken
+						continue // the advice is gone
 					}
 					ask := func(now time.Time) (wrong string, err error) {
 						var args []any
@@ -443,4 +510,90 @@ func TestRowNumbersAreNotSorted(t *testing.T) {
 			t.Errorf("%s:\n%s", name, read)
 		}
 	}
+}
+
+// Verify takes an index by its columns and its predicate, whatever it is called, and no other.
+func TestVerifyKnowsIndexesByWhatTheyHold(t *testing.T) {
+	const table = "(id integer PRIMARY KEY, state varchar(9) NOT NULL, grade int NOT NULL, kind int NOT NULL)"
+	for _, tt := range []struct {
+		engine, live, drop string
+		other, same        []string // what stands behind the table
+	}{
+		{"sqlite", "", "DROP INDEX mine",
+			[]string{"(grade, id)", "(grade) WHERE state = 'done'", "(grade, kind) WHERE state = 'new'", "(grade DESC, id) WHERE state = 'new'", "(id, grade) WHERE state = 'new'"},
+			[]string{"(grade) WHERE state = 'new'", "(grade, id, kind)\n\tWHERE ( \"state\" = 'new' )"}},
+		{"postgresql", "postgres18", "DROP INDEX mine",
+			[]string{"(grade, id)", "(grade) WHERE state = 'new'", "(grade, id) WHERE state = 'done'", "(grade, id DESC) WHERE state = 'new'", "(grade, (id + 1), id) WHERE state = 'new'"},
+			[]string{"(grade, id) WHERE state = 'new'", "(grade, id, kind) WHERE (state = 'new')"}},
+		{"mysql", "mysql97", "DROP INDEX mine ON jobs",
+			[]string{"(state, id)", "(grade, state, id)", "(state(3), grade)", "(state, grade, kind)", "(state, grade DESC)"},
+			[]string{"(state, grade)", "(state, grade, id, kind)"}},
+	} {
+		t.Run(tt.engine, func(t *testing.T) {
+			c := tableCase{engine: tt.engine, ddl: "CREATE TABLE jobs " + table}
+			plans := c.plans(t, fmt.Sprintf(`
+version: "1"
+queues:
+  - schema: [x]
+    engine: %s
+    table: jobs
+    columns: {state: ["status ready=new running=busy done=done"], grade: ["priority asc"]}
+    gen: {go: {out: x}}
+`, tt.engine))
+			if len(plans) != 1 {
+				t.Fatalf("%d plans", len(plans))
+			}
+			var check *Statement
+			for _, v := range plans[0].Verify.Checks {
+				if v.Statement.Name == "verify_index" {
+					check = v.Statement
+				}
+			}
+			run, ask := verifier(t, tt.engine, tt.live)
+			run(c.ddl)
+			for _, list := range []struct {
+				indexes []string
+				take    bool
+			}{{tt.other, false}, {tt.same, true}} {
+				for _, index := range list.indexes {
+					run("CREATE INDEX mine ON jobs " + index)
+					if found := ask(check.SQL); (len(found) == 0) != list.take {
+						t.Errorf("of %s it says %q\n%s", index, found, check.SQL)
+					}
+					run(tt.drop)
+				}
+			}
+		})
+	}
+}
+
+// verifier opens a database of the test's own.
+func verifier(t *testing.T, engine, live string) (run func(text string), ask func(text string) []string) {
+	t.Helper()
+	var db *sql.DB
+	var err error
+	switch engine {
+	case "sqlite":
+		db, err = sql.Open("sqlite", ":memory:")
+	case "postgresql":
+		db, err = sql.Open("pgx", servers.DSN(t, live))
+	case "mysql":
+		db, _ = ownMySQL(t, servers.DSN(t, live))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	run = func(text string) {
+		t.Helper()
+		if _, err := db.Exec(text); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+	}
+	if engine == "postgresql" {
+		place := servers.Create(t, db, "SCHEMA")
+		run("SET search_path = " + place)
+	}
+	return run, func(text string) []string { return firstColumn(t, db, text) }
 }

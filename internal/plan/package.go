@@ -716,6 +716,10 @@ type Index struct {
 	Rule string // what it asks of those who write the table while it stands; "" for nothing
 	// Lacking tells what is slow without it, as a clause.
 	Lacking string
+	// columns are those with which an index of another name begins that Verify takes as well, least
+	// are the columns of one that ends with the key by itself, and predicate is the predicate of
+	// both; columns is "" where no other serves.
+	columns, least, predicate string
 }
 
 // ColumnUse tells for explain what a column was understood as.

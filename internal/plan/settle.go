@@ -1402,7 +1402,7 @@ func (b *builder) mendIndexes() string {
 // wantIndexes has a question ask for the indexes that serve the queue.
 func (b *builder) wantIndexes(_ *scope, v *values) {
 	for _, ix := range b.pkg.Indexes {
-		v.Wanted = append(v.Wanted, []string{b.d.Quote(cmp.Or(ix.Have, ix.Name))})
+		v.Wanted = append(v.Wanted, []string{b.d.Quote(cmp.Or(ix.Have, ix.Name)), b.d.Quote(ix.columns), b.d.Quote(ix.least), b.d.Quote(ix.predicate)})
 	}
 }
 

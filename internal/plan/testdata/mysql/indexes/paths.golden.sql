@@ -319,14 +319,23 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* pathsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'paths_ready' AS name
+           SELECT 'paths_ready' AS name, 'state, bucket' AS columns, 'state, bucket' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
-           FROM   information_schema.statistics AS have
-           WHERE  have.table_schema = DATABASE()
-           AND    have.table_name = 'paths'
-           AND    LOWER(have.index_name) = LOWER(want.name));
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'paths'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
 
 -- serves Claim: ready rows, which are then sorted: path, id would make the index longer than the server takes; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE paths ADD INDEX paths_ready (state, bucket), ALGORITHM=INPLACE, LOCK=NONE;

@@ -401,15 +401,24 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* triggersq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'triggers_ready' AS name UNION ALL
-           SELECT 'triggers_line'
+           SELECT 'triggers_ready' AS name, 'state, fire_at, priority desc, scheduler, name, kind' AS columns, 'state, fire_at, priority desc' AS least UNION ALL
+           SELECT 'triggers_line', 'scheduler, job, job_kind, state, fire_at, priority desc', 'scheduler, job, job_kind, state, fire_at, priority desc'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
-           FROM   information_schema.statistics AS have
-           WHERE  have.table_schema = DATABASE()
-           AND    have.table_name = 'triggers'
-           AND    LOWER(have.index_name) = LOWER(want.name));
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'triggers'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE triggers ADD INDEX triggers_ready (state, fire_at, priority DESC, scheduler, name, kind), ALGORITHM=INPLACE, LOCK=NONE;

@@ -382,14 +382,23 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* drawnq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'descriptors_drawn_ready' AS name
+           SELECT 'descriptors_drawn_ready' AS name, 'state, kind' AS columns, 'state, kind' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
-           FROM   information_schema.statistics AS have
-           WHERE  have.table_schema = DATABASE()
-           AND    have.table_name = 'descriptors'
-           AND    LOWER(have.index_name) = LOWER(want.name));
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'descriptors'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
 
 -- serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those; it also serves Recover: rows that somebody has, which are few
 ALTER TABLE descriptors ADD INDEX descriptors_drawn_ready (state, kind), ALGORITHM=INPLACE, LOCK=NONE;

@@ -270,14 +270,23 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* drawsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'draws_ready' AS name
+           SELECT 'draws_ready' AS name, 'state, room' AS columns, 'state, room' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
-           FROM   information_schema.statistics AS have
-           WHERE  have.table_schema = DATABASE()
-           AND    have.table_name = 'draws'
-           AND    LOWER(have.index_name) = LOWER(want.name));
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'draws'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
 
 -- serves Claim: ready rows, which are then sorted: no index gives their order
 ALTER TABLE draws ADD INDEX draws_ready (state, room, due_at), ALGORITHM=INPLACE, LOCK=NONE;

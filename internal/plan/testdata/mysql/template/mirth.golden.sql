@@ -279,14 +279,23 @@ WHERE  (SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE 
 SELECT /* mirthq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'd_mm{{.Channel}}_mirth_ready' AS name
+           SELECT 'd_mm{{.Channel}}_mirth_ready' AS name, 'status, server_id, message_id, id' AS columns, 'status, server_id' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
-           FROM   information_schema.statistics AS have
-           WHERE  have.table_schema = DATABASE()
-           AND    have.table_name = 'd_mm{{.Channel}}'
-           AND    LOWER(have.index_name) = LOWER(want.name));
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'd_mm{{.Channel}}'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 ALTER TABLE d_mm{{.Channel}} ADD INDEX d_mm{{.Channel}}_mirth_ready (status, server_id, message_id, id), ALGORITHM=INPLACE, LOCK=NONE;

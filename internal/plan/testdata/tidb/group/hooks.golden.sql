@@ -412,15 +412,24 @@ WHERE  @@tidb_txn_mode <> 'pessimistic';
 SELECT /* hooksq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'hooks_ready' AS name UNION ALL
-           SELECT 'hooks_line'
+           SELECT 'hooks_ready' AS name, 'state, kind' AS columns, 'state, kind' AS least UNION ALL
+           SELECT 'hooks_line', 'tenant, state, weight desc, id', 'tenant, state, weight desc, id'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
-           FROM   information_schema.statistics AS have
-           WHERE  have.table_schema = DATABASE()
-           AND    have.table_name = 'hooks'
-           AND    LOWER(have.index_name) = LOWER(want.name));
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'hooks'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
 
 -- serves Claim: ready rows, which are then sorted: TiDB has no index with columns in falling order; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX hooks_ready ON hooks (state, kind);
