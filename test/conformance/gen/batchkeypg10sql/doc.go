@@ -23,7 +23,7 @@
 // again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_batchkeypg10sql_ready and jobs_batchkeypg10sql_expired.
+// jobs_tokenstatepg10pgx_ready and jobs_tokenstatepg10pgx_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

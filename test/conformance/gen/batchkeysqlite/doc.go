@@ -22,7 +22,7 @@
 // running until their claim expires; then Recover makes them ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_batchkeysqlite_ready and jobs_batchkeysqlite_expired.
+// jobs_tokenstatesqlite_ready and jobs_tokenstatesqlite_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -23,7 +23,7 @@
 // claim expires; then Recover makes them ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// JOBS_COMPOSITEGUARDEDORA_READY.
+// JOBS_COMPOSITEORA19_READY.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -33,7 +33,7 @@
 // a transaction; the error is an ErrSchema.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_duegalera_ready.
+// jobs_duemaria105_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -30,7 +30,7 @@
 // still good may be reported as ErrLost, and nothing is done to the job.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_duegroup_ready.
+// jobs_duemy56_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

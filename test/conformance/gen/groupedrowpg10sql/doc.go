@@ -30,8 +30,8 @@
 // again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_groupedrowpg10sql_ready and jobs_groupedrowpg10sql_group and jobs_groupedrowpg10sql_line
-// and jobs_groupedrowpg10sql_expired.
+// jobs_groupedpg10pgx_ready and jobs_groupedpg10pgx_group and jobs_groupedpg10pgx_line and
+// jobs_groupedpg10pgx_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

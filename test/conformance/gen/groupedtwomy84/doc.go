@@ -30,7 +30,7 @@
 // again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_groupedtwomy84_ready and jobs_groupedtwomy84_line.
+// jobs_groupedmy56_ready and jobs_groupedmy56_line.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

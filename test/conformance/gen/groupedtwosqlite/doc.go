@@ -27,8 +27,8 @@
 // running until their claim expires; then Recover makes them ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_groupedtwosqlite_ready and jobs_groupedtwosqlite_group and jobs_groupedtwosqlite_line and
-// jobs_groupedtwosqlite_expired.
+// jobs_groupedsqlite_ready and jobs_groupedsqlite_group and jobs_groupedsqlite_line and
+// jobs_groupedsqlite_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

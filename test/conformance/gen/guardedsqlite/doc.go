@@ -25,7 +25,7 @@
 // running until their claim expires; then Recover makes them ready again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_guardedsqlite_ready and jobs_guardedsqlite_expired.
+// jobs_singlesqlite_ready and jobs_singlesqlite_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -23,7 +23,7 @@
 // sessions nothing is done in a transaction; the error is an ErrSchema.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_partitiongalera_ready.
+// jobs_partitionmaria105_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -21,7 +21,7 @@
 // settled already.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_partitiongroup_ready.
+// jobs_partitionmy56_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -21,7 +21,7 @@
 // that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_rowidpg18pgx_ready and jobs_rowidpg18pgx_token.
+// jobs_rowidpg10pgx_ready and jobs_rowidpg10pgx_token.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

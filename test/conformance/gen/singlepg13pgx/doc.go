@@ -27,7 +27,7 @@
 // again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_singlepg13pgx_ready and jobs_singlepg13pgx_expired.
+// jobs_singlepg94sql_ready and jobs_singlepg94sql_expired.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -24,7 +24,7 @@
 // that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// jobs_topicms2019_ready.
+// jobs_topicms2014_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -20,7 +20,7 @@
 // and a crash gives the whole batch back. It is made for short jobs.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// readings_heldreadingspg_ready.
+// readings_readingspg_ready.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -77,7 +77,7 @@ func (q *Queue) Verify(ctx context.Context) (err error) {
 		{verifyProceduresSQL, "create it with schema/procedures.sql", nil},
 		{verifySettingsSQL, "see the message; claims need it", nil},
 		{verifyClockSQL, "columns with clock: local are on the clock of the database's session, and the program reads and writes them in its own time zone; give both the same one, TZ of the program or the time zone of the database", []any{time.Now().Local().Format("2006-01-02T15:04:05.999")}},
-		{verifyIndexSQL, "create it with schema/indexes.sql; without IX_MsgQueue_New every claim reads more rows than it takes, without MsgQueue_getmessagems_expired Recover reads the claims that are good as well", nil},
+		{verifyIndexSQL, "create it with schema/indexes.sql; without IX_MsgQueue_New every claim reads more rows than it takes, without MsgQueue_msgqueuems_expired Recover reads the claims that are good as well", nil},
 	} {
 		var found []string
 		err = q.retry(ctx, "verify", func(db DBTX) (err error) {

@@ -243,15 +243,32 @@ AND    have.type = 5;
 SELECT /* partsq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('parts_ready')
-       ) AS want (name)
+           VALUES ('parts_ready', 'state, site, path', 'state', '')
+       ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
            WHERE  have.object_id = OBJECT_ID('parts')
            AND    (have.name = want.name
                    OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
-                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1)
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing

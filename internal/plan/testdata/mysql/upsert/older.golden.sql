@@ -15,7 +15,7 @@
 --
 -- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates urls_older_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates urls_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -347,14 +347,24 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* older.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'urls_older_ready' AS name
+           SELECT 'urls_ready' AS name, 'state, priority desc, id' AS columns, 'state, priority desc' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
-           FROM   information_schema.statistics AS have
-           WHERE  have.table_schema = DATABASE()
-           AND    have.table_name = 'urls'
-           AND    LOWER(have.index_name) = LOWER(want.name));
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'urls'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
 
 -- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted; rows that wait for their time are read and passed over; it also serves Recover: rows that somebody has, which are few
-ALTER TABLE urls ADD INDEX urls_older_ready (state, priority DESC, id), ALGORITHM=INPLACE, LOCK=NONE;
+-- urlsq advises the same
+ALTER TABLE urls ADD INDEX urls_ready (state, priority DESC, id), ALGORITHM=INPLACE, LOCK=NONE;

@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id, "last") WHERE state = 'new'
 -- arguments: 1: param most int, 2: limit
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'busy'
@@ -52,7 +52,7 @@ RETURNING id, size, "last";
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id, "last") WHERE state = 'new'
 -- arguments: 1: param most int
 UPDATE /* buildsq.Claim */ builds
 SET    state = 'busy'
@@ -103,7 +103,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'over' would find them
 -- arguments: 1: limit
 DELETE /* buildsq.Purge */ FROM builds
 WHERE  id IN (
@@ -152,7 +152,7 @@ FROM   builds;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id, "last") WHERE state = 'new'
 -- arguments: 1: param most int, 2: limit
 SELECT /* buildsq.Peek */
        id, size, "last"
@@ -197,13 +197,29 @@ OR     upper(have.type) <> upper(want.type);
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none
-WITH /* buildsq.Verify */ want (name) AS (
-    VALUES ('builds_ready')
+WITH /* buildsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('builds_ready', 'id', 'id', 'state=''new''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('builds') AS l
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
-WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('builds'));
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
-CREATE INDEX builds_ready ON builds (id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX builds_ready ON builds (id, "last")
 WHERE  state = 'new';

@@ -192,7 +192,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on ("last") WHERE sent = 1 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* outboxq.Purge */ FROM outbox
 WHERE  id IN (
@@ -205,7 +205,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on ("last") WHERE sent = 0 AND attempts >= 5 would find them
 -- arguments: 1: older, 2: limit
 DELETE /* outboxq.Purge */ FROM outbox
 WHERE  id IN (
@@ -285,12 +285,28 @@ OR     upper(have.type) <> upper(want.type);
 -- sql/verify_index.sql
 -- verify: index
 -- locks: none
-WITH /* outboxq.Verify */ want (name) AS (
-    VALUES ('outbox_ready')
+WITH /* outboxq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('outbox_ready', 'id', 'id', 'sent=0andattempts<5')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('outbox') AS l
 )
 SELECT 'index ' || want.name || ' is missing'
 FROM   want
-WHERE  want.name NOT IN (SELECT name FROM pragma_index_list('outbox'));
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX outbox_ready ON outbox (id)

@@ -13,7 +13,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates urls_newer_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates urls_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -229,15 +229,31 @@ WHERE  lower(current_setting('yb_effective_transaction_isolation_level')) <> 're
 -- locks: none
 SELECT /* newer.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('urls_newer_ready')) AS want (name)
+FROM   (VALUES ('urls_ready', 'priority desc, id', 'priority desc, id', 'state=''new''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
            JOIN   pg_class AS c ON c.oid = i.indexrelid
+           JOIN   pg_am AS m ON m.oid = c.relam
+           CROSS  JOIN LATERAL (
+                      SELECT lower(string_agg(coalesce(a.attname, '?') || CASE k.option WHEN 1 THEN ' desc nulls last'
+                                 WHEN 2 THEN ' nulls first' WHEN 3 THEN ' desc' ELSE '' END, ', ' ORDER BY k.place)) AS columns,
+                             coalesce(replace(replace(regexp_replace(regexp_replace(lower(pg_get_expr(i.indpred, i.indrelid)),
+                                 '::("[^"]+"|[a-z_.]+( varying| precision)?)([(][0-9, ]+[)])?([[][]])*', '', 'g'),
+                                 '[][()`"[:space:]]', '', 'g'), '=anyarray', 'in'), '<>allarray', 'notin'), '') AS predicate
+                      FROM   unnest(i.indkey::smallint[], i.indoption::smallint[]) WITH ORDINALITY AS k (number, option, place)
+                      LEFT   JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                      WHERE  k.option IS NOT NULL
+                  ) AS have
            WHERE  i.indrelid = to_regclass('urls')
            AND    i.indisvalid
-           AND    c.relname = want.name);
+           AND    (c.relname = want.name
+                   OR want.columns <> ''
+                   AND m.amname IN ('btree', 'lsm')
+                   AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
+                   AND have.predicate = want.predicate));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX urls_newer_ready ON urls (priority DESC, id ASC)
+-- urlsq advises the same
+CREATE INDEX urls_ready ON urls (priority DESC, id ASC)
 WHERE  state = 'new';

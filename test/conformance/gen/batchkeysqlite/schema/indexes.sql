@@ -2,9 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_batchkeysqlite_ready ON jobs (id)
+-- The package tokenstatesqlite advises the same: one serves both.
+CREATE INDEX jobs_tokenstatesqlite_ready ON jobs (id)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out; it also serves Claim: reads back the rows that the token marks, among those that somebody has, which are few
-CREATE INDEX jobs_batchkeysqlite_expired ON jobs (lease_till)
+-- The package tokenstatesqlite advises the same: one serves both.
+CREATE INDEX jobs_tokenstatesqlite_expired ON jobs (lease_till)
 WHERE  status NOT IN ('ready', 'done', 'error');

@@ -4,7 +4,7 @@
 SELECT /* compositeguardedora19.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_COMPOSITEGUARDEDORA_READY' AS name FROM DUAL
+           SELECT 'JOBS_COMPOSITEORA19_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1

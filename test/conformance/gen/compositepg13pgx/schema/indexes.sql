@@ -2,9 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY jobs_compositepg13pgx_ready ON jobs (seq, region)
+-- The package compositepg10sql advises the same: one serves both.
+CREATE INDEX CONCURRENTLY jobs_compositepg10sql_ready ON jobs (seq, region)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY jobs_compositepg13pgx_expired ON jobs (lease_till)
+-- The package compositepg10sql advises the same: one serves both.
+CREATE INDEX CONCURRENTLY jobs_compositepg10sql_expired ON jobs (lease_till)
 WHERE  status = 'running';

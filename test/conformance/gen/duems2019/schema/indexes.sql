@@ -2,6 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX jobs_duems2019_ready ON jobs (status, due_at, id);
+-- The package tokenms2019 advises the same: one serves both.
+CREATE INDEX jobs_tokenms2019_ready ON jobs (status, due_at, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -4,7 +4,7 @@
 -- index: (STATUS, DUE_AT, ID)
 DECLARE /* dueora19.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(JOBS JOBS_DUEORA19_READY) */ ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_TOKENORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATUS = 'ready'
         AND    DUE_AT <= SYSTIMESTAMP

@@ -4,7 +4,7 @@
 SELECT /* dueora19.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_DUEORA19_READY' AS name FROM DUAL
+           SELECT 'JOBS_TOKENORA19_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -2,9 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_duesqlite_ready ON jobs (due_at, id)
+-- The package tokensqlite advises the same: one serves both.
+CREATE INDEX jobs_tokensqlite_ready ON jobs (due_at, id)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
-CREATE INDEX jobs_duesqlite_expired ON jobs (lease_till)
+-- The package tokensqlite advises the same: one serves both.
+CREATE INDEX jobs_tokensqlite_expired ON jobs (lease_till)
 WHERE  status = 'running';

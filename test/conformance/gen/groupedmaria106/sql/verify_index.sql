@@ -4,12 +4,21 @@
 SELECT /* groupedmaria106.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_groupedmaria106_ready' AS name UNION ALL
-           SELECT 'jobs_groupedmaria106_line'
+           SELECT 'jobs_groupedmaria106_ready' AS name, 'status, id' AS columns, 'status' AS least UNION ALL
+           SELECT 'jobs_groupedmaria106_line', 'lane, status, id', 'lane, status'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
-           FROM   information_schema.statistics AS have
-           WHERE  have.table_schema = DATABASE()
-           AND    have.table_name = 'jobs'
-           AND    LOWER(have.index_name) = LOWER(want.name))
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'jobs'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least)

@@ -2,17 +2,21 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
-CREATE INDEX CONCURRENTLY jobs_groupedtwopg10sql_ready ON jobs (id NULLS FIRST, due_at)
+-- The package groupedpg10pgx advises the same: one serves both.
+CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_ready ON jobs (id NULLS FIRST, due_at)
 WHERE  status = 'ready';
 
 -- serves Claim: the running rows of a group
-CREATE INDEX CONCURRENTLY jobs_groupedtwopg10sql_group ON jobs (lane)
+-- The package groupedpg10pgx advises the same: one serves both.
+CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_group ON jobs (lane)
 WHERE  status = 'running';
 
 -- serves Claim: who is before a row in its group
-CREATE INDEX CONCURRENTLY jobs_groupedtwopg10sql_line ON jobs (lane, id)
+-- The package groupedpg10pgx advises the same: one serves both.
+CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_line ON jobs (lane, id)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
-CREATE INDEX CONCURRENTLY jobs_groupedtwopg10sql_expired ON jobs (lease_till)
+-- The package groupedpg10pgx advises the same: one serves both.
+CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_expired ON jobs (lease_till)
 WHERE  status = 'running';

@@ -2,4 +2,5 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX JOBS_GUARDEDORA19_READY ON JOBS (STATUS, ID) ONLINE;
+-- The package singleora19 advises the same: one serves both.
+CREATE INDEX JOBS_SINGLEORA19_READY ON JOBS (STATUS, ID) ONLINE;

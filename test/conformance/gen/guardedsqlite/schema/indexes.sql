@@ -2,9 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_guardedsqlite_ready ON jobs (id)
+-- The package singlesqlite advises the same: one serves both.
+CREATE INDEX jobs_singlesqlite_ready ON jobs (id)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
-CREATE INDEX jobs_guardedsqlite_expired ON jobs (lease_till)
+-- The package singlesqlite advises the same: one serves both.
+CREATE INDEX jobs_singlesqlite_expired ON jobs (lease_till)
 WHERE  status = 'running';

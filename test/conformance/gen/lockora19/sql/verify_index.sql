@@ -4,7 +4,7 @@
 SELECT /* lockora19.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_LOCKORA19_READY' AS name FROM DUAL
+           SELECT 'JOBS_SINGLEORA19_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1

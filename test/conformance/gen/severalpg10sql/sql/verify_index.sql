@@ -3,12 +3,27 @@
 -- locks: none
 SELECT /* severalpg10sql.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_severalpg10sql_ready'),
-               ('jobs_severalpg10sql_expired')) AS want (name)
+FROM   (VALUES ('jobs_severalpg10sql_ready', 'id nulls first', 'id nulls first', 'state=''n''andlocked=false'),
+               ('jobs_severalpg10sql_expired', 'claimed_at', 'claimed_at', 'state=''n''andlocked=true')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
            JOIN   pg_class AS c ON c.oid = i.indexrelid
+           JOIN   pg_am AS m ON m.oid = c.relam
+           CROSS  JOIN LATERAL (
+                      SELECT lower(string_agg(coalesce(a.attname, '?') || CASE k.option WHEN 1 THEN ' desc nulls last'
+                                 WHEN 2 THEN ' nulls first' WHEN 3 THEN ' desc' ELSE '' END, ', ' ORDER BY k.place)) AS columns,
+                             coalesce(replace(replace(regexp_replace(regexp_replace(lower(pg_get_expr(i.indpred, i.indrelid)),
+                                 '::("[^"]+"|[a-z_.]+( varying| precision)?)([(][0-9, ]+[)])?([[][]])*', '', 'g'),
+                                 '[][()`"[:space:]]', '', 'g'), '=anyarray', 'in'), '<>allarray', 'notin'), '') AS predicate
+                      FROM   unnest(i.indkey::smallint[], i.indoption::smallint[]) WITH ORDINALITY AS k (number, option, place)
+                      LEFT   JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                      WHERE  k.option IS NOT NULL
+                  ) AS have
            WHERE  i.indrelid = to_regclass('jobs')
            AND    i.indisvalid
-           AND    c.relname = want.name)
+           AND    (c.relname = want.name
+                   OR want.columns <> ''
+                   AND m.amname IN ('btree', 'lsm')
+                   AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
+                   AND have.predicate = want.predicate))

@@ -4,7 +4,7 @@
 -- index: (STATUS, ID)
 DECLARE /* singleora112.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(JOBS JOBS_SINGLEORA112_READY) */ ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_SINGLEORA19_READY) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATUS = 'ready'
         ORDER  BY ID

@@ -4,7 +4,7 @@
 SELECT /* singleora112.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_SINGLEORA112_READY' AS name FROM DUAL
+           SELECT 'JOBS_SINGLEORA19_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -2,6 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_topicms2019_ready ON jobs (status, kind, id);
+-- The package topicms2014 advises the same: one serves both.
+CREATE INDEX jobs_topicms2014_ready ON jobs (status, kind, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -4,12 +4,21 @@
 SELECT /* camundamy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'ACT_RU_JOB_jobs_ready' AS name UNION ALL
-           SELECT 'ACT_RU_JOB_jobs_line'
+           SELECT 'ACT_RU_JOB_jobs_ready' AS name, 'priority_ desc, duedate_, id_' AS columns, 'priority_ desc, duedate_' AS least UNION ALL
+           SELECT 'ACT_RU_JOB_jobs_line', 'process_instance_id_, priority_ desc, duedate_, id_', 'process_instance_id_, priority_ desc, duedate_'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
-           FROM   information_schema.statistics AS have
-           WHERE  have.table_schema = DATABASE()
-           AND    have.table_name = 'ACT_RU_JOB'
-           AND    LOWER(have.index_name) = LOWER(want.name))
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'ACT_RU_JOB'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least)

@@ -2,5 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- The package linkspg advises the same: one serves both.
 CREATE INDEX CONCURRENTLY links_ready ON links (id NULLS FIRST)
 WHERE  state = 'new';

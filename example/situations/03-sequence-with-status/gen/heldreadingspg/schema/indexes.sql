@@ -2,5 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX CONCURRENTLY readings_heldreadingspg_ready ON readings (seq)
+-- The package readingspg advises the same: one serves both.
+CREATE INDEX CONCURRENTLY readings_readingspg_ready ON readings (seq)
 WHERE  status = 'new';
