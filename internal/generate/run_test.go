@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 		}
 		return text
 	}
-	args := []string{"test", "-count=1"}
+	args := []string{"test", "-count=1", "-vet=off"}
 	for _, dir := range cases {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			from := filepath.Join("../plan/testdata/sqlite", filepath.Base(dir))

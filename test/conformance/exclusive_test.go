@@ -17,6 +17,8 @@ func (s *subject) total() int {
 		return 1_000
 	case s.whole && s.family.slow && !s.clustered() && s.strategy() != "token":
 		return s.jobs / 5
+	case s.whole && !passesLocked(s) && !s.clustered():
+		return s.jobs / 4 // workers take turns
 	case s.whole:
 		return s.jobs
 	}

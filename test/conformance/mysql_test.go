@@ -55,9 +55,8 @@ func mysqlFamily(engine, skips, descends string, c *cluster) family {
 		impatient: []string{"innodb_lock_wait_timeout=1", "lock_wait_timeout=1"},
 		settings: map[string][]string{
 			"interpolated": {"interpolateParams=true"},
-			"found rows":   {"clientFoundRows=true"},
 			"both":         {"interpolateParams=true", "clientFoundRows=true"},
-			"other times":  {"parseTime=false", "loc=America/New_York", "time_zone='+05:30'"},
+			"other times":  {"clientFoundRows=true", "parseTime=false", "loc=America/New_York", "time_zone='+05:30'"},
 		},
 	}
 	f.with = func(t testing.TB, dsn, name, value string) string {

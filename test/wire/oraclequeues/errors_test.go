@@ -227,6 +227,8 @@ func TestCancelled(t *testing.T) {
 		t.Run(strings.Fields(name)[2], func(t *testing.T) {
 			server, db := start(t)
 			q := singleora19.New(db, singleora19.WithWorker("w1"))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			var mu sync.Mutex
 			var came []string
 			server.Handle(func(r oracle.Request) oracle.Response {
@@ -235,14 +237,13 @@ func TestCancelled(t *testing.T) {
 				switch r.Kind {
 				case oracle.KindExec:
 					came = append(came, r.Text)
+					time.AfterFunc(20*time.Millisecond, cancel)
 					return oracle.Answer().Hang()
 				case oracle.KindCommit:
 					t.Error("what was cancelled is committed")
 				}
 				return oracle.Answer()
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
 			err := call(ctx, q)
 			if err == nil || singleora19.IsRetryable(err) {
 				t.Errorf("the error is %v, retryable %t", err, singleora19.IsRetryable(err))
