@@ -432,25 +432,13 @@ func (b *binding) checkRecoveries() {
 // number returns a constant.
 func number(n int) Value { return Value{Kind: Literal, Text: strconv.Itoa(n)} }
 
-// checkCounters looks where counters end: a claim that would count further fails, and with it
-// every other that meets the row.
+// checkCounters complains about limits to which a column does not count.
 func (b *binding) checkCounters() {
-	ends := func(c *schema.Column) string {
-		if c.Type.Class != schema.Int || c.Type.Bits == 0 || c.Type.Bits > 16 {
-			return "" // so often nobody tries
-		}
-		most := uint64(1)<<c.Type.Bits - 1
-		if !c.Type.Unsigned {
-			most >>= 1
-		}
-		return strconv.FormatUint(most, 10)
-	}
 	for _, a := range b.spec.counts() {
 		if a.Down {
 			continue
 		}
-		r := b.counter(a.OnRecover)
-		switch end := ends(a.Column); {
+		switch r := b.counter(a.OnRecover); {
 		case a.Max > 0:
 			if _, wrong := fit(a.Column, strconv.Itoa(a.Max)); wrong != "" {
 				b.errorf(r.word("max").pos, "column %q is %s, which does not count to %d", a.Column.Name, a.Column.Type.Raw, a.Max).
@@ -462,12 +450,49 @@ func (b *binding) checkCounters() {
 				b.errorf(b.limitAt(a.MaxOf.Column).word("null").pos, "column %q is %s, which does not count to %d", a.Column.Name, a.Column.Type.Raw, most).
 					WithHint("Write a limit that the column reaches, or count in a wider one.")
 			}
-		case end != "" && a.MaxOf == nil:
-			often := "tried so often makes every claim fail"
-			if a.OnRecover {
-				often = "recovered so often makes every Recover fail"
-			}
-			b.note("warning: column %q ends at %s, and a row that was %s that meets it: say max=", a.Column.Name, end, often)
+		}
+	}
+}
+
+// noteCounters warns of counters that end: a step that would count further fails, and with it
+// every other job of the same statement.
+func (b *binding) noteCounters() {
+	ends := func(c *schema.Column) string {
+		if c.Type.Class != schema.Int || c.Type.Bits == 0 || c.Type.Bits > 16 {
+			return "" // so often nobody tries
+		}
+		most := uint64(1)<<c.Type.Bits - 1
+		if !c.Type.Unsigned {
+			most >>= 1
+		}
+		return strconv.FormatUint(most, 10)
+	}
+	for _, a := range b.spec.counts() {
+		end := ends(a.Column)
+		if a.Down || a.Max > 0 || a.MaxOf != nil || end == "" {
+			continue
+		}
+		counts := func(steps ...TransitionName) bool {
+			return slices.ContainsFunc(steps, func(name TransitionName) bool {
+				t := b.spec.Transitions[name]
+				return t != nil && slices.ContainsFunc(t.Writes, func(w Write) bool {
+					return w.Column == a.Column && w.Value.Kind == Add && w.Value.By > 0
+				})
+			})
+		}
+		often := "" // nothing counts there
+		switch recovers := counts(Recover, GiveUp); {
+		case counts(Claim):
+			often = "was tried so often makes every claim fail that meets it"
+		case a.OnRecover && recovers:
+			often = "was recovered so often makes every Recover fail that meets it"
+		case recovers:
+			often = "failed so often makes its next Fail an error, and every Recover fail that meets it"
+		case counts(Retry, Fail):
+			often = "failed so often makes its next Fail an error"
+		}
+		if often != "" {
+			b.note("warning: column %q ends at %s, and a row that %s: say max=", a.Column.Name, end, often)
 		}
 	}
 	if v := b.one("version"); v != nil {

@@ -179,20 +179,26 @@ func (b *binding) noteLengths() {
 		on   *role
 		d    *distance
 		what string
+		// what happens to it, and what may where an expression may have a case for a null
+		surely, perhaps string
 	}{
-		{either(k.heartbeat, k.claimed), k.timeout, "the claim of a row whose %s is null never runs out by column %q"},
-		{k.due, k.wait, "a row whose %s is null is never due by column %q"},
+		{either(k.heartbeat, k.claimed), k.timeout, "the claim of a row", "never runs out", "may never run out"},
+		{k.due, k.wait, "a row", "is never due", "may never be due"},
 	} {
 		if e.on == nil || e.d == nil {
 			continue
 		}
 		columns, _ := b.mayLack(e.d)
+		happens := e.surely
+		if e.d.wait != nil && source.Mentions(e.d.wait.SQL, "case") {
+			happens = e.perhaps
+		}
 		for _, c := range columns {
 			out := c.Name + " is not null"
 			if !slices.ContainsFunc(b.narrow, func(t Test) bool {
 				return t.Op == Raw && strings.Contains(strings.Join(strings.Fields(strings.ToLower(t.SQL)), " "), strings.ToLower(out))
 			}) {
-				b.note("warning: "+e.what+"; qgen:where \"%s\" leaves such rows out", c.Name, e.on.column.Name, out)
+				b.note("warning: %s whose %s is null %s by column %q; qgen:where \"%s\" leaves such rows out", e.what, c.Name, happens, e.on.column.Name, out)
 			}
 		}
 	}

@@ -218,7 +218,7 @@ func (r *conditionReader) all() [][]Test {
 	return ways
 }
 
-// one reads a comparison, or conditions in parentheses.
+// one reads a comparison, a truth, or conditions in parentheses.
 func (r *conditionReader) one() [][]Test {
 	fail := func() [][]Test {
 		r.unread = true
@@ -234,11 +234,24 @@ func (r *conditionReader) one() [][]Test {
 		}
 		return ways
 	}
+	if truth, ok := r.truth(); ok {
+		if truth {
+			return [][]Test{nil}
+		}
+		return nil
+	}
 	c, row := r.names.Column(r.at)
 	if c == nil || !row {
 		return fail()
 	}
 	r.at++
+	// A comparison is not true of a null, also one that something is not equal to.
+	compared := func(t Test) [][]Test {
+		if t.Op == NotIn {
+			return [][]Test{{t, {Column: c, Op: NotNull}}}
+		}
+		return [][]Test{{t}}
+	}
 	t := Test{Column: c}
 	switch not := false; {
 	case r.next("is"):
@@ -268,7 +281,7 @@ func (r *conditionReader) one() [][]Test {
 			}
 			t.Values = append(t.Values, v)
 			if r.next(")") {
-				return [][]Test{{t}}
+				return compared(t)
 			}
 			if !r.next(",") {
 				return fail()
@@ -287,7 +300,7 @@ func (r *conditionReader) one() [][]Test {
 	start := r.at
 	if v, ok := r.constant(); ok && (r.at == len(r.names.Pieces) || r.names.is(r.at, "and", "or", ")")) {
 		t.Values = []Value{v}
-		return [][]Test{{t}}
+		return compared(t)
 	}
 	r.at = start
 	depth := 0
@@ -306,7 +319,25 @@ func (r *conditionReader) one() [][]Test {
 		return fail()
 	}
 	t.Values = []Value{{Kind: SQLExpr, Text: r.text[r.places[start][0]:r.places[r.at-1][1]]}}
-	return [][]Test{{t}}
+	return compared(t)
+}
+
+// truth reads what is true, or not, of every row: true, false, and two constants that are compared.
+func (r *conditionReader) truth() (truth, ok bool) {
+	switch {
+	case r.next("true"):
+		return true, true
+	case r.next("false"):
+		return false, true
+	}
+	start := r.at
+	if x, ok := r.constant(); ok && r.next("=") {
+		if y, ok := r.constant(); ok {
+			return same(x, y), true
+		}
+	}
+	r.at = start
+	return false, false
 }
 
 // constant reads a number or a text.

@@ -85,11 +85,23 @@ func (b *binding) mayLack(d *distance) (columns []*schema.Column, otherwise bool
 		return nil, d.wait != nil
 	}
 	for _, c := range b.table.Columns {
-		if !c.NotNull && b.spec.Reads(d.wait.SQL, c) {
+		if !c.NotNull && b.spec.Reads(d.wait.SQL, c) && !b.asksForNull(d.wait.SQL, c) {
 			columns = append(columns, c)
 		}
 	}
 	return columns, !neverNull.MatchString(d.wait.SQL) || call.MatchString(d.wait.SQL)
+}
+
+// asksForNull reports whether an expression asks whether a column of the row is null, and so knows
+// what to do where it is.
+func (b *binding) asksForNull(text string, c *schema.Column) bool {
+	r := b.spec.Read(PiecesOf(text))
+	for i := range r.Pieces {
+		if found, row := r.Column(i); found == c && row && r.is(i+1, "is") {
+			return true
+		}
+	}
+	return false
 }
 
 // waitless says why nothing can be written of a wait that SQL tells, and what to do.

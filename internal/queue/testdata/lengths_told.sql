@@ -28,3 +28,15 @@ CREATE TABLE kept (id bigint PRIMARY KEY, s int NOT NULL, -- qgen:status ready=0
   n int NOT NULL DEFAULT 0, -- qgen:attempts up on=retry max=3; on recover set old
   u timestamptz -- qgen:lease length=5m
 );
+-- What asks for a null knows what to do with one.
+-- qgen:queue asked
+CREATE TABLE asked (id bigint PRIMARY KEY, s char(1) NOT NULL, -- qgen:status ready=N running=A done=D
+  kind text NOT NULL, ended timestamptz,
+  seen timestamptz -- qgen:heartbeat timeout="case when kind <> 'once' or ended is null then interval '10 minutes' end"
+);
+-- What tells cases apart may know it.
+-- qgen:queue cased
+CREATE TABLE cased (id bigint PRIMARY KEY, s char(1) NOT NULL, -- qgen:status ready=N running=A done=D
+  kind text, more int,
+  seen timestamptz -- qgen:heartbeat timeout="case when kind = 'slow' then 600 else 60 end + more" unit=s
+);

@@ -91,3 +91,30 @@ CREATE TABLE unknown_values (
   id bigint PRIMARY KEY,
   n  int NOT NULL -- qgen:status ready~"n < length('abc')" ready:=0 running~"n > length('abcd')" running:=9
 );
+
+-- Of a null nobody knows that it is not the name of a failed row; one that is true of every row holds of those that run.
+-- qgen:queue done=delete
+CREATE TABLE names_failed (
+  id     bigint PRIMARY KEY,
+  server text -- qgen:status ready=null running~"server <> 'failed'" failed=failed; worker
+);
+-- qgen:queue done=delete
+CREATE TABLE names_more (
+  id     bigint PRIMARY KEY,
+  server text -- qgen:status ready=null running~"server not in ('failed', 'lost')" failed=failed; worker
+);
+-- qgen:queue done=delete failed=delete recover=start
+CREATE TABLE ready_always (
+  id   bigint PRIMARY KEY,
+  next timestamptz -- qgen:status ready~"true" running~set; claimed; on retry set now
+);
+-- qgen:queue done=delete failed=delete recover=start
+CREATE TABLE ready_whatever (
+  id   bigint PRIMARY KEY,
+  next timestamptz -- qgen:status ready~"1 = 1" running~set; claimed; on retry set now
+);
+-- qgen:queue done=delete failed=delete recover=start
+CREATE TABLE ready_seldom (
+  id   bigint PRIMARY KEY,
+  next timestamptz -- qgen:status ready~"next is null and false" running~set; claimed; on retry set now
+);
