@@ -245,12 +245,38 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		}
 		s.Doc = append(s.Doc, text+b.also(name))
 	case queue.Renew:
-		s.Doc = append(s.Doc, "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease."+b.also(name))
+		text := "Extend begins the lease of jobs anew, from now. Call it while a job runs longer than its lease, at least twice per lease."
+		switch c, v := b.extended(); {
+		case c == nil:
+		case v == nil:
+			text = "Extend leaves the lease of jobs as it is, and writes what sql/" + s.Statement.Name + ".sql says. A job that runs longer than its lease is lost."
+		default:
+			text = "Extend lets the lease of jobs be what sql/" + s.Statement.Name + ".sql writes to " + plainText(c.Name) + "."
+		}
+		s.Doc = append(s.Doc, text+b.also(name))
 		if s.LeaseArg {
 			s.Doc = append(s.Doc, b.leaseDoc())
 		}
 	}
 	b.docClaimed(s, name)
+}
+
+// extended returns the column by which a lease is measured where Extend does not begin it anew, and
+// what qgen:on has it write there, nil where that is nothing.
+func (b *builder) extended() (*schema.Column, *queue.Value) {
+	l, t := b.spec.Lease, b.spec.Transitions[queue.Renew]
+	if l == nil || t == nil {
+		return nil, nil
+	}
+	c := cmp.Or(l.Heartbeat, l.Column)
+	i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
+	switch {
+	case i < 0:
+		return c, nil
+	case t.Writes[i].Value.Kind == queue.Now:
+		return nil, nil
+	}
+	return c, &t.Writes[i].Value
 }
 
 // retried says what becomes of a job that is tried again, and when it is due. What
@@ -532,7 +558,11 @@ func (b *builder) docSweep(s *Sweep, op string) {
 		if s.AtStart {
 			s.Doc = append(s.Doc, b.atStartDoc())
 		} else {
-			s.Doc[0] += " Any number of processes may call it; once per lease is often enough."
+			often := "how often says after what time a job is missed whose worker has gone."
+			if b.spec.Lease != nil || b.side != nil {
+				often = "once per lease is often enough."
+			}
+			s.Doc[0] += " Any number of processes may call it; " + often
 		}
 	case "Redrive":
 		s.Doc = []string{"Redrive makes up to limit failed jobs ready again, as if they had never been tried, and returns how many." + b.also(queue.Redrive)}
@@ -794,7 +824,18 @@ func (b *builder) buildDoc() {
 	if len(wants) > 0 {
 		p.Doc = append(p.Doc, tables+" an index that "+they+" not have yet: schema/indexes.sql creates "+strings.Join(wants, " and ")+".")
 	}
-	p.Doc = append(p.Doc, "Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.")
+	p.Doc = append(p.Doc, "Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. "+b.clockRule())
+}
+
+// clockRule says whose clock tells the times.
+func (b *builder) clockRule() string {
+	asks := slices.ContainsFunc(b.pkg.Statements(), func(st *Statement) bool {
+		return slices.ContainsFunc(st.Args, func(a Arg) bool { return a.Param != nil && strings.HasSuffix(a.Param.GoType, "time.Time") })
+	})
+	if asks {
+		return "Times are those of the database's clock, but for those that callers give."
+	}
+	return "Times are those of the database's clock."
 }
 
 func (b *builder) reason() string {
@@ -857,7 +898,11 @@ func (b *builder) fence() string {
 		}
 		return text
 	case queue.FenceClaimed:
-		return level + "a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment."
+		moment := "at the very same moment"
+		if unit := b.spec.Fence.Within; unit != "" {
+			moment = "within one " + unit
+		}
+		return level + "a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice " + moment + "."
 	case queue.FenceStatus:
 		held := b.heldState()
 		if b.pkg.Running != "" {

@@ -489,7 +489,11 @@ func (b *builder) groupRule() string {
 		rule += " In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began."
 	}
 	if b.groupInSteps() {
-		rule += " A claim can come back with fewer jobs than are ready: it passes over groups that another claims from at that moment."
+		rule += " A claim can come back with fewer jobs than are ready: it "
+		if b.groupMode() == groupRow && !b.can(dialect.SkipLocked) {
+			return rule + "waits for groups that another claims from at that moment, and leaves out those that are full then."
+		}
+		rule += "passes over groups that another claims from at that moment."
 	}
 	return rule
 }

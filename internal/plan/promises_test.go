@@ -1083,6 +1083,39 @@ func TestCommentsFollowWhatIsWritten(t *testing.T) {
 	}
 }
 
+// The comments of Extend and Recover speak of a lease only where there is one, and of its new
+// beginning only where Extend writes that.
+func TestCommentsOfLeases(t *testing.T) {
+	sentences := func(m made) []string {
+		var list []string
+		if m.Extend != nil {
+			list = append(list, m.Extend.Doc[0])
+		}
+		if m.Recover != nil {
+			_, often, _ := strings.Cut(m.Recover.Doc[0], "Any number of processes may call it; ")
+			list = append(list, often)
+		}
+		return list
+	}
+	want := map[string][]string{
+		"probesq": {"how often says after what time a job is missed whose worker has gone."},
+		"scansq":  {"Extend leaves the lease of jobs as it is, and writes what sql/extend.sql says. A job that runs longer than its lease is lost.", "once per lease is often enough."},
+		"loadsq":  {"Extend lets the lease of jobs be what sql/extend.sql writes to till.", "once per lease is often enough."},
+	}
+	seen := 0
+	everyPlan(t, func(t *testing.T, m made) {
+		if list, ok := want[m.Name]; ok && strings.Contains(t.Name(), "comments") {
+			seen++
+			if got := sentences(m); !slices.Equal(got, list) {
+				t.Errorf("the comments say %q", got)
+			}
+		}
+	})
+	if seen < len(want) {
+		t.Errorf("%d packages of %d were seen", seen, len(want))
+	}
+}
+
 // Every statement names the package and the operation in a constant comment
 // after its first keyword, and holds no other comment.
 func TestEveryStatementIsTagged(t *testing.T) {

@@ -59,7 +59,15 @@ func (b *builder) buildSettles() {
 		if p.Start != nil {
 			stays = held + " stays so"
 		}
-		p.Extend = b.settle(queue.Renew, "extend", "Extend", stays+", its lease begins anew")
+		lease := ", its lease begins anew"
+		switch c, v := b.extended(); {
+		case c == nil:
+		case v == nil:
+			lease = ", and so does its lease"
+		default:
+			lease = ", its lease is measured by what this writes to " + plainText(c.Name)
+		}
+		p.Extend = b.settle(queue.Renew, "extend", "Extend", stays+lease)
 	}
 }
 

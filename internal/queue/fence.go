@@ -68,8 +68,8 @@ func (b *binding) readFence() {
 		b.note("the count in column %q is set back by %s, so it is no fence; qgen:token or qgen:version is one", a.Column.Name, reset)
 	}
 	if c := s.Fence.Columns; s.Fence.Level == FenceClaimed && b.step(c[0]) >= time.Second && b.writesNow(Claim, c[0]) {
-		unit := stepName(b.step(c[0]))
-		b.note("the fence compares column %q, which counts whole %ss: two claims within one %s look alike", c[0].Name, unit, unit)
+		s.Fence.Within = stepName(b.step(c[0]))
+		b.note("the fence compares column %q, which counts whole %ss: two claims within one %s look alike", c[0].Name, s.Fence.Within, s.Fence.Within)
 	}
 }
 

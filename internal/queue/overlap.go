@@ -17,6 +17,11 @@ func (b *binding) judgeOverlap() {
 	if claim == nil || len(running) == 0 || !slices.ContainsFunc(slices.Concat(ready, running), isRaw) {
 		return
 	}
+	for _, t := range b.narrow { // of what is asked besides, as ready_if says, what is understood counts
+		if _, ok := b.cases([]Test{t}); ok && t.Op == Raw {
+			ready = append(slices.Clip(ready), t)
+		}
+	}
 	free, ok := b.cases(ready)
 	taken, runs := b.cases(running)
 	if !ok || !runs {

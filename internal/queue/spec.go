@@ -528,6 +528,9 @@ type Fence struct {
 	Level FenceLevel
 	// Columns are compared with the values that the claim left in them.
 	Columns []*schema.Column
+	// Within is the step in which the time among Columns is kept, within which two claims look
+	// alike: "second", "minute" …, "" where it is finer or no column is a time.
+	Within string
 }
 
 // Lease says for how long a claim is good.

@@ -118,3 +118,16 @@ CREATE TABLE ready_seldom (
   id   bigint PRIMARY KEY,
   next timestamptz -- qgen:status ready~"next is null and false" running~set; claimed; on retry set now
 );
+-- Here a further condition keeps the rows apart that run, and there it does not.
+-- qgen:queue done=delete failed=delete recover=start
+-- qgen:where "next is null or next < {now} and next is null"
+CREATE TABLE ready_narrowed (
+  id   bigint PRIMARY KEY,
+  next timestamptz -- qgen:status ready~"true" running~set; claimed; on retry set now
+);
+-- qgen:queue done=delete failed=delete recover=start
+-- qgen:where "next is null or next < {arg:at time.Time}"
+CREATE TABLE ready_as_asked (
+  id   bigint PRIMARY KEY,
+  next timestamptz -- qgen:status ready~"true" running~set; claimed; on retry set now
+);

@@ -15,7 +15,7 @@
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates MAILS_READY.
 --
--- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock, but for those that callers give.
 --
 --   offset       rows are written when they are taken or finished, not only added
 --   lease_table  the table has a running state, which a claim can write

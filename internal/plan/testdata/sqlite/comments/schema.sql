@@ -1,0 +1,36 @@
+-- What comments say of times, leases and fences where annotations say otherwise.
+-- The times of a claim are the caller's.
+-- qgen:queue mails done=delete failed=delete
+CREATE TABLE mails (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    body     TEXT NOT NULL,
+    next_try INTEGER -- qgen:claimed as=epoch_ms; status ready~"true" running~set; on claim set arg:lease; on retry set arg:next; on release set null
+);
+
+CREATE TABLE hosts (name TEXT NOT NULL PRIMARY KEY);
+
+-- Whole seconds tell claims apart, and nothing is a lease.
+-- qgen:queue probes
+CREATE TABLE probes (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    state TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    host  TEXT,
+    since INTEGER                      -- qgen:claimed as=epoch
+);
+
+-- Extend says how far a job is, and leaves the lease alone.
+-- qgen:queue scans
+CREATE TABLE scans (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    state   TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    since   INTEGER,                     -- qgen:claimed as=epoch_ms timeout=1h; on renew set old
+    message TEXT                         -- qgen:on renew set arg:message
+);
+
+-- Extend has the caller say until when.
+-- qgen:queue loads
+CREATE TABLE loads (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    state TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
+    till  INTEGER                      -- qgen:lease as=epoch_ms length=1h; on renew set arg:till
+);
