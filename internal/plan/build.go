@@ -39,6 +39,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	b.complain = func(c *schema.Column, hint, format string, args ...any) {
 		errs.Errorf(c.Pos, format, args...).WithHint("%s", hint)
 	}
+	b.complainBeside = func(c *queue.Companion, text, hint string) { errs.Errorf(c.Pos, "%s", text).WithHint("%s", hint) }
 	b.serverVersion(q, errs)
 	b.packageFacts(spec, q, errs)
 	if b.cluster = q.Cluster.Value; b.cluster && d.Cluster == "" {

@@ -6,6 +6,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 	var list []*Statement
 	used := map[string]int{}
 	t := b.spec.Transitions[name]
-	for _, c := range parted(t.With) {
+	for _, c := range b.inTurn(parted(t.With)) {
 		if c.Key != nil {
 			continue // is added once, see buildBatch
 		}
@@ -125,16 +126,55 @@ func parted(with []*queue.Companion) []*queue.Companion {
 		adds, takes := *c, *c
 		adds.Set = slices.DeleteFunc(slices.Clone(c.Set), ofJob)
 		takes.Set = slices.DeleteFunc(slices.Clone(c.Set), func(v queue.CompanionValue) bool { return !v.OfJob })
-		asked := func(set queue.CompanionValue) bool {
-			return slices.ContainsFunc(c.Where, func(v queue.CompanionValue) bool { return v.Column.Name == set.Column.Name })
-		}
+		read := func(set queue.CompanionValue) bool { return readBeside(takes.Set, set) }
 		first, second := &adds, &takes
-		if slices.ContainsFunc(adds.Set, asked) { // the other finds the rows no more
+		if slices.ContainsFunc(adds.Set, c.FindsBy) || slices.ContainsFunc(adds.Set, read) { // the other would find the rows, or what they held, no more
 			first, second = second, first
 		}
 		list = append(list, first, second)
 	}
 	return list
+}
+
+// inTurn divides updates in which a value is made of a column that is written as well, where the
+// server promises no order of assignments, nor that each sees what the row held: a column is
+// written by a statement behind those whose values are made of it, one that finds the row last.
+func (b *builder) inTurn(with []*queue.Companion) []*queue.Companion {
+	var list []*queue.Companion
+	for _, c := range with {
+		if !b.d.SetsInOrder || c.Verb != "update" {
+			list = append(list, c)
+			continue
+		}
+		for left := c.Set; len(left) > 0; {
+			part := *c
+			part.Set = slices.DeleteFunc(slices.Clone(left), func(v queue.CompanionValue) bool { return readBeside(left, v) })
+			if len(part.Set) < len(left) {
+				part.Set = slices.DeleteFunc(part.Set, c.FindsBy)
+			}
+			if len(part.Set) == 0 {
+				b.complainBeside(c, fmt.Sprintf("%s may have written column %q of %s already where another is given a value of it, and the other way round", b.d.Title, left[0].Column.Name, c.QualifiedName()),
+					"Have one entry write only one of the two, and say in which order by that of the entries.")
+				return with
+			}
+			list = append(list, &part)
+			left = slices.DeleteFunc(slices.Clone(left), func(v queue.CompanionValue) bool {
+				return slices.ContainsFunc(part.Set, func(done queue.CompanionValue) bool { return done.Column.Name == v.Column.Name })
+			})
+		}
+	}
+	return list
+}
+
+// ofRow are the columns of the job's row within an expression.
+var ofRow = regexp.MustCompile("\\{row\\}\\.(\"[^\"]*\"|`[^`]*`|\\[[^\\]]*\\]|[\\pL\\pN_$#]+)")
+
+// readBeside reports whether the value of another column of the other table is made of this one.
+func readBeside(list []queue.CompanionValue, of queue.CompanionValue) bool {
+	return slices.ContainsFunc(list, func(v queue.CompanionValue) bool {
+		text := ofRow.ReplaceAllString(literals.ReplaceAllString(v.Value.Text, "''"), "")
+		return v.Value.Kind == queue.SQLExpr && v.Column.Name != of.Column.Name && source.Mentions(text, of.Column.Name)
+	})
 }
 
 // count has an update join the jobs as groups that share a row of the other table, each with what

@@ -65,6 +65,8 @@ type builder struct {
 	shared         *values // what the statements have in common
 	// complain reports what the user asks of a column and the server cannot do.
 	complain func(c *schema.Column, hint, format string, args ...any)
+	// complainBeside refuses what is done to another table.
+	complainBeside func(c *queue.Companion, text, hint string)
 	// fail reports a contradiction within the generator.
 	fail func(err error)
 }

@@ -52,6 +52,11 @@ func (c *Companion) Givens() []CompanionValue {
 	return slices.DeleteFunc(slices.Concat(c.Set, c.Where), func(v CompanionValue) bool { return v.Value.Kind != Given })
 }
 
+// FindsBy reports whether the rows of the other table are found by the column of a value.
+func (c *Companion) FindsBy(v CompanionValue) bool {
+	return slices.ContainsFunc(c.Where, func(w CompanionValue) bool { return w.Column.Name == v.Column.Name })
+}
+
 // CompanionValue is a column of another table and what it gets or must have.
 type CompanionValue struct {
 	Column *Column
