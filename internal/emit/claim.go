@@ -198,6 +198,7 @@ func (w *writer) claimMethod(f *code.File) {
 				g.Add(upToMost())
 			}
 			w.checkShard(g, "claim")
+			w.checkLease(g, "claim", w.Claim.LeaseArg, code.Nil())
 			g.Add(observe(w.queue(), code.Lit("claim"), code.Len(code.Id("jobs"))))
 			switch {
 			case c.Accept != nil:
@@ -266,6 +267,20 @@ func (w *writer) checkShard(g *code.Group, op string) {
 	index, count := code.Id("shard").Dot("Index"), code.Id("shard").Dot("Count")
 	g.If(index.Clone().Op("<").Lit(0).Op("||").Add(index.Clone()).Op(">=").Add(count.Clone())).Block(
 		code.Return(code.Nil(), w.errorf(op+": there is no shard %d of %d", index, count)))
+}
+
+// checkLease emits, where the caller says how long a claim is good,
+//
+//	if lease < 2*time.Second {
+//		return nil, fmt.Errorf("emailq: claim: a lease of %s can have run out when it begins: it has to be 2 s at least", lease)
+//	}
+func (w *writer) checkLease(g *code.Group, op string, said bool, results ...*code.Statement) {
+	if !said {
+		return
+	}
+	text := op + ": a lease of %s can have run out when it begins: it has to be " + durationText(w.LeastLease) + " at least"
+	g.If(code.Id("lease").Op("<").Add(durationExpr(w.LeastLease))).Block(
+		code.Return(append(results, w.errorf(text, code.Id("lease")))...))
 }
 
 // hold emits, where claims live in transactions,

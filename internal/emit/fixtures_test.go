@@ -826,6 +826,7 @@ func times(name string, driver plan.Driver) *plan.Package {
 	p.Fields, p.Key = fields, []*plan.Field{id}
 	p.Status = &plan.StatusType{Name: "Status", Field: states, GoType: "string", Consts: []plan.StatusConst{{Name: "StatusRunning", Value: `"running"`}}}
 	columns := "id, wall_local, wall_null, zoned, sec, ms, us, ns, ns_null, txt, txt_null, dig, dig_ms, dig_null, dig_ns, state"
+	p.LeastLease = 2 * time.Second
 	p.Claim = &plan.Claim{
 		Doc: doc("Claim takes up to limit rows."), Flow: plan.OneStatement, LeaseArg: true,
 		Statement: stmt("claim", `

@@ -186,6 +186,7 @@ func (w *writer) settleOperation(f *code.File, name string, s *plan.Settle, body
 	decl(f, docOf(w.givenDoc(name, s), settleStatements(s)...),
 		code.Func().Add(w.receiver()).Id(name).Params(w.settleParams(s, code.Id(variable).Op("...").Id(typ))...).Error().BlockFunc(func(g *code.Group) {
 			g.If(code.Len(code.Id(variable)).Op("==").Lit(0)).Block(code.Return(code.Nil()))
+			w.checkLease(g, w.opOf(name), s.LeaseArg)
 			w.inParts(g, name, variable, s)
 			body(g)
 		}))
@@ -1016,6 +1017,7 @@ func (w *writer) refreshing(f *code.File, name string, s *plan.Settle, scan stri
 	decl(f, docOf(doc, settleStatements(s)...),
 		code.Func().Add(w.receiver()).Id(name).Params(w.settleParams(s, code.Id("jobs").Op("...").Op("*").Id("Job"))...).Params(code.Err().Error()).BlockFunc(func(g *code.Group) {
 			g.If(empty("jobs")).Block(code.Return(code.Nil()))
+			w.checkLease(g, op, s.LeaseArg)
 			w.inParts(g, name, "jobs", s)
 			g.Var().Id("fresh").Index().Id("Job")
 			g.Add(observe(w.queue(), code.Lit(op), code.Len(code.Id("fresh"))))

@@ -126,6 +126,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 		b.pkg.Tries = 10
 	}
 	b.checkWorkArguments(errs)
+	b.pkg.LeastLease = b.leastLease()
 	b.most()
 	b.fuse()
 	b.checkConformance(q, errs)

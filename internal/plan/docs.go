@@ -83,8 +83,16 @@ const timeoutDoc = "timeout is the time after which a claim has run out unless i
 
 // leaseDoc says what the argument lease is.
 func (b *builder) leaseDoc() string {
-	l := cmp.Or(b.running, b).spec.Lease
-	return "lease is how long a claim is good, at least " + interval(max(2*l.Step, time.Millisecond)) + ": with less it may have run out when it begins."
+	return "lease is how long a claim is good, at least " + interval(b.leastLease()) + ": with less, which is an error, it could have run out when it begins."
+}
+
+// leastLease is how long a claim is at least good of which the caller says that, for its time is cut
+// or rounded to a step of the column; 0 where nobody says it.
+func (b *builder) leastLease() time.Duration {
+	if l := cmp.Or(b.running, b).spec.Lease; l != nil && l.LengthArg {
+		return max(2*l.Step, time.Millisecond)
+	}
+	return 0
 }
 
 // amongThem says in which order the jobs of a claim come which it cannot sort by all of the

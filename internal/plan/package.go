@@ -61,13 +61,15 @@ type Package struct {
 	CompleteAndClaim bool
 	Attempts         *Attempts // nil: failures are not counted
 	Backoff          queue.Backoff
-	Lease            *Lease   // nil: claims do not expire
-	Worker           bool     // claims record who holds a row: option WithWorker
-	FreeWorkers      []string // that say that nobody has a row
-	Workers          string   // the table whose ids workers are, as people say it; "" where any will do
-	WorkLoop         bool     // emit work.go
-	Hold             bool     // operations exist on a transaction only
-	Conformance      bool     // emit conformance_test.go
+	Lease            *Lease // nil: claims do not expire
+	// LeastLease is how long a claim is at least good where the caller says that.
+	LeastLease  time.Duration
+	Worker      bool     // claims record who holds a row: option WithWorker
+	FreeWorkers []string // that say that nobody has a row
+	Workers     string   // the table whose ids workers are, as people say it; "" where any will do
+	WorkLoop    bool     // emit work.go
+	Hold        bool     // operations exist on a transaction only
+	Conformance bool     // emit conformance_test.go
 
 	// Reserve takes the lock for writing: what reads first and writes later runs it
 	// before; nil where the rows that were read stay locked.

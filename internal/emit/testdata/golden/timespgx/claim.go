@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -22,6 +23,9 @@ var (
 func (q *Queue) Claim(ctx context.Context, lease time.Duration, limit int) (jobs []Job, err error) {
 	if limit <= 0 {
 		return nil, nil
+	}
+	if lease < 2*time.Second {
+		return nil, fmt.Errorf("timespgx: claim: a lease of %s can have run out when it begins: it has to be 2 s at least", lease)
 	}
 	ctx = q.hook.Before(ctx, "claim")
 	defer func() { q.hook.After(ctx, "claim", len(jobs), err) }()
