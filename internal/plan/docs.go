@@ -725,7 +725,32 @@ func (b *builder) addedState(ready string) string {
 	case c != nil:
 		return "ready by what it writes to " + plainText(c.Name)
 	}
+	if c := b.undue(); c != nil && (b.fields[c] == nil || !b.fields[c].New) {
+		return "not ready before something else sets " + plainText(c.Name)
+	}
 	return ready
+}
+
+// undue returns the column in which a new row has a null with which it is never ready, unless
+// NewJob says otherwise; nil where none has.
+func (b *builder) undue() *schema.Column {
+	ready, enqueue := b.spec.States[queue.Ready], b.spec.Transitions[queue.Enqueue]
+	if ready == nil || enqueue == nil {
+		return nil
+	}
+	for _, t := range ready.Tests {
+		c := t.Column
+		if c == nil || c.NotNull || c.HasDefault || c.Generated || slices.ContainsFunc(enqueue.Writes, func(w queue.Write) bool { return w.Column == c }) {
+			continue
+		}
+		compares := func(t queue.Test) bool {
+			return t.Column == c && (t.Op == queue.Less || t.Op == queue.LessEqual || t.Op == queue.Greater || t.Op == queue.GreatEqual)
+		}
+		if !slices.ContainsFunc(t.Alternatives(), func(t queue.Test) bool { return !compares(t) }) {
+			return c
+		}
+	}
+	return nil
 }
 
 func (b *builder) docEnqueue(e *Enqueue) {

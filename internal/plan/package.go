@@ -178,8 +178,9 @@ type Field struct {
 	// New says whether Enqueue takes it, and Optional whether it may be left
 	// out so that the column's default applies (its NewJob field is a pointer).
 	New, Optional bool
-	// Present: of New, left out it is the present of the database.
-	Present bool
+	// Present: of New, left out it is the present of the database. Undue: left out, the job is not
+	// due before something else sets it.
+	Present, Undue bool
 	// Due: of New, when the job is ready.
 	Due bool
 	// Tries: of New, how many tries the row has; without any it is never ready.

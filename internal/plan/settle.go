@@ -868,6 +868,13 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		n.field = f
 		news = append(news, n)
 	}
+	if c := b.undue(); c != nil {
+		if f := b.fields[c]; f != nil && f.New {
+			f.Undue = true
+		} else {
+			b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("warning: a job that Enqueue adds is not claimed before something else sets column %q: a null there is never due, and NewJob has no field for it; qgen:on enqueue set now lets a new job be due at once, and set arg:due lets NewJob say when", c.Name))
+		}
+	}
 	// A key of which the database fills in a part comes back from it whole.
 	e.KeyGiven = len(b.spec.Key) > 0 && !slices.ContainsFunc(b.spec.Key, func(k *schema.Column) bool {
 		return !b.fields[k].New || b.fields[k].Optional
