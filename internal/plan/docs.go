@@ -226,7 +226,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 	case queue.Start:
 		s.Doc = append(s.Doc, "Start marks claimed jobs as running, when work on them begins."+b.also(name))
 	case queue.Finish:
-		text := "Complete marks jobs as done."
+		text := "Complete marks jobs as done." + b.anew(name)
 		if b.spec.Cycle != nil {
 			text = "Complete makes jobs that are done ready again, due " + b.nextText() + "."
 			if b.spec.Attempts != nil {
@@ -235,7 +235,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		}
 		s.Doc = append(s.Doc, text+gone+b.also(name))
 	case queue.Fail:
-		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+gone+b.also(name))
+		s.Doc = append(s.Doc, "Fail marks a job as failed for good"+b.causeText()+"."+b.anew(name)+gone+b.also(name))
 	case queue.Retry:
 		text := b.retried(s) + b.causeText() + "." + b.also(name)
 		if b.spec.Transitions[queue.Fail] != nil && b.spec.Attempts.Limited() {
@@ -267,6 +267,14 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		}
 	}
 	b.docClaimed(s, name)
+}
+
+// anew says so where a step that ends jobs leaves their rows as ready ones are.
+func (b *builder) anew(name queue.TransitionName) string {
+	if slices.Contains(b.spec.Anew, name) {
+		return " Their rows are as ready ones are, so the next claim takes them again."
+	}
+	return ""
 }
 
 // extended returns the column by which a lease is measured where Extend does not begin it anew, and
@@ -379,16 +387,21 @@ func (b *builder) addsWait(due *schema.Column) bool {
 // else than the values of a ready row; sure says that it is none of them, else that cannot be
 // known.
 func (b *builder) leavesReady(name queue.TransitionName) (c *schema.Column, sure bool) {
-	ready := b.spec.States[queue.Ready]
-	if ready == nil {
+	return b.leaves(name, queue.Ready)
+}
+
+// leaves is the same of a step to any state.
+func (b *builder) leaves(name queue.TransitionName, state queue.StateName) (c *schema.Column, sure bool) {
+	to := b.spec.States[state]
+	if to == nil || b.spec.Transitions[name] == nil {
 		return nil, false
 	}
 	for _, w := range b.spec.Transitions[name].Writes {
-		i := slices.IndexFunc(ready.Tests, func(t queue.Test) bool { return t.Column == w.Column && t.Op == queue.In && len(t.Or) == 0 })
+		i := slices.IndexFunc(to.Tests, func(t queue.Test) bool { return t.Column == w.Column && t.Op == queue.In && len(t.Or) == 0 })
 		if i < 0 || w.Value.Kind != queue.Literal && w.Value.Kind != queue.SQLExpr {
 			continue
 		}
-		taken := slices.ContainsFunc(ready.Tests[i].Values, func(v queue.Value) bool { return v.Kind == queue.Literal && v.Text == w.Value.Text })
+		taken := slices.ContainsFunc(to.Tests[i].Values, func(v queue.Value) bool { return v.Kind == queue.Literal && v.Text == w.Value.Text })
 		if w.Value.Kind == queue.SQLExpr || !taken {
 			return w.Column, w.Value.Kind == queue.Literal
 		}
@@ -445,7 +458,7 @@ func (b *builder) docOutcome(s *Settle, o *queue.Outcome) {
 		}
 		text += "."
 	default:
-		text += ": they are " + string(o.To) + "."
+		text += ": they are " + string(o.To) + "." + b.anew(o.Transition.Name)
 	}
 	s.Doc = append(s.Doc, text+b.also(o.Transition.Name))
 	b.docClaimed(s, o.Transition.Name)
@@ -1046,6 +1059,15 @@ func (b *builder) diagram() string {
 	end(b.spec.FailedDeletes, queue.Fail, &failed)
 	if b.spec.Cycle != nil {
 		done = "ready, due again"
+	}
+	if c, _ := b.leaves(queue.Finish, queue.Done); c != nil && b.spec.Cycle == nil && b.spec.Strategy != "pop" {
+		done += " by what it writes to " + plainText(c.Name)
+	}
+	if slices.Contains(b.spec.Anew, queue.Finish) {
+		done = "ready again"
+	}
+	if slices.Contains(b.spec.Anew, queue.Fail) {
+		failed = "ready again"
 	}
 	running := "running"
 	if p.Strategy == "pop" {

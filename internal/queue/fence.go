@@ -168,6 +168,7 @@ func (b *binding) judge() {
 		b.note("nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover")
 	}
 	b.judgeOverlap()
+	b.judgeEnds()
 	b.noteCounters()
 	b.judgeRetry()
 	b.judgeNew()

@@ -3,6 +3,7 @@ package queue
 // This file finds rows that are ready and run at once, where SQL of the user tells these states.
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -41,6 +42,59 @@ func (b *binding) judgeOverlap() {
 			return
 		}
 	}
+}
+
+// judgeEnds warns of steps that end a job and leave its row as ready ones are. Where a further
+// condition, as that of ready_if, reads what such a step writes, it is for the user to say.
+func (b *binding) judgeEnds() {
+	for _, name := range b.spec.Steps() {
+		state := enters[name]
+		job := map[StateName]string{Done: "a job that is done", Failed: "a job that has failed for good"}[state]
+		if o := b.spec.Outcome(name); o != nil {
+			state, job = o.To, fmt.Sprintf("a job that the outcome %q ends", o.Name)
+		}
+		t := b.spec.Transitions[name]
+		if t == nil || t.Delete || name == GiveUp || state != Done && state != Failed || b.spec.Cycle != nil && state == Done || b.failedByLimit && state == Failed || b.isAway() || !b.leavesReady(t) {
+			continue
+		}
+		b.spec.Anew = append(b.spec.Anew, name)
+		mend := ""
+		if state == Done {
+			mend = ", or cycle on qgen:queue, if jobs never end"
+		}
+		b.note("warning: %s leaves a row as ready ones are, so the next claim takes it again: write a value of its own for %s=%s", job, state, mend)
+	}
+}
+
+// leavesReady reports whether a row is surely ready behind a step, as it was before its claim.
+func (b *binding) leavesReady(t *Transition) bool {
+	ready, claim := b.told(Ready), b.spec.Transitions[Claim]
+	writes := func(t *Transition, c *schema.Column) *Write {
+		i := slices.IndexFunc(t.Writes, func(w Write) bool { return w.Column == c })
+		if i < 0 {
+			return nil
+		}
+		return &t.Writes[i]
+	}
+	if claim == nil || len(ready) == 0 || !slices.ContainsFunc(ready, func(r Test) bool { return r.Column != nil && writes(t, r.Column) != nil }) {
+		return false
+	}
+	for _, r := range ready {
+		switch w := writes(t, r.Column); {
+		case r.Column == nil, w == nil && writes(claim, r.Column) != nil:
+			return false
+		case w == nil:
+		case w.Value.Kind != Literal && w.Value.Kind != Null, !slices.ContainsFunc(r.Alternatives(), func(r Test) bool {
+			return r.Op != Raw && (satisfies(w.Value, r) || w.Value.Kind == Null && r.Op == In && slices.ContainsFunc(r.Values, func(v Value) bool { return v.Kind == Null }))
+		}):
+			return false
+		}
+	}
+	return !slices.ContainsFunc(b.narrow, func(n Test) bool {
+		return slices.ContainsFunc(t.Writes, func(w Write) bool {
+			return n.Column == w.Column || n.Op == Raw && b.spec.Reads(n.SQL, w.Column)
+		})
+	})
 }
 
 // once leaves out tests that stand there already.

@@ -56,6 +56,9 @@ type Spec struct {
 	// GivenUp is the same of jobs that Recover gives up: MaybeFailed where SQL that qgen:on has
 	// giveup write may make a row failed or something else, and "" where it is failed.
 	GivenUp StateName
+	// Anew are the steps that end a job and leave its row as ready ones are, so that the next claim
+	// takes it again.
+	Anew []TransitionName
 	// Liveness says which workers are alive, where a test of Expired asks.
 	Liveness *Liveness
 	// Outcomes are ways to settle a job besides done and failed.

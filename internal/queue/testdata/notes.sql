@@ -92,6 +92,26 @@ CREATE TABLE unknown_values (
   n  int NOT NULL -- qgen:status ready~"n < length('abc')" ready:=0 running~"n > length('abcd')" running:=9
 );
 
+-- What is written of a job that is done, or has failed, is what a ready row has.
+-- qgen:queue
+CREATE TABLE harvests (
+  id bigint PRIMARY KEY,
+  s  int NOT NULL -- qgen:status ready=0|3 running=1 done:=0 failed=-1
+);
+-- qgen:queue
+CREATE TABLE harvests_failed (
+  id bigint PRIMARY KEY,
+  k  int NOT NULL, -- qgen:status ready=7
+  s  int           -- qgen:status ready=null|3 running=1 done=2 failed:=null
+);
+-- A further condition tells.
+-- qgen:queue
+-- qgen:where "last is null or last < {arg:before time.Time}"
+CREATE TABLE harvests_asked (
+  id   bigint PRIMARY KEY,
+  s    int NOT NULL, -- qgen:status ready=0|3 running=1 done:=0 failed=-1
+  last timestamptz   -- qgen:on done set now
+);
 -- Of a null nobody knows that it is not the name of a failed row; one that is true of every row holds of those that run.
 -- qgen:queue done=delete
 CREATE TABLE names_failed (

@@ -34,3 +34,19 @@ CREATE TABLE loads (
     state TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=done
     till  INTEGER                      -- qgen:lease as=epoch_ms length=1h; on renew set arg:till
 );
+
+-- A row of a job that is done is as a ready one.
+-- qgen:queue harvests
+CREATE TABLE harvests (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    state INTEGER NOT NULL DEFAULT 0, -- qgen:status ready=0|3 running=1 done:=0 failed=-1
+    since INTEGER                     -- qgen:claimed as=epoch_ms timeout=1h
+);
+
+-- What is done may be scheduled again, as the row says.
+-- qgen:queue rounds
+CREATE TABLE rounds (
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
+    enabled BOOLEAN NOT NULL,
+    state   TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=done; on done set "case when enabled then 'new' else 'done' end"
+);

@@ -1,0 +1,280 @@
+-- Package harvestsq uses the table harvests as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> ready again
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates harvests_ready and harvests_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: done:=0 is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that is done leaves a row as ready ones are, so the next claim takes it again: write a value of its own for done=, or cycle on qgen:queue, if jobs never end
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state IN (0, 3)
+-- arguments: 1: limit
+UPDATE /* harvestsq.Claim */ harvests
+SET    state = 1,
+       since = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id IN (
+           SELECT id
+           FROM   harvests
+           WHERE  state IN (0, 3)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, since;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state IN (0, 3)
+UPDATE /* harvestsq.Claim */ harvests
+SET    state = 1,
+       since = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id = (
+           SELECT id
+           FROM   harvests
+           WHERE  state IN (0, 3)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, since;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: since as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Since
+UPDATE /* harvestsq.Complete */ harvests
+SET    state = 0
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS since_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(since = since_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: since as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Since
+UPDATE /* harvestsq.Fail */ harvests
+SET    state = -1
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS since_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(since = since_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: since as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Since
+UPDATE /* harvestsq.Requeue */ harvests
+SET    state = 0,
+       since = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS since_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(since = since_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: since as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Since
+UPDATE /* harvestsq.Extend */ harvests
+SET    since = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS since_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(since = since_held
+      AND    state = 1)
+RETURNING id, since;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (since) WHERE state = 1
+-- arguments: 1: limit
+UPDATE /* harvestsq.Recover */ harvests
+SET    state = 0,
+       since = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   harvests
+           WHERE  state = 1
+           AND    since <= CAST((julianday('now') - 2440587.5) * 86400000 - 3600 * 1000 AS INTEGER)
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* harvestsq.Redrive */ harvests
+SET    state = 0,
+       since = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   harvests
+           WHERE  state = -1
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = -1 would find them
+-- arguments: 1: older, 2: limit
+DELETE /* harvestsq.Purge */ FROM harvests
+WHERE  id IN (
+           SELECT id
+           FROM   harvests
+           WHERE  state = -1
+           AND    since <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* harvestsq.Enqueue */ INTO harvests
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* harvestsq.Stats */
+       count(*) FILTER (WHERE state IN (0, 3)) AS ready,
+       count(*) FILTER (WHERE state = 1) AS running,
+       count(*) FILTER (WHERE state = -1) AS failed,
+       count(*) FILTER (WHERE state = 1 AND since <= CAST((julianday('now') - 2440587.5) * 86400000 - 3600 * 1000 AS INTEGER)) AS expired,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(since) FILTER (WHERE state = 1)) / 1000.0) AS oldest_running
+FROM   harvests;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state IN (0, 3)
+-- arguments: 1: limit
+SELECT /* harvestsq.Peek */
+       id
+FROM   harvests
+WHERE  state IN (0, 3)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* harvestsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* harvestsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'INTEGER'),
+           ('since', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('harvests') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* harvestsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('harvests_ready', 'id', 'id', 'statein0,3'),
+           ('harvests_expired', 'since', 'since', 'state=1')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('harvests') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX harvests_ready ON harvests (id)
+WHERE  state IN (0, 3);
+
+-- serves Recover: claims that ran out
+CREATE INDEX harvests_expired ON harvests (since)
+WHERE  state = 1;
