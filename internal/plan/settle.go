@@ -1149,8 +1149,15 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 	case b.wait() == nil: // else a row is ready some time behind what the column holds
 		oldest("OldestReady", "how long the oldest ready row has waited", b.spec.Due, states[queue.Ready])
 	}
+	started, made := b.spec.Started, ""
+	if b.writesOf(queue.Claim, started) == queue.Given {
+		started = nil // the caller says what it is
+	}
+	if b.writesOf(queue.Renew, started) != "" {
+		made = " or extended"
+	}
 	if b.hasRunning() {
-		oldest("OldestRunning", "how long ago the oldest claim was made", b.spec.Started, s.tests(slices.Concat(b.spec.Held, b.spec.Members)))
+		oldest("OldestRunning", "how long ago the oldest claim was made"+made, started, s.tests(slices.Concat(b.spec.Held, b.spec.Members)))
 	}
 	between := func(name, doc string, from, to *schema.Column, where []string) {
 		if from == nil || to == nil || len(where) == 0 {
@@ -1160,11 +1167,42 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 			add(name, "time.Duration", doc, filter("avg", age, where))
 		}
 	}
-	if done, ok := states[queue.Done]; ok {
-		between("MeanWait", "mean time from enqueue to claim of finished rows", b.spec.Enqueued, b.spec.Started, done)
-		between("MeanRun", "mean time from claim to finish of finished rows", b.spec.Started, b.spec.Finished, done)
+	if done, ok := states[queue.Done]; ok && b.keepsStart() {
+		if made != "" {
+			made = ", made" + made + " last,"
+		}
+		between("MeanWait", "mean time from enqueue to claim"+made+" of finished rows", b.spec.Enqueued, started, done)
+		if b.writesOf(queue.Finish, b.spec.Finished) == queue.Now {
+			between("MeanRun", "mean time from claim"+made+" to finish of finished rows", started, b.spec.Finished, done)
+		}
 	}
 	return fields, texts
+}
+
+// keepsStart reports whether the row of a job that is done still tells when it was claimed.
+func (b *builder) keepsStart() bool {
+	for _, name := range b.spec.Steps() {
+		o := b.spec.Outcome(name)
+		if (name == queue.Finish || o != nil && o.To == queue.Done) && b.writesOf(name, b.spec.Started) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// writesOf returns of what kind the value is that a step writes to a column, "" where it leaves that
+// as it is.
+func (b *builder) writesOf(name queue.TransitionName, c *schema.Column) queue.ValueKind {
+	t := b.spec.Transitions[name]
+	if t == nil || c == nil {
+		return ""
+	}
+	for _, w := range t.Writes {
+		if w.Column == c && w.Value.Kind != queue.Old {
+			return w.Value.Kind
+		}
+	}
+	return ""
 }
 
 // readyDoc says which rows Stats counts as ready.

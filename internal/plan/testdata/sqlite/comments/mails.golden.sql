@@ -154,8 +154,7 @@ RETURNING id;
 -- index: none; it reads the whole table
 SELECT /* mailsq.Stats */
        count(*) FILTER (WHERE (true)) AS ready,
-       count(*) FILTER (WHERE next_try IS NOT NULL) AS running,
-       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(next_try) FILTER (WHERE next_try IS NOT NULL)) / 1000.0) AS oldest_running
+       count(*) FILTER (WHERE next_try IS NOT NULL) AS running
 FROM   mails;
 
 -- sql/peek.sql

@@ -29,3 +29,29 @@ CREATE TABLE letters (
     sent INTEGER NOT NULL DEFAULT 0, -- qgen:status ready=0 running=0 done=1
     last INTEGER                     -- qgen:claimed as=epoch timeout=30m expired=claim
 );
+
+-- What Complete writes over the time of the claim, and what it leaves.
+-- qgen:queue workers
+CREATE TABLE workers (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    state  TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=over
+    made   INTEGER,                     -- qgen:enqueued as=epoch
+    last   INTEGER,                     -- qgen:claimed as=epoch; on done set now
+    ended  INTEGER                      -- qgen:finished as=epoch
+);
+-- qgen:queue runs
+CREATE TABLE runs (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    state  TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=over
+    made   INTEGER,                     -- qgen:enqueued as=epoch
+    last   INTEGER,                     -- qgen:claimed as=epoch timeout=1h
+    ended  INTEGER                      -- qgen:finished as=epoch
+);
+-- qgen:queue ends
+CREATE TABLE ends (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    state  TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new running=busy done=over
+    made   INTEGER,                     -- qgen:enqueued as=epoch
+    last   INTEGER,                     -- qgen:claimed as=epoch
+    ended  INTEGER                      -- qgen:finished as=epoch; on done set arg:ended
+);
