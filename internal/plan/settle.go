@@ -690,7 +690,11 @@ func (b *builder) checkPurges(errs *source.ErrorList) {
 	const leave = "Leave it out"
 	switch what := pos.Text(); {
 	case b.spec.Cycle != nil && b.tells(queue.Failed):
-		errs.Errorf(pos, "%s tells rows that are done from rows that failed, but the jobs of a cycle stay when they have failed", what).WithHint(leave + ": Redrive makes them ready again.")
+		hint := leave + "."
+		if b.pkg.Redrive != nil {
+			hint = leave + ": Redrive makes them ready again."
+		}
+		errs.Errorf(pos, "%s tells rows that are done from rows that failed, but the jobs of a cycle stay when they have failed", what).WithHint("%s", hint)
 	case !done && !failed:
 		errs.Errorf(pos, "%s tells which rows Purge removes, and no row of this queue stays when its job has ended", what).WithHint(leave + ".")
 	case !failed:

@@ -91,6 +91,7 @@ var verbs = []*verb{
 		{name: "emit", takes: oneValue, only: []string{"procedure"}},
 		{name: "recover", takes: oneValue, only: []string{"start", "own"}}, lapseWords[0],
 		{name: "purge", takes: oneValue, only: []string{"done", "failed", "apart", "none"}},
+		{name: "redrive", takes: oneValue, only: []string{"none"}},
 		{name: "enqueue", takes: oneValue, only: []string{"absent", "update"}}, {name: "key", takes: oneValue},
 	}},
 	{name: "where", on: onTable, takes: anSQL},
@@ -395,7 +396,11 @@ func (r *rule) check(v *verb, w *word, errs *source.ErrorList) {
 	}
 	for _, value := range w.values {
 		if !slices.Contains(r.only, value.text) || value.quote == sql {
-			errs.Errorf(value.pos, "%s cannot be %q", r.name, value.text).WithHint("%s", suggest(value.text, r.only, "It is one of"))
+			known := "It is one of"
+			if len(r.only) == 1 {
+				known = "It is always"
+			}
+			errs.Errorf(value.pos, "%s cannot be %q", r.name, value.text).WithHint("%s", suggest(value.text, r.only, known))
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (b *binding) checkLog() {
 				WithHint("Leave the move out. %s", removesPassed)
 		}
 	}
-	for _, name := range []string{"recover", "expired"} {
+	for _, name := range []string{"recover", "expired", "redrive"} {
 		if w := b.queue.word(name); w != nil {
 			b.errorf(w.pos, "strategy=offset only reads rows, so %s says nothing", w.pos.Text()).WithHint("Leave it out.")
 		}

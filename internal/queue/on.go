@@ -3,6 +3,7 @@ package queue
 // This file reads qgen:on, the writes that no role covers.
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/qgen-dev/qgen/internal/source"
@@ -79,7 +80,19 @@ func (b *binding) absent(name TransitionName) string {
 	if name == Recover && b.claims.failsExpired() {
 		return "A job whose claim has run out fails (expired=fail). Say it of giveup."
 	}
+	if b.leavesOut(name) {
+		return fmt.Sprintf("%s at %s leaves it out. Leave one of the two out.", b.queue.word(string(name)).pos.Text(), b.queue.word(string(name)).pos)
+	}
 	return absent[name]
+}
+
+// leavesOut reports whether purge=none or redrive=none says that the queue has no such step.
+func (b *binding) leavesOut(name TransitionName) bool {
+	if name != Purge && name != Redrive {
+		return false
+	}
+	w := b.queue.word(string(name))
+	return w != nil && w.values[0].text == "none"
 }
 
 // absent says of what a transition is made.

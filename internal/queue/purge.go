@@ -20,7 +20,11 @@ func (b *binding) purged() ([]Test, bool) {
 	}
 	done, failed := b.core[Done] != nil && b.keepsDone, b.core[Failed] != nil && b.keepsFailed
 	if failed && b.spec.Cycle != nil { // such a row is due for ever, and no job that has ended
-		b.note("Purge leaves rows that failed: the jobs of a cycle stay, and Redrive makes them ready again")
+		again := ", and Redrive makes them ready again"
+		if b.spec.NoRedrive {
+			again = ""
+		}
+		b.note("Purge leaves rows that failed: the jobs of a cycle stay%s", again)
 		failed = false
 	}
 	b.spec.Purges = b.purges()

@@ -263,7 +263,9 @@ func (s *Spec) Beside(side *Side) *Spec {
 		step(GiveUp, slices.Concat(held, spent(GreatEqual)), append(slices.Clip(end), Write{k.Error, t.Error.gaveUp()})...)
 		failed := []Test{{Column: k.Failed, Op: NotNull}}
 		t.States[Failed] = &State{Name: Failed, Tests: failed}
-		t.Transitions[Redrive] = &Transition{Name: Redrive, Tests: failed, Delete: true}
+		if !s.NoRedrive {
+			t.Transitions[Redrive] = &Transition{Name: Redrive, Tests: failed, Delete: true}
+		}
 	}
 	t.sideFence(k)
 	return t

@@ -139,9 +139,11 @@ type Spec struct {
 	// that was said; invalid where one removes all.
 	Purges   [][]StateName
 	PurgePos source.Pos
-	PurgeIf  *Condition // tells the rows that are removed, whatever their state; nil where state and age do
-	Waiting  []Test     // where Expires is said: what tells rows that nobody has and that have not ended
-	Status   *Status    // the named states of one column; nil when the state is spread or absent
+	// NoRedrive says that failed jobs stay as they are: redrive=none.
+	NoRedrive bool
+	PurgeIf   *Condition // tells the rows that are removed, whatever their state; nil where state and age do
+	Waiting   []Test     // where Expires is said: what tells rows that nobody has and that have not ended
+	Status    *Status    // the named states of one column; nil when the state is spread or absent
 
 	// Names are the parts of the names of tables that are known at run time only: Table and
 	// those of PayloadFrom are then called by templates, "D_MM{{.Channel}}".

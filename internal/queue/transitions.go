@@ -47,6 +47,7 @@ func (b *binding) withNext(steps ...TransitionName) []TransitionName {
 
 // buildTransitions sets Spec.Transitions.
 func (b *binding) buildTransitions() {
+	b.spec.NoRedrive = b.leavesOut(Redrive)
 	for _, name := range TransitionNames {
 		if tests, ok := b.leaves(name); ok {
 			b.spec.Transitions[name] = &Transition{Name: name, Tests: tests, Delete: b.deletes(name)}
@@ -255,7 +256,7 @@ func (b *binding) leaves(name TransitionName) ([]Test, bool) {
 		}
 		return held, b.givesUp()
 	case Redrive:
-		return b.all(Failed), b.keepsFailed && b.core[Failed] != nil
+		return b.all(Failed), b.keepsFailed && b.core[Failed] != nil && !b.spec.NoRedrive
 	}
 	return b.purged()
 }

@@ -1,0 +1,292 @@
+-- Package commandsq uses the table commands as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates commands_ready and commands_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+UPDATE /* commandsq.Claim */ commands
+SET    state = 'A',
+       tries = tries + 1,
+       at = unixepoch() + 300
+WHERE  id IN (
+           SELECT id
+           FROM   commands
+           WHERE  state = 'N'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, tries, at;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'N'
+UPDATE /* commandsq.Claim */ commands
+SET    state = 'A',
+       tries = tries + 1,
+       at = unixepoch() + 300
+WHERE  id = (
+           SELECT id
+           FROM   commands
+           WHERE  state = 'N'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, tries, at;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* commandsq.Complete */ commands
+SET    state = 'D',
+       at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* commandsq.Fail */ commands
+SET    state = 'N',
+       at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* commandsq.Fail */ commands
+SET    state = 'E',
+       at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* commandsq.Requeue */ commands
+SET    state = 'N',
+       tries = tries - 1,
+       at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Tries
+UPDATE /* commandsq.Extend */ commands
+SET    at = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS tries_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(tries = tries_held
+      AND    state = 'A')
+RETURNING id, at;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (at) WHERE state = 'A'
+-- arguments: 1: limit
+UPDATE /* commandsq.Recover */ commands
+SET    state = 'N',
+       at = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   commands
+           WHERE  state = 'A'
+           AND    tries < 3
+           AND    at <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the database for writing, while the statement runs
+-- index: (at) WHERE state = 'A'
+-- arguments: 1: limit
+UPDATE /* commandsq.Recover */ commands
+SET    state = 'E',
+       at = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   commands
+           WHERE  state = 'A'
+           AND    tries >= 3
+           AND    at <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* commandsq.Enqueue */ INTO commands
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* commandsq.Stats */
+       count(*) FILTER (WHERE state = 'N') AS ready,
+       count(*) FILTER (WHERE state = 'A') AS running,
+       count(*) FILTER (WHERE state = 'D') AS done,
+       count(*) FILTER (WHERE state = 'E') AS failed,
+       count(*) FILTER (WHERE state = 'A' AND at <= unixepoch()) AS expired
+FROM   commands;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'N'
+-- arguments: 1: limit
+SELECT /* commandsq.Peek */
+       id, tries
+FROM   commands
+WHERE  state = 'N'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* commandsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* commandsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'integer'),
+           ('state', 'text'),
+           ('tries', 'integer'),
+           ('at', 'integer')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('commands') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* commandsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('commands_ready', 'id', 'id', 'state=''n'''),
+           ('commands_expired', 'at', 'at', 'state=''a''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('commands') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX commands_ready ON commands (id)
+WHERE  state = 'N';
+
+-- serves Recover: claims that ran out
+CREATE INDEX commands_expired ON commands (at)
+WHERE  state = 'A';
