@@ -233,7 +233,14 @@ func (a *annotation) check(errs *source.ErrorList) bool {
 	}
 	before := errs.Len()
 	seen := map[string]*word{}
+	var rest *word // up to which words belong to a value before them
 	for i, w := range a.words {
+		if rest != nil {
+			if w == rest {
+				rest = nil
+			}
+			continue
+		}
 		keys := []string{w.name}
 		r := v.rule(w)
 		switch {
@@ -252,7 +259,18 @@ func (a *annotation) check(errs *source.ErrorList) bool {
 		case v.accepts(w):
 			keys = []string{""} // one of them
 		default:
-			v.unknown(a.words[:i+1], errs)
+			if said := a.words[:i+1]; v.startsOther(said) {
+				v.unknown(said, errs)
+				return false
+			}
+			last := i
+			for v.continues(a.words[:i+1]) && last+1 < len(a.words) && v.continues(a.words[:last+2]) {
+				last++
+			}
+			v.unknown(a.words[:i+1], errs, a.words[i+1:last+1]...)
+			if last > i {
+				rest = a.words[last]
+			}
 			continue
 		}
 		var first *word
@@ -332,21 +350,85 @@ func (v *verb) accepts(w *word) bool {
 	return false
 }
 
-// unknown complains about the last of words, which the verb does not have.
-func (v *verb) unknown(words []*word, errs *source.ErrorList) {
+// startsOther reports whether words that ought to begin with a name begin with another verb.
+func (v *verb) startsOther(words []*word) bool {
+	return v.takes == aName && len(words) == 2 && words[0].op == flag && findVerb(words[0].name) != nil
+}
+
+// continues reports whether the last of words looks like the rest of a value with a space in it.
+func (v *verb) continues(words []*word) bool {
 	w := words[len(words)-1]
+	if w.op != flag || w.values[0].quote != bare || v.rule(w) != nil || findVerb(w.values[0].text) != nil {
+		return false
+	}
+	var flags []string
+	for _, r := range v.words {
+		if r.takes == noValue || r.takes == mayValue {
+			flags = append(flags, r.name)
+		}
+	}
+	if meant(w.values[0].text, flags) != "" {
+		return false
+	}
+	for i := len(words) - 2; i >= 0; i-- {
+		switch value := words[i]; {
+		case value.op == separator:
+			return false
+		case value.op != flag:
+			return value.values[len(value.values)-1].quote == bare && v.rule(value) != nil
+		case v.rule(value) != nil:
+			return false
+		}
+	}
+	return false
+}
+
+func (v *verb) wordNames() []string {
 	var names []string
 	for _, r := range v.words {
 		names = append(names, r.name)
 	}
+	return names
+}
+
+// inQuotes writes the value that the last of words ends, which has spaces, as it is to be written.
+func inQuotes(words []*word) string {
+	i := len(words) - 1
+	for words[i].op == flag {
+		i--
+	}
+	w := words[i]
+	var values []string
+	for _, l := range w.values {
+		values = append(values, l.written())
+	}
+	last := w.values[len(w.values)-1].text
+	for _, more := range words[i+1:] {
+		last += " " + more.values[0].text
+	}
+	values[len(values)-1] = "'" + last + "'"
+	return w.name + string(w.op) + strings.Join(values, "|")
+}
+
+// unknown complains about the last of words, which the verb does not have. What follows belongs
+// to it.
+func (v *verb) unknown(words []*word, errs *source.ErrorList, follows ...*word) {
+	w := words[len(words)-1]
+	names := v.wordNames()
 	var hint string
 	switch {
+	case v.startsOther(words):
+		errs.Errorf(words[0].pos, "%s is a verb of its own, and qgen:%s begins with the name of the queue", words[0].name, v.name).
+			WithHint("Write the name and a semicolon before it, as in mails; %s \"…\".", words[0].name)
+		return
 	case v.takes == anSQL:
 		hint = `It takes one expression in double quotes: qgen:` + v.name + ` "suspended = 0".`
 	case v.takes == aNumber:
 		hint = "It takes one number, the place of the column among the parts of the key."
 	case len(names) == 0:
 		hint = "It takes no words."
+	case v.continues(words):
+		hint = "A value with a space stands in quotes: " + inQuotes(append(slices.Clip(words), follows...)) + ". Else, qgen:" + v.name + " takes " + strings.Join(names, ", ") + "."
 	default:
 		hint = suggest(w.name, names, "It takes")
 	}
