@@ -37,7 +37,7 @@ func (b *builder) asksTimeout() bool { return b.spec.Lease != nil && b.spec.Leas
 // buildClaim plans Claim.
 func (b *builder) buildClaim() {
 	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil, LeaseArg: b.spec.Lease != nil && b.spec.Lease.LengthArg}
-	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {
+	if t := b.takes(); t != nil && (b.writesClaim() || b.popped() != nil) {
 		c.Params = b.addWritten(c.Params, t)
 	}
 	if b.spec.Accept {
@@ -132,8 +132,8 @@ func (b *builder) buildClaim() {
 // reordered reports whether a claim writes to a column of the order: the jobs then come back
 // with what it wrote, which is not what they were taken by. What is counted up keeps its order.
 func (b *builder) reordered(c *schema.Column) bool {
-	t := b.spec.Transitions[queue.Claim]
-	return t != nil && b.writesClaim() && b.running == nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind != queue.Add })
+	t := b.takes()
+	return t != nil && (b.writesClaim() || b.popped() != nil) && b.running == nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind != queue.Add })
 }
 
 // comesInOrder reports whether a claim returns jobs in queue order: the Go can sort them by

@@ -782,7 +782,7 @@ func (b *binding) judgeKept() {
 }
 
 // judgePopped complains where a claim that ends its jobs keeps their rows and writes nothing, or
-// would write what nobody knows before the job has run.
+// would write the result of a job that has not run. What on done takes from the caller Claim takes.
 func (b *binding) judgePopped() {
 	t := b.spec.Transitions[Finish]
 	if b.spec.Strategy != "pop" || b.spec.DoneDeletes || t == nil {
@@ -794,9 +794,9 @@ func (b *binding) judgePopped() {
 			WithHint("Say which value of the status means done, qgen:status done=…, or say done=delete.")
 	}
 	for _, d := range b.drafts[Finish] {
-		if k := d.value.Kind; k == Arg || k == Given {
-			b.errorf(d.by.pos, ends+", and nobody can give column %q a value then", d.column.Name).
-				WithHint("Leave it out; or leave strategy=pop out, so that Complete ends the job.")
+		if d.value.Kind == Arg {
+			b.errorf(d.by.pos, ends+", and column %q has no result then", d.column.Name).
+				WithHint("Leave strategy=pop out, so that Complete ends the job and takes the result. Or say on done set arg:answer: then Claim takes the value, the same one for all its jobs.")
 		}
 	}
 }

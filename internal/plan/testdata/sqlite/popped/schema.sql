@@ -14,3 +14,12 @@ CREATE TABLE flips (
     until_at  INTEGER, -- qgen:expires as=epoch
     processed INTEGER -- qgen:status ready=null done=now; finished as=epoch
 );
+-- What a claim writes it is given, also to a column by which rows are taken.
+-- qgen:queue strategy=pop clock=utc
+CREATE TABLE letters (
+    id     INTEGER PRIMARY KEY,
+    box    int NOT NULL, -- qgen:topic
+    state  TEXT NOT NULL DEFAULT 'new', -- qgen:status ready=new|busy done=cancelled
+    place  int NOT NULL, -- qgen:order 1; on done set arg:rank; payload
+    reason TEXT -- qgen:on done set arg:reason
+);

@@ -1,0 +1,379 @@
+-- Package jobsq uses the table JOBS as a queue of jobs on Oracle 19 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_READY.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    Oracle 19 cannot return the rows of an UPDATE
+-- * block        a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: block comes first
+--   advisory     Oracle has no locks on numbers
+--   guarded      not needed: block comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "ID"
+-- note: the fence is the count in column "TRIES" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (STATE, ID, RUN_AT)
+-- arguments: 1: limit, 2: cursor
+DECLARE /* jobsq.Claim */
+    CURSOR candidate IS
+        SELECT /*+ INDEX(JOBS JOBS_READY) */ ROWIDTOCHAR(ROWID)
+        FROM   JOBS
+        WHERE  STATE = 'new'
+        AND    (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL)
+        ORDER  BY ID
+        FOR    UPDATE SKIP LOCKED;
+    picked SYS.ODCIVARCHAR2LIST;
+BEGIN
+    OPEN candidate;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :1;
+    CLOSE candidate;
+    FORALL i IN 1 .. picked.COUNT
+        UPDATE JOBS
+        SET    STATE = 'busy',
+               TILL = SYSTIMESTAMP + NUMTODSINTERVAL(300, 'SECOND'),
+               TRIES = TRIES + 1
+        WHERE  ROWID = CHARTOROWID(picked(i));
+    OPEN :2 FOR
+        SELECT ID, TO_CHAR(MADE, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
+               TO_CHAR(RUN_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
+               TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), TRIES, REASON
+        FROM   JOBS
+        WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
+END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: counts
+DECLARE /* jobsq.Complete */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    STATE = 'done',
+               TILL = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: delay, 4: error, 5: counts
+DECLARE /* jobsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    STATE = 'new',
+               RUN_AT = SYSTIMESTAMP + NUMTODSINTERVAL(:3, 'SECOND'),
+               TILL = NULL,
+               REASON = :4
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :5 := changed;
+END;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: error, 4: counts
+DECLARE /* jobsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    STATE = 'failed',
+               TILL = NULL,
+               REASON = :3
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: delay, 4: counts
+DECLARE /* jobsq.Requeue */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    STATE = 'new',
+               RUN_AT = CASE WHEN :3 > 0.0 THEN SYSTIMESTAMP + NUMTODSINTERVAL(:3, 'SECOND') ELSE RUN_AT END,
+               TILL = NULL,
+               TRIES = TRIES - 1
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: TRIES as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Tries, 3: counts
+DECLARE /* jobsq.Extend */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TRIES_HELD DBMS_SQL.NUMBER_TABLE := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE JOBS
+        SET    TILL = SYSTIMESTAMP + NUMTODSINTERVAL(300, 'SECOND')
+        WHERE  ID = ID_HELD(i)
+        AND    TRIES = TRIES_HELD(i)
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* jobsq.Extend */
+       ID, TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+FROM   JOBS
+WHERE  (ID = :v0);
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT), which finds the rows that somebody has by STATE
+-- arguments: 1: limit
+UPDATE /* jobsq.Recover */ JOBS
+SET    STATE = 'new',
+       TILL = NULL
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   JOBS
+           WHERE  STATE = 'busy'
+           AND    TRIES < 5
+           AND    TILL <= SYSTIMESTAMP
+           AND    ROWNUM <= :1)
+AND    STATE = 'busy'
+AND    TRIES < 5
+AND    TILL <= SYSTIMESTAMP;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT), which finds the rows that somebody has by STATE
+-- arguments: 1: limit
+UPDATE /* jobsq.Recover */ JOBS
+SET    STATE = 'failed',
+       TILL = NULL,
+       REASON = 'the claim ran out'
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   JOBS
+           WHERE  STATE = 'busy'
+           AND    TRIES >= 5
+           AND    TILL <= SYSTIMESTAMP
+           AND    ROWNUM <= :1)
+AND    STATE = 'busy'
+AND    TRIES >= 5
+AND    TILL <= SYSTIMESTAMP;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT)
+-- arguments: 1: limit
+UPDATE /* jobsq.Redrive */ JOBS
+SET    STATE = 'new',
+       TILL = NULL,
+       TRIES = 0
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   JOBS
+           WHERE  STATE = 'failed'
+           AND    ROWNUM <= :1)
+AND    STATE = 'failed';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT); it reads those that are not old enough as well, which one on (STATE, MADE) would not
+-- arguments: 1: older, 2: limit, 3: older
+DELETE /* jobsq.Purge */ FROM JOBS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   JOBS
+           WHERE  STATE = 'done'
+           AND    MADE <= SYSTIMESTAMP - NUMTODSINTERVAL(:1, 'SECOND')
+           AND    ROWNUM <= :2)
+AND    STATE = 'done'
+AND    MADE <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT); it reads those that are not old enough as well, which one on (STATE, MADE) would not
+-- arguments: 1: older, 2: limit, 3: older
+DELETE /* jobsq.Purge */ FROM JOBS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   JOBS
+           WHERE  STATE = 'failed'
+           AND    MADE <= SYSTIMESTAMP - NUMTODSINTERVAL(:1, 'SECOND')
+           AND    ROWNUM <= :2)
+AND    STATE = 'failed'
+AND    MADE <= SYSTIMESTAMP - NUMTODSINTERVAL(:3, 'SECOND');
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new RunAt, 2: new_key
+INSERT /* jobsq.Enqueue */ INTO JOBS
+       (MADE, RUN_AT)
+VALUES (SYSTIMESTAMP, TO_TIMESTAMP_TZ(:1, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'))
+/* the new key */ RETURNING ID INTO :2;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Stats */
+       count(CASE WHEN STATE = 'new' AND (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'busy' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'done' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'failed' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 'new' AND RUN_AT > SYSTIMESTAMP THEN 1 END) AS DELAYED,
+       count(CASE WHEN STATE = 'busy' AND TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 'new' AND (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN MADE END)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   JOBS;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (STATE, ID, RUN_AT)
+-- arguments: 1: limit
+SELECT /* jobsq.Peek */
+       *
+FROM   (
+           SELECT ID, TO_CHAR(MADE, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
+                  TO_CHAR(RUN_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), TRIES, REASON
+           FROM   JOBS
+           WHERE  STATE = 'new'
+           AND    (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL)
+           ORDER  BY ID
+       )
+WHERE  ROWNUM <= :1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the server is Oracle ' || have.version || ', the package needs 19'
+FROM   PRODUCT_COMPONENT_VERSION have
+WHERE  have.product LIKE 'Oracle%'
+AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 2)) < 1900;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* jobsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'STATE', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'MADE', 'timestamp with time zone' FROM DUAL UNION ALL
+           SELECT 'RUN_AT', 'timestamp with time zone' FROM DUAL UNION ALL
+           SELECT 'TILL', 'timestamp with time zone' FROM DUAL UNION ALL
+           SELECT 'TRIES', 'number' FROM DUAL UNION ALL
+           SELECT 'REASON', 'varchar2' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'JOBS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* jobsq.Verify */
+       'index ' || want.name || ' is missing'
+FROM   (
+           SELECT 'JOBS_READY' AS name FROM DUAL
+       ) want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   ALL_INDEXES have
+           WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+           AND    have.table_name = 'JOBS'
+           AND    have.index_name = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX JOBS_READY ON JOBS (STATE, ID, RUN_AT) ONLINE;

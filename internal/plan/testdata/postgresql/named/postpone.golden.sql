@@ -1,0 +1,155 @@
+-- Package postponeq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> done
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: rows without a value in column "run_at" stand last in the order, where PostgreSQL puts nulls (nulls=first puts them first)
+
+-- sql/claim.sql
+-- claim: ready to done
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: given atValue *time.Time, 2: param id int64, 3: limit
+UPDATE /* postponeq.Claim */ jobs
+SET    state = 'new',
+       run_at = $1
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'new'
+           AND    id = $2
+           ORDER  BY run_at, id
+           LIMIT  $3
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, made, run_at, till, tries, reason;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason
+INSERT /* postponeq.Enqueue */ INTO jobs
+       (made, run_at, till, tries, reason)
+VALUES ($1, $2, $3, coalesce($4::integer, 0), $5)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Made, 2: new_batch RunAt, 3: new_batch Till, 4: new_batch Tries, 5: new_batch Reason
+INSERT /* postponeq.EnqueueMany */ INTO jobs
+       (made, run_at, till, tries, reason)
+SELECT made_new, run_at_new, till_new, coalesce(tries_new, 0), reason_new
+FROM   unnest($1::timestamptz[], $2::timestamptz[], $3::timestamptz[], $4::integer[],
+              $5::text[]) WITH ORDINALITY AS job (made_new, run_at_new, till_new, tries_new, reason_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* postponeq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: param id int64, 2: limit
+SELECT /* postponeq.Peek */
+       id, made, run_at, till, tries, reason
+FROM   jobs
+WHERE  state = 'new'
+AND    id = $1
+ORDER  BY run_at, id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* postponeq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* postponeq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('made', 'timestamptz'),
+               ('run_at', 'timestamptz'),
+               ('till', 'timestamptz'),
+               ('tries', 'integer'),
+               ('reason', 'text')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* postponeq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* postponeq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_pkey', '', '', '')) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           JOIN   pg_am AS m ON m.oid = c.relam
+           CROSS  JOIN LATERAL (
+                      SELECT lower(string_agg(coalesce(a.attname, '?') || CASE k.option WHEN 1 THEN ' desc nulls last'
+                                 WHEN 2 THEN ' nulls first' WHEN 3 THEN ' desc' ELSE '' END, ', ' ORDER BY k.place)) AS columns,
+                             coalesce(replace(replace(regexp_replace(regexp_replace(lower(pg_get_expr(i.indpred, i.indrelid)),
+                                 '::("[^"]+"|[a-z_.]+( varying| precision)?)([(][0-9, ]+[)])?([[][]])*', '', 'g'),
+                                 '[][()`"[:space:]]', '', 'g'), '=anyarray', 'in'), '<>allarray', 'notin'), '') AS predicate
+                      FROM   unnest(i.indkey::smallint[], i.indoption::smallint[]) WITH ORDINALITY AS k (number, option, place)
+                      LEFT   JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                      WHERE  k.option IS NOT NULL
+                  ) AS have
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    (c.relname = want.name
+                   OR want.columns <> ''
+                   AND m.amname IN ('btree', 'lsm')
+                   AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
+                   AND have.predicate = want.predicate));
+
+-- serves Claim: the only row that has what is asked for: jobs_pkey serves already

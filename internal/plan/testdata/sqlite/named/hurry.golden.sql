@@ -1,0 +1,126 @@
+-- Package hurryq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> done
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the database for writing while the statement runs. A worker that dies loses the jobs it took.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to done
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+UPDATE /* hurryq.Claim */ jobs
+SET    state = 'new',
+       run_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'new'
+           AND    id = ?1
+           ORDER  BY id
+           LIMIT  ?2)
+RETURNING id, made, till, tries, reason;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Made, 2: new Till, 3: new Tries, 4: new Reason
+INSERT /* hurryq.Enqueue */ INTO jobs
+       (made, till, tries, reason)
+VALUES (?1, ?2, coalesce(?3, 0), ?4)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Made Till Tries Reason
+INSERT /* hurryq.EnqueueMany */ INTO jobs
+       (made, till, tries, reason)
+SELECT made_new, till_new, coalesce(tries_new, 0), reason_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS made_new,
+                  json_extract(value, '$[1]') AS till_new,
+                  json_extract(value, '$[2]') AS tries_new,
+                  json_extract(value, '$[3]') AS reason_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* hurryq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* hurryq.Peek */
+       id, made, till, tries, reason
+FROM   jobs
+WHERE  state = 'new'
+AND    id = ?1
+ORDER  BY id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* hurryq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* hurryq.Verify */ want (name, type) AS (
+    VALUES ('id', 'integer'),
+           ('state', 'text'),
+           ('made', 'integer'),
+           ('run_at', 'integer'),
+           ('till', 'integer'),
+           ('tries', 'int'),
+           ('reason', 'text')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('jobs') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);

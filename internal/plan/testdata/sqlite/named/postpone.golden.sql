@@ -1,0 +1,127 @@
+-- Package postponeq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> done
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the database for writing while the statement runs. A worker that dies loses the jobs it took.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: rows without a value in column "run_at" stand first in the order, where SQLite puts nulls (nulls=last puts them last)
+
+-- sql/claim.sql
+-- claim: ready to done
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id)
+-- arguments: 1: given atValue *time.Time, 2: param id int64, 3: limit
+UPDATE /* postponeq.Claim */ jobs
+SET    state = 'new',
+       run_at = ?1
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'new'
+           AND    id = ?2
+           ORDER  BY run_at, id
+           LIMIT  ?3)
+RETURNING id, made, run_at, till, tries, reason;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason
+INSERT /* postponeq.Enqueue */ INTO jobs
+       (made, run_at, till, tries, reason)
+VALUES (?1, ?2, ?3, coalesce(?4, 0), ?5)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Made RunAt Till Tries Reason
+INSERT /* postponeq.EnqueueMany */ INTO jobs
+       (made, run_at, till, tries, reason)
+SELECT made_new, run_at_new, till_new, coalesce(tries_new, 0), reason_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS made_new,
+                  json_extract(value, '$[1]') AS run_at_new,
+                  json_extract(value, '$[2]') AS till_new,
+                  json_extract(value, '$[3]') AS tries_new,
+                  json_extract(value, '$[4]') AS reason_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* postponeq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* postponeq.Peek */
+       id, made, run_at, till, tries, reason
+FROM   jobs
+WHERE  state = 'new'
+AND    id = ?1
+ORDER  BY run_at, id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* postponeq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* postponeq.Verify */ want (name, type) AS (
+    VALUES ('id', 'integer'),
+           ('state', 'text'),
+           ('made', 'integer'),
+           ('run_at', 'integer'),
+           ('till', 'integer'),
+           ('tries', 'int'),
+           ('reason', 'text')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('jobs') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);

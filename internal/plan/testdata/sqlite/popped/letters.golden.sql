@@ -1,0 +1,167 @@
+-- Package lettersq uses the table letters as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> done
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the database for writing while the statement runs. A worker that dies loses the jobs it took.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates letters_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+
+-- sql/claim.sql
+-- claim: ready to done
+-- locks: the database for writing, while the statement runs
+-- index: (box, place, id) WHERE state IN ('new', 'busy')
+-- arguments: 1: given rank int64, 2: given reason *string, 3: param box int64, 4: limit
+UPDATE /* lettersq.Claim */ letters
+SET    state = 'cancelled',
+       place = ?1,
+       reason = ?2
+WHERE  id IN (
+           SELECT id
+           FROM   letters
+           WHERE  state IN ('new', 'busy')
+           AND    box = ?3
+           ORDER  BY place, id
+           LIMIT  ?4)
+RETURNING id, box, place;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'cancelled' would find them
+-- arguments: 1: limit
+DELETE /* lettersq.Purge */ FROM letters
+WHERE  id IN (
+           SELECT id
+           FROM   letters
+           WHERE  state = 'cancelled'
+           LIMIT  ?1);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Box, 2: new Place
+INSERT /* lettersq.Enqueue */ INTO letters
+       (box, place)
+VALUES (?1, ?2)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Box Place
+INSERT /* lettersq.EnqueueMany */ INTO letters
+       (box, place)
+SELECT box_new, place_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS box_new,
+                  json_extract(value, '$[1]') AS place_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* lettersq.Stats */
+       count(*) FILTER (WHERE state IN ('new', 'busy')) AS ready,
+       count(*) FILTER (WHERE state = 'cancelled') AS done
+FROM   letters;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (box, place, id) WHERE state IN ('new', 'busy')
+-- arguments: 1: param box int64, 2: limit
+SELECT /* lettersq.Peek */
+       id, box, place
+FROM   letters
+WHERE  state IN ('new', 'busy')
+AND    box = ?1
+ORDER  BY place, id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* lettersq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* lettersq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('box', 'int'),
+           ('state', 'TEXT'),
+           ('place', 'int'),
+           ('reason', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('letters') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* lettersq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('letters_ready', 'box, place, id', 'box, place', 'statein''new'',''busy''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('letters') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX letters_ready ON letters (box, place, id)
+WHERE  state IN ('new', 'busy');
