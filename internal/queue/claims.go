@@ -325,8 +325,12 @@ func (b *binding) readHolders() {
 	}
 	if k.token != nil {
 		b.spec.Token = k.token.column
-		if k.token.word("from") == nil {
-			b.holdsToken(k.token.column, k.token.pos)
+		if c := k.token.column; k.token.word("from") == nil {
+			otherwise := ""
+			if c.Values == nil && k.worker == nil && holdsWorker(c) {
+				otherwise = ` Where a value that the server makes is enough, mark the column qgen:worker; on claim set "…" with an expression that is another one for each claim: what the claim leaves there is compared.`
+			}
+			b.holdsToken(c, k.token.pos, otherwise)
 		}
 	}
 	if k.worker != nil {
@@ -337,7 +341,7 @@ func (b *binding) readHolders() {
 		}
 		if w := k.worker.word("mine"); w != nil && k.mark != k.worker {
 			b.errorf(w.pos, "mine=ready needs a table where column %q alone tells a running row", k.worker.column.Name).
-				WithHint("Leave it out: the rows of a worker that is gone come back by their lease. Where rows are given to a worker in advance, Claim asks for those: ready_if: \"%s\" in qgen.yaml.", givenTo(k.worker.column))
+				WithHint("Say recover=own on qgen:queue in its place: a worker that starts again then takes back what runs under its name. Where rows are given to a worker in advance, Claim asks for those: ready_if: \"%s\" in qgen.yaml.", givenTo(k.worker.column))
 		}
 	}
 }
@@ -390,8 +394,9 @@ func (b *binding) checkKind(r *role) {
 	}
 }
 
-// holdsToken checks that a column can hold a fresh value per claim.
-func (b *binding) holdsToken(c *schema.Column, pos source.Pos) bool {
+// holdsToken checks that a column can hold a fresh value per claim. Otherwise is what else can be
+// done where it cannot.
+func (b *binding) holdsToken(c *schema.Column, pos source.Pos, otherwise string) bool {
 	var why string
 	switch {
 	case c.Values != nil:
@@ -418,8 +423,8 @@ func (b *binding) holdsToken(c *schema.Column, pos source.Pos) bool {
 	if why == "" {
 		return true
 	}
-	b.errorf(pos, "column %q cannot hold a token: it %s", c.Name, why).
-		WithHint("A token is a random value for each claim. It needs a uuid, a text of at least %d characters, %d bytes, or a number of 64 bits.", TokenLength, TokenBytes)
+	hint := fmt.Sprintf("A token is a random value for each claim. It needs a uuid, a text of at least %d characters, %d bytes, or a number of 64 bits.", TokenLength, TokenBytes)
+	b.errorf(pos, "column %q cannot hold a token: it %s", c.Name, why).WithHint("%s", hint+otherwise)
 	return false
 }
 

@@ -397,7 +397,7 @@ func (b *binding) other(verb string, table config.String) *Companion {
 	switch {
 	case c.Known == b.table && verb != "insert":
 		b.errorf(table.Pos, "%s is the table of the queue", table.Value).
-			WithHint("What a step writes to its own row is said by qgen:on; rows of other jobs are not its business.")
+			WithHint("What a step writes to its own row is said by qgen:on. Rows of other jobs that go with it, change them in its transaction: with WithTx, by SQL of yours or by Claim of a stage with strategy=pop, which writes what its done= and on done say.")
 		return nil
 	case c.Known != nil && c.Known.View && verb == "insert":
 		b.errorf(table.Pos, "%s is a view", table.Value).WithHint("Name the table behind it.")

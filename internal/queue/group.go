@@ -236,7 +236,7 @@ func (b *binding) checkGroupColumn(g *Group, c *schema.Column) {
 			WithHint("A group is told by a number, a text or a uuid.")
 	}
 	if name := b.changedBy(c); name != "" {
-		b.errorf(pos, "column %q tells the group, but is written when a job is %s", c.Name, doing[name]).
+		b.errorf(pos, "column %q tells the group, but is written %s", c.Name, b.when(name)).
 			WithHint("A row stays in its group while it is not finished. Mark another column.")
 	}
 }

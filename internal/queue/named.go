@@ -89,6 +89,7 @@ func (b *binding) writeNamed(o *Outcome, from config.Outcome, base *Transition) 
 		}
 		set[c] = true
 		b.write(r, c, v, o.named())
+		b.noteLess(o.Name, c, v)
 		b.leadsTo(o, c, v)
 	}
 	for _, d := range b.drafts[base.Name] {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/qgen-dev/qgen/internal/schema"
 	"github.com/qgen-dev/qgen/internal/source"
 )
 
@@ -40,6 +41,7 @@ func (b *binding) writeExplicit() {
 					WithHint("Leave it out, or keep such rows.")
 			default:
 				b.write(r, r.column, value, name)
+				b.noteLess(step.name, r.column, value)
 				switch {
 				case name != Fail:
 				case value.Kind == Given:
@@ -50,6 +52,16 @@ func (b *binding) writeExplicit() {
 			}
 		}
 	}
+}
+
+// noteLess says of -1 that it is no number: who means that would not see it before a row has one
+// less. Of a column that counts it is plain.
+func (b *binding) noteLess(step string, c *schema.Column, v Value) {
+	counts := func(r Role) bool { return slices.Contains([]string{"attempts", "max_attempts", "version"}, r.Verb) }
+	if v.Kind != Add || v.By > 0 || slices.ContainsFunc(b.columns[c].Roles, counts) {
+		return
+	}
+	b.note(`%s takes %d from what column %q holds; the number itself is written as SQL, in double quotes: "%d"`, step, -v.By, c.Name, v.By)
 }
 
 // failsToo lets what is written when a job fails be written as well when it

@@ -134,7 +134,7 @@ func (b *binding) readLeaseTable(l *config.LeaseTable) {
 		b.errorf(l.Name.Pos, "two rows of %q can have the same %s, so that two workers could hold one job", s.Table.QualifiedName(), names(k.Key)).
 			WithHint("A unique key over just these columns decides who has a row. Add one, or let qgen lay out a table of its own: side_table: true.")
 	}
-	if k.Token != nil && b.holdsToken(k.Token, l.Token.Pos) && k.Token.NotNull && k.Until != nil {
+	if k.Token != nil && b.holdsToken(k.Token, l.Token.Pos, "") && k.Token.NotNull && k.Until != nil {
 		b.errorf(l.Token.Pos, "column %q of %q is NOT NULL, but the row of a job that waits for its next try, or whose claim has run out, has no token", k.Token.Name, s.Table.QualifiedName()).
 			WithHint("Let the column be null. Or leave token out, and name the column of the time of a claim, claimed: {column: …}, which then tells one claim from another.")
 	}

@@ -194,7 +194,7 @@ func (b *binding) written(r *role, l literal) (Value, bool) {
 	case "old":
 		return Value{Kind: Old, Pos: l.pos}, true
 	case "token":
-		return Value{Kind: Token, Pos: l.pos}, b.holdsToken(c, l.pos)
+		return Value{Kind: Token, Pos: l.pos}, b.holdsToken(c, l.pos, "")
 	case "worker":
 		return Value{Kind: WorkerID, Pos: l.pos}, true
 	case "arg":

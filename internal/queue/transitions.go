@@ -636,17 +636,26 @@ func (b *binding) resolve(name TransitionName) []Write {
 			winners[d.column] = d
 		case same(first.value, d.value):
 		case d.by.verb == "on" && first.by.verb == "on":
-			b.errorf(d.by.pos, "column %q is written twice when a job is %s, here and at %s", d.column.Name, doing[name], first.by.pos).
-				WithHint("Keep one of them.")
+			if b.spec.Outcome(name) == nil { // else it is said of the step that the outcome follows
+				b.errorf(d.by.pos, "column %q is written twice %s, here and at %s", d.column.Name, b.when(name), first.by.pos).
+					WithHint("Keep one of them.")
+			}
 		case d.by.verb == "on":
 			winners[d.column] = d
 			b.note("on %s, column %q gets %s as qgen:on says, not %s as qgen:%s would",
 				name, d.column.Name, quote(d.value, d.column), quote(first.value, first.column), first.by.verb)
 		case said(d.column): // which of the two does not matter
 		default:
-			b.errorf(d.by.pos, "%s and %s at %s write different values when a job is %s", mark+d.by.verb, mark+first.by.verb, first.by.pos, doing[name]).
-				WithHint("%s writes %s, %s writes %s. Leave one of them out, or say which value is meant: qgen:on %s set ….",
-					mark+d.by.verb, quote(d.value, d.column), mark+first.by.verb, quote(first.value, first.column), name)
+			mend := fmt.Sprintf("qgen:on %s set …", name)
+			if o := b.spec.Outcome(name); o != nil {
+				if b.disagree(leading[o.To], d.column) {
+					continue // which is said of that step
+				}
+				mend = fmt.Sprintf("outcomes: {%s: {to: %s, set: {%s: …}}}", o.Name, o.To, d.column.Name)
+			}
+			b.errorf(d.by.pos, "%s and %s at %s write different values %s", mark+d.by.verb, mark+first.by.verb, first.by.pos, b.when(name)).
+				WithHint("%s writes %s, %s writes %s. Leave one of them out, or say which value is meant: %s.",
+					mark+d.by.verb, quote(d.value, d.column), mark+first.by.verb, quote(first.value, first.column), mend)
 		}
 	}
 	var writes []Write
@@ -822,6 +831,33 @@ func (b *binding) leavesOld(name TransitionName) (source.Pos, bool) {
 		}
 	}
 	return source.Pos{}, false
+}
+
+// disagree reports whether roles want different values of a column in a step, and nothing says
+// which is meant.
+func (b *binding) disagree(name TransitionName, c *schema.Column) bool {
+	var first *draft
+	differ := false
+	for _, d := range b.drafts[name] {
+		switch {
+		case d.column != c:
+		case d.by.verb == "on":
+			return false
+		case first == nil:
+			first = d
+		default:
+			differ = differ || !same(first.value, d.value)
+		}
+	}
+	return differ
+}
+
+// when says at which transition something happens to a job.
+func (b *binding) when(name TransitionName) string {
+	if o := b.spec.Outcome(name); o != nil {
+		return fmt.Sprintf("at outcome %q", o.Name)
+	}
+	return "when a job is " + doing[name]
 }
 
 // doing says what happens to a job in a transition.
