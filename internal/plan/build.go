@@ -230,7 +230,7 @@ func (b *builder) checkTarget(errs *source.ErrorList) {
 	for _, e := range b.spec.Expressions {
 		if readsInside(e.SQL, table) {
 			errs.Errorf(e.Pos, "a sub-query reads %s, which sql/%s.sql writes: %s refuses that (error 1093)", table, b.pkg.Statements()[i].Name, b.d.Title).
-				WithHint("Read it in a table of its own: (select … from (select * from %s limit 1000000000) as e where …).", b.d.Ident(table))
+				WithHint("Read it in a table of its own: (select … from (select * from %s where … limit 1000000000) as e where …). Conditions that do not name the job's row stand inside, so that it is not the whole table that is read.", b.d.Ident(table))
 		}
 	}
 }
