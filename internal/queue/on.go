@@ -33,6 +33,7 @@ func (b *binding) writeExplicit() {
 			case name == Enqueue && value.Kind == Add:
 				b.errorf(value.Pos, "a new row has nothing yet in column %q to which %+d could be added", r.column.Name, value.By).
 					WithHint(`Write the number as SQL, in double quotes: on enqueue set "%d".`, value.By)
+			case name == Claim && !b.runs() && !b.sound && slices.ContainsFunc(b.roles["status"], func(s *role) bool { return s.word(string(Running)) != nil }): // a word that is wrong itself
 			case name == Claim && !b.runs():
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")

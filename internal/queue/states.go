@@ -4,6 +4,7 @@ package queue
 // told apart.
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -400,6 +401,8 @@ func (b *binding) judgeStates() {
 			if s := b.silent(x, y); s != nil {
 				e.WithHint("A row with %s is in both. Say what column %q holds in state %q as well, for example %s.",
 					b.witness(x, y), s.column.Name, y, sample(s, y))
+			} else if without := b.without(x, y); without != "" {
+				e.WithHint("A row with %s is in both. Say what set leaves out: %s.", b.witness(x, y), without)
 			} else {
 				e.WithHint("A row with %s is in both. Give one of them a value of its own.", b.witness(x, y))
 			}
@@ -484,6 +487,25 @@ func (b *binding) silent(x, y StateName) *statusColumn {
 		return nil
 	}
 	return found
+}
+
+// without says how a state that every value of a column means leaves out those that mean the
+// other; "" where it is another matter that the two cannot be told apart.
+func (b *binding) without(x, y StateName) string {
+	for _, s := range b.status {
+		for _, states := range [][2]StateName{{x, y}, {y, x}} {
+			all, some := s.tests[states[0]], s.tests[states[1]]
+			if all.Op != NotNull || some.Op != In || len(all.Or)+len(some.Or) > 0 {
+				continue
+			}
+			var but []string
+			for _, v := range some.Values {
+				but = append(but, fmt.Sprintf("%s <> %s", s.column.Name, quote(v, s.column)))
+			}
+			return fmt.Sprintf("%s~\"%s is not null and %s\"", states[0], s.column.Name, strings.Join(but, " and "))
+		}
+	}
+	return ""
 }
 
 // sample is what a user could say of a state at a status column.
