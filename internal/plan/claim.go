@@ -95,7 +95,7 @@ func (b *builder) buildClaim() {
 		c.Pick = b.readyRows("claim_pick", "Claim", fields, head, "locks: none")
 		b.takeLocked(c, true)
 	case "pop":
-		if !b.can(dialect.Returning) || b.pkg.Payload != nil {
+		if b.popsRead() {
 			c.Flow = LockTake
 			c.Lock = b.lockStatement(b.pkg.Fields, "claim: locks and reads ready rows, which claim.sql then "+b.ends())
 			c.Statement = b.popLocked()
@@ -133,8 +133,11 @@ func (b *builder) buildClaim() {
 // with what it wrote, which is not what they were taken by. What is counted up keeps its order.
 func (b *builder) reordered(c *schema.Column) bool {
 	t := b.takes()
-	return t != nil && (b.writesClaim() || b.popped() != nil) && b.running == nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind != queue.Add })
+	return t != nil && (b.writesClaim() || b.popped() != nil && !b.popsRead()) && b.running == nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind != queue.Add })
 }
+
+// popsRead reports whether a claim of strategy pop reads its jobs before it ends them.
+func (b *builder) popsRead() bool { return !b.can(dialect.Returning) || b.pkg.Payload != nil }
 
 // comesInOrder reports whether a claim returns jobs in queue order: the Go can sort them by
 // all of it, or they are what one statement has read in that order.

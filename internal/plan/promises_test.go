@@ -463,7 +463,11 @@ func TestLockingPickNamesTheStateOnce(t *testing.T) {
 		if ready := m.spec.States[queue.Ready]; ready != nil {
 			switch m.Strategy {
 			case "returning", "token", "pop":
+				apart := m.scope(t).apart()
 				for _, s := range m.claims() {
+					if len(apart) > 0 && s.Has(ArgAhead) {
+						continue // rows of each of several values are found by themselves, without locks
+					}
 					pick(s, ready.Tests)
 				}
 			}
@@ -937,6 +941,9 @@ func TestOrderColumnsComeBack(t *testing.T) {
 			ignored := slices.ContainsFunc(m.spec.Columns, func(c *queue.Column) bool { return c.Column == o.Column && c.Ignored })
 			if i >= len(m.Claim.Order) {
 				claim := m.spec.Transitions[queue.Claim]
+				if m.Strategy == "pop" && m.Claim.Lock == nil { // else rows are read before they are written
+					claim = m.spec.Transitions[queue.Finish]
+				}
 				written := claim != nil && slices.ContainsFunc(claim.Writes, func(w queue.Write) bool { return w.Column == o.Column })
 				if !ignored && !written {
 					t.Errorf("jobs are not sorted by %s", o.Column.Name)
