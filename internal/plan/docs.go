@@ -51,6 +51,9 @@ func (b *builder) docClaim(c *Claim) {
 	if c.BatchRow != nil && c.Flow == PickTake && c.Accept == nil {
 		c.Doc[0] += " When others are quicker to take some of the jobs, it returns the rest: fewer than limit does not mean that no more is ready."
 	}
+	if c.BatchRow == nil && c.Flow == PickTake && c.Accept == nil {
+		c.Doc[0] += " When others take the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean that no more is ready."
+	}
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
 		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
 	}

@@ -1123,6 +1123,26 @@ func TestCommentsOfLeases(t *testing.T) {
 	}
 }
 
+// A claim that gives up while others take the same jobs says so, and Peek what it does not show.
+func TestCommentsSayWhatIsLeftOut(t *testing.T) {
+	seen := false
+	everyPlan(t, func(t *testing.T, m made) {
+		if c := m.Claim; c != nil && c.Flow == PickTake && !strings.Contains(strings.Join(c.Doc, " "), "does not mean that no more is ready") {
+			t.Errorf("the comment of Claim says %q", c.Doc[0])
+		}
+		if m.Name == "jobsq" && strings.Contains(t.Name(), "comments") {
+			seen = true
+			const want = " Of each group it shows no more jobs than a claim could take now; those behind them it leaves out, due or not. It leaves Executed empty, which a claim fills in."
+			if !strings.HasSuffix(m.Peek.Doc[0], want) {
+				t.Errorf("the comment of Peek says %q", m.Peek.Doc[0])
+			}
+		}
+	})
+	if !seen {
+		t.Error("no Peek beside a group was seen")
+	}
+}
+
 // Every statement names the package and the operation in a constant comment
 // after its first keyword, and holds no other comment.
 func TestEveryStatementIsTagged(t *testing.T) {

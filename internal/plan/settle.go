@@ -391,7 +391,7 @@ func (b *builder) updatesReturn() bool {
 func (b *builder) refreshed(t *queue.Transition) []*Field {
 	var fields []*Field
 	for _, w := range t.Writes {
-		if f := b.fields[w.Column]; slices.Contains(b.pkg.Fields, f) && (t.Name == queue.Start || slices.Contains(b.pkg.Fence, f) || b.pkg.Lease != nil && b.pkg.Lease.Field == f) {
+		if f := b.fields[w.Column]; slices.Contains(b.pkg.Fields, f) && (t.Name == queue.Start || t.Name == queue.Renew && b.roles[w.Column] != nil && b.roles[w.Column].Payload || slices.Contains(b.pkg.Fence, f) || b.pkg.Lease != nil && b.pkg.Lease.Field == f) {
 			fields = append(fields, f)
 		}
 	}
@@ -1274,6 +1274,18 @@ func (b *builder) buildPeek() {
 	}
 	if b.running != nil {
 		b.pkg.Peek.Doc[0] += " Their rows are in " + plainText(b.spec.Table.QualifiedName()) + " still, so what a claim fills in is empty."
+	}
+	if b.spec.Group != nil {
+		b.pkg.Peek.Doc[0] += " Of each group it shows no more jobs than a claim could take now; those behind them it leaves out, due or not."
+	}
+	var absent []string
+	for _, f := range b.pkg.Fields {
+		if c := b.columnOf(f); c != nil && b.running == nil && !slices.Contains(b.pkg.Peek.Statement.Rows, f) && b.roles[c] != nil && b.roles[c].Payload {
+			absent = append(absent, f.Name)
+		}
+	}
+	if len(absent) > 0 {
+		b.pkg.Peek.Doc[0] += " It leaves " + enumerated(absent) + " empty, which a claim fills in."
 	}
 	if b.rowToken == nil {
 		b.pkg.Peek.Payload = b.pkg.Payload != nil

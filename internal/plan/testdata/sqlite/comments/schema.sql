@@ -50,3 +50,14 @@ CREATE TABLE rounds (
     enabled BOOLEAN NOT NULL,
     state   TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=done; on done set "case when enabled then 'new' else 'done' end"
 );
+
+-- Extend tells what it has written of the payload, and Peek what it leaves out.
+-- qgen:queue jobs
+CREATE TABLE jobs (
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind     TEXT NOT NULL,                 -- qgen:group limit=1
+    state    TEXT NOT NULL DEFAULT 'new',   -- qgen:status ready=new running=busy done=done
+    executed INTEGER,                       -- qgen:claimed as=epoch_ms; payload
+    alive    INTEGER,                       -- qgen:heartbeat as=epoch_ms timeout=10m
+    cancel   BOOLEAN NOT NULL DEFAULT false -- qgen:payload; on renew set "cancel"
+);

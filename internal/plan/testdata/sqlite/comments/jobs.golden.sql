@@ -1,0 +1,329 @@
+-- Package jobsq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- Of the jobs that are alike in kind, one runs at once; one claim writes at a time and counts what is running.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_ready and jobs_group and jobs_line and jobs_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      the running rows of a group are counted by the statement that takes the rows
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+UPDATE /* jobsq.Claim */ jobs
+SET    state = 'busy',
+       executed = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       alive = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'new'
+           AND    NOT EXISTS (SELECT 1
+               FROM   jobs AS other
+               WHERE  other.kind = jobs.kind
+               AND    other.state = 'busy')
+           AND    NOT EXISTS (SELECT 1
+               FROM   jobs AS other
+               WHERE  other.kind = jobs.kind
+               AND    other.state = 'new'
+               AND    other.id < jobs.id)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, kind, executed, cancel;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+UPDATE /* jobsq.Claim */ jobs
+SET    state = 'busy',
+       executed = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       alive = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE  id = (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'new'
+           AND    NOT EXISTS (SELECT 1
+               FROM   jobs AS other
+               WHERE  other.kind = jobs.kind
+               AND    other.state = 'busy')
+           AND    NOT EXISTS (SELECT 1
+               FROM   jobs AS other
+               WHERE  other.kind = jobs.kind
+               AND    other.state = 'new'
+               AND    other.id < jobs.id)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, kind, executed, cancel;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: executed as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Executed
+UPDATE /* jobsq.Complete */ jobs
+SET    state = 'done'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS executed_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(executed = executed_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: executed as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Executed
+UPDATE /* jobsq.Fail */ jobs
+SET    state = 'new',
+       executed = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS executed_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(executed = executed_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: executed as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Executed
+UPDATE /* jobsq.Requeue */ jobs
+SET    state = 'new',
+       executed = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS executed_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(executed = executed_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: executed as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Executed
+UPDATE /* jobsq.Extend */ jobs
+SET    alive = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
+       cancel = (cancel)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS executed_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(executed = executed_held
+      AND    state = 'busy')
+RETURNING id, cancel;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (alive) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* jobsq.Recover */ jobs
+SET    state = 'new',
+       executed = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'busy'
+           AND    alive <= CAST((julianday('now') - 2440587.5) * 86400000 - 600 * 1000 AS INTEGER)
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (executed) WHERE state = 'done' would find them
+-- arguments: 1: older, 2: limit
+DELETE /* jobsq.Purge */ FROM jobs
+WHERE  id IN (
+           SELECT id
+           FROM   jobs
+           WHERE  state = 'done'
+           AND    executed <= CAST((julianday('now') - 2440587.5) * 86400000 - ?1 * 1000 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Kind, 2: new Cancel
+INSERT /* jobsq.Enqueue */ INTO jobs
+       (kind, cancel)
+VALUES (?1, coalesce(?2, false))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Kind Cancel
+INSERT /* jobsq.EnqueueMany */ INTO jobs
+       (kind, cancel)
+SELECT kind_new, coalesce(cancel_new, false)
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS kind_new,
+                  json_extract(value, '$[1]') AS cancel_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* jobsq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'done') AS done,
+       count(*) FILTER (WHERE state = 'busy' AND alive <= CAST((julianday('now') - 2440587.5) * 86400000 - 600 * 1000 AS INTEGER)) AS expired,
+       ((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - min(executed) FILTER (WHERE state = 'busy')) / 1000.0) AS oldest_running
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* jobsq.Peek */
+       id, kind, cancel
+FROM   jobs
+WHERE  state = 'new'
+AND    NOT EXISTS (SELECT 1
+               FROM   jobs AS other
+               WHERE  other.kind = jobs.kind
+               AND    other.state = 'busy')
+AND    NOT EXISTS (SELECT 1
+               FROM   jobs AS other
+               WHERE  other.kind = jobs.kind
+               AND    other.state = 'new'
+               AND    other.id < jobs.id)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* jobsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* jobsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('kind', 'TEXT'),
+           ('state', 'TEXT'),
+           ('executed', 'INTEGER'),
+           ('alive', 'INTEGER'),
+           ('cancel', 'BOOLEAN')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('jobs') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* jobsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('jobs_ready', 'id', 'id', 'state=''new'''),
+           ('jobs_group', 'kind', 'kind', 'state=''busy'''),
+           ('jobs_line', 'kind, id', 'kind', 'state=''new'''),
+           ('jobs_expired', 'alive', 'alive', 'state=''busy''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('jobs') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX jobs_ready ON jobs (id)
+WHERE  state = 'new';
+
+-- serves Claim: the running rows of a group
+CREATE INDEX jobs_group ON jobs (kind)
+WHERE  state = 'busy';
+
+-- serves Claim: who is before a row in its group
+CREATE INDEX jobs_line ON jobs (kind, id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX jobs_expired ON jobs (alive)
+WHERE  state = 'busy';
