@@ -93,6 +93,7 @@ type Queue struct {
 	// Outcomes are further ways to settle a job, in file order.
 	Outcomes []Outcome
 	Workers  *Workers
+	Declined []String // indexes: {ready: false}: what the names of indexes end with that nobody wants, in file order
 	Gen      Gen
 
 	Also       []Also   // companions by transition, in file order

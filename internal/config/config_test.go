@@ -186,6 +186,7 @@ func TestSchemaNamesTheSameKeys(t *testing.T) {
 		{"done and failed", endKeys(p, new(*Move)), []string{"definitions", "end"}},
 		{"move", moveKeys(p, &Move{}), []string{"definitions", "end", "properties", "move"}},
 		{"offset", offsetKeys(p, &Offset{}), []string{"definitions", "queue", "properties", "offset"}},
+		{"indexes", indexKeys(p, &Queue{}), []string{"definitions", "queue", "properties", "indexes"}},
 		{"gen", genKeys(p, &Gen{}), []string{"definitions", "queue", "properties", "gen"}},
 		{"gen.go", goKeys(p, &Go{}), []string{"definitions", "go"}},
 		{"an override", overrideKeys(p, &Override{}), []string{"definitions", "go", "properties", "overrides", "items"}},

@@ -222,6 +222,7 @@ func queueKeys(p *parser, q *Queue) []key {
 			}
 			q.Workers = w
 		}},
+		{name: "indexes", read: func(name string, v *yaml.Node) { p.mapping(v, name, indexKeys(p, q)) }},
 		{name: "stages", read: func(name string, v *yaml.Node) {
 			entries, ok := p.entries(v, name)
 			if ok && len(entries) == 0 {
@@ -355,6 +356,19 @@ func groupKeys(p *parser, g *Group) []key {
 
 // plainName is a name that no database wants in quotes for its characters.
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// indexKeys are the keys of indexes: what the names of those end with that are advised.
+func indexKeys(p *parser, q *Queue) []key {
+	var keys []key
+	for _, kind := range []string{"ready", "expired", "token", "key", "line", "group"} {
+		keys = append(keys, key{name: kind, read: func(name string, v *yaml.Node) {
+			if f := p.flag(v, name); f.Pos.IsValid() && !f.Value {
+				q.Declined = append(q.Declined, String{Value: kind, Pos: f.Pos})
+			}
+		}})
+	}
+	return keys
+}
 
 // offsetKeys are the keys of offset.
 func offsetKeys(p *parser, o *Offset) []key {

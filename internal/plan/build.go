@@ -35,6 +35,9 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 		foreign:   map[*Field]*schema.Column{},
 		elsewhere: map[*Field]elsewhere{},
 	}
+	for _, kind := range q.Declined {
+		b.declined = append(b.declined, kind.Value)
+	}
 	b.fail = func(err error) { errs.Errorf(spec.Pos, "%v", err) }
 	b.complain = func(c *schema.Column, hint, format string, args ...any) {
 		errs.Errorf(c.Pos, format, args...).WithHint("%s", hint)
@@ -57,6 +60,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	b.bringReady(spec, errs)
 	b.checkCompared()
 	cmp.Or(b.ready, b).leaveTies()
+	cmp.Or(b.ready, b).decline()
 	if errs.Len() > before || !b.choose(errs) {
 		return nil
 	}
@@ -117,6 +121,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	}
 	b.buildVerify(q, errs)
 	b.takeReady()
+	b.noteDeclined()
 	if b.d.HotHead != "" && b.spec.Shard == nil {
 		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)
 	}

@@ -495,6 +495,10 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 		return false, "no index can give this order, and rows that are sorted are all locked first",
 			"Order by columns, all rising or all falling, with nulls where the server has them."
 	}
+	if b.unserved && len(b.spec.Order) > 0 {
+		return false, "the index that gives this order is declined, and rows that are sorted are all locked first",
+			"Leave indexes: {ready: false} out of qgen.yaml, and create the index that is advised."
+	}
 	if c := b.unheld(); len(c) > 0 {
 		return false, "no index holds column " + plainText(c[0].Name) + " whole, which is " + c[0].Type.Raw + ", so that ready rows are sorted, and rows that are sorted are all locked first",
 			"Give the column a type with a length, such as varchar(40)."

@@ -41,6 +41,11 @@ type builder struct {
 	// rowToken: a fresh value per row is what names a row without a key.
 	rowToken *Field
 	earlier  []*Package // of queues over the same table
+	// declined are the kinds of indexes that qgen.yaml says are not wanted; unserved: so is that of
+	// Claim, and no index of the table serves it; walked then gives the order of all rows.
+	declined []string
+	unserved bool
+	walked   *schema.Index
 	// nullsFirst: the first term of the order says NULLS FIRST, which a primary key
 	// cannot serve, so that the planner takes the index of the queue.
 	nullsFirst bool

@@ -445,7 +445,7 @@ func (b *builder) groupIndexes() []wanted {
 			line = append(line, indexKey{column: o.Column, desc: o.Desc, nulls: o.Nulls})
 		}
 	}
-	w.name, w.columns, w.lacking = b.indexName("line"), line, slowClaim
+	w.kind, w.name, w.columns, w.lacking = "line", b.indexName("line"), line, slowClaim
 	w.why = "serves Claim: who is before a row in its group, and which of them run"
 	if w.plain {
 		short, fits := b.fit(w)
@@ -456,7 +456,7 @@ func (b *builder) groupIndexes() []wanted {
 	}
 	w.why = "serves Claim: who is before a row in its group"
 	run := b.wantedFor(b.spec.Held)
-	run.name, run.columns, run.lacking = b.indexName("group"), group, slowClaim
+	run.kind, run.name, run.columns, run.lacking = "group", b.indexName("group"), group, slowClaim
 	run.why = "serves Claim: the running rows of a group"
 	return []wanted{run, w}
 }

@@ -17,6 +17,7 @@ import (
 
 // wanted is an index that a statement wants.
 type wanted struct {
+	kind    string // what the name of such an index ends with
 	name    string
 	columns []indexKey
 	fixed   int          // so many of the first columns are compared with one value
@@ -67,8 +68,11 @@ const passesOver = "serves Claim: rows in queue order, so that nothing is sorted
 
 // claimIndex is the index that gives ready rows in queue order.
 func (b *builder) claimIndex() wanted {
+	if b.unserved {
+		return wanted{kind: "ready", left: b.declines("ready", slowClaim)}
+	}
 	w := b.wantedFor(b.stateTests(queue.Ready))
-	w.name, w.lacking = b.indexName("ready"), slowClaim
+	w.kind, w.name, w.lacking = "ready", b.indexName("ready"), slowClaim
 	w.why = "serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing"
 	if w.plain {
 		if w.columns = leading(w.where); len(b.several()) > 0 && b.pkg.Strategy != "hold" {
@@ -306,6 +310,39 @@ func (b *builder) anyKeys() []indexKey {
 	return keys
 }
 
+// decline notes whether a claim has to do without an index.
+func (b *builder) decline() {
+	w := b.claimIndex()
+	if b.spec.Log != nil || !slices.Contains(b.declined, w.kind) || len(w.columns) == 0 || b.serving(w) != nil {
+		return
+	}
+	b.unserved = true
+	order := w.order()
+	if i := slices.IndexFunc(b.spec.Table.Indexes, func(ix *schema.Index) bool {
+		return ix.Where == "" && !ix.Invisible && len(order) > 0 && (b.gives(b.columnsOf(ix), nil, nil, order) || b.gives(b.columnsOf(ix), nil, nil, reversed(order)))
+	}); i >= 0 {
+		b.walked = b.spec.Table.Indexes[i]
+	}
+}
+
+// noteDeclined tells of indexes that are declined and would not have been advised.
+func (b *builder) noteDeclined() {
+	for _, kind := range b.declined {
+		said := "indexes: {" + kind + ": false}"
+		if !slices.ContainsFunc(b.pkg.Notes, func(note string) bool { return strings.Contains(note, said) }) {
+			b.pkg.Notes = append(b.pkg.Notes, said+" declines nothing: no such index is advised")
+		}
+	}
+}
+
+// declines says what it costs that an index of a kind is declined, "" where it is not.
+func (b *builder) declines(kind, lacking string) string {
+	if !slices.Contains(b.declined, kind) {
+		return ""
+	}
+	return "the index " + plainText(b.indexName(kind)) + " is declined (indexes: {" + kind + ": false}): " + lacking
+}
+
 // byRow reports whether a term of the order is the place or number of a row, which no index
 // holds as a column.
 func (b *builder) byRow(o queue.OrderTerm) bool {
@@ -457,7 +494,7 @@ func (b *builder) expiredIndex() (wanted, bool) {
 		return wanted{}, false // Recover runs once
 	}
 	w := b.wantedFor(b.spec.Held)
-	w.name, w.lacking = b.indexName("expired"), "Recover reads the claims that are good as well"
+	w.kind, w.name, w.lacking = "expired", b.indexName("expired"), "Recover reads the claims that are good as well"
 	w.why, w.among = "serves Recover: claims that ran out", "serves Recover: rows that somebody has, which are few"
 	for _, t := range b.spec.Expired {
 		if t.Op == queue.Dead && w.plain {
@@ -494,7 +531,7 @@ func (b *builder) ownIndex() (wanted, bool) {
 // tokenIndex is the index that finds rows by the token that a claim left in them.
 func (b *builder) tokenIndex(why string) wanted {
 	w := b.wantedFor(b.stateTests(b.takenState()))
-	w.name, w.lacking, w.columns = b.indexName("token"), slowClaim, []indexKey{{column: b.spec.Token}}
+	w.kind, w.name, w.lacking, w.columns = "token", b.indexName("token"), slowClaim, []indexKey{{column: b.spec.Token}}
 	w.why, w.among = why, why+", among those that somebody has, which are few"
 	w, _ = b.fit(w)
 	return w
@@ -511,7 +548,7 @@ func (b *builder) unkeyed() bool {
 
 // wantedKey is the index that finds rows by their key where the table has none.
 func (b *builder) wantedKey() wanted {
-	w := wanted{name: b.indexName("key"), why: "serves Complete and the like: finds the rows of jobs by their key",
+	w := wanted{kind: "key", name: b.indexName("key"), why: "serves Complete and the like: finds the rows of jobs by their key",
 		lacking: "Complete and the like read the whole table"}
 	for _, c := range b.spec.Key {
 		w.columns = append(w.columns, indexKey{column: c})
@@ -579,6 +616,10 @@ func (b *builder) buildIndexes() {
 				i := slices.Index(advised, other)
 				ix.serve(how, w)
 				b.pkg.Indexes[i].also(ix)
+				continue
+			}
+			if note := b.declines(w.kind, w.lacking); note != "" {
+				b.pkg.Notes = append(b.pkg.Notes, note)
 				continue
 			}
 			if p, name := b.advisedBy(w); p != nil {
@@ -741,6 +782,9 @@ func (b *builder) keys(w wanted) []string {
 // noIndex is what is said of a statement that no index serves.
 const noIndex = "none; it reads the table until it has found enough"
 
+// noOrder is what is said of a claim that no index serves.
+const noOrder = "none; it reads the table and sorts the ready rows"
+
 // indexText describes an index on one line of a comment.
 func (b *builder) indexText(w wanted) string {
 	if len(w.columns) == 0 {
@@ -789,8 +833,16 @@ func (b *builder) usesHead(w wanted) string {
 	switch {
 	case how == few:
 		text += findsBy(have)
+	case b.unserved && w.kind == claim.kind:
+		by, leads, _ := b.ledTo(b.stateTests(queue.Ready))
+		switch text = noOrder; {
+		case by != nil:
+			text = leads + "; the ready rows are then sorted"
+		case b.walked != nil:
+			text = b.existingText(b.walked) + "; rows that are not ready are read and passed over"
+		}
 	case have == nil && w.sorted && len(w.columns) == 0:
-		text = "none; it reads the table and sorts the ready rows"
+		text = noOrder
 	}
 	return "index: " + text
 }

@@ -113,7 +113,7 @@ func (b *builder) bringSide(errs *source.ErrorList) {
 	}
 	b.pkg.Notes = slices.DeleteFunc(b.pkg.Notes, func(n string) bool { return n == queue.NeverFails })
 	sb := *b
-	sb.rows, sb.shared, sb.nullsFirst, sb.untied = b, nil, false, false
+	sb.rows, sb.shared, sb.nullsFirst, sb.untied, sb.unserved = b, nil, false, false, false
 	if side.Table == nil {
 		if side.Table = b.layOut(&side, errs); side.Table == nil {
 			return

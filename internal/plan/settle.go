@@ -440,7 +440,7 @@ func (b *builder) readByKey(file, op string, fields []*Field, head string) *Stat
 	s.listed = true
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_held")
 	v.Returning = s.read(fields)
-	return s.statement(file, b.readsBatch(), v, fields, head, "locks: none", "index: the key")
+	return s.statement(file, b.readsBatch(), v, fields, head, "locks: none", b.keyHead(values{}))
 }
 
 // readsBatch is the template that reads the rows of a batch.
@@ -467,7 +467,10 @@ func (b *builder) fenceHead() string {
 // keyHead says in a head comment how the rows of a batch are found.
 func (b *builder) keyHead(v values) string {
 	text := "index: the key"
-	if b.unkeyed() {
+	switch {
+	case b.unkeyed() && b.declines("key", "") != "":
+		text = "index: none; it reads the whole table"
+	case b.unkeyed():
 		text = "index: that of the key, which schema/indexes.sql makes; without it, none"
 	}
 	if b.d.KeyOnly != "" && len(v.Batch.Held)+len(v.Where) > 0 {
@@ -589,7 +592,7 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 		return "index: " + b.foundBy(t.Tests, more)
 	case t.Name == queue.Purge:
 		return "index: " + b.purgedBy(t.Tests, more)
-	case ok && (len(more) > 0 || all):
+	case ok && (len(more) > 0 || all) && (b.declines(w.kind, "") == "" || b.serving(w) != nil):
 		return b.usesHead(w)
 	}
 	by, text, rest := b.ledTo(slices.Concat(t.Tests, more))

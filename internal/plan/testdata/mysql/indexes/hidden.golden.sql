@@ -60,7 +60,7 @@ WHERE  (id IN (?));
 -- sql/claim_read.sql
 -- claim: reads back the rows that were taken
 -- locks: none
--- index: the key
+-- index: that of the key, which schema/indexes.sql makes; without it, none
 -- isolation: read committed
 -- arguments: 1: list ID
 SELECT /* hiddenq.Claim */
