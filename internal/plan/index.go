@@ -83,9 +83,11 @@ func (b *builder) claimIndex() wanted {
 			for _, t := range several {
 				w.columns = append(w.columns, indexKey{column: t.Column})
 			}
+			w.columns = append(w.columns, b.fromRunning(several)...)
 			w.why = "serves Claim: the ready rows of each value in queue order, so that finished rows cost nothing"
-		case len(several) > 0 && !takesNull(several[0]) && b.pkg.Strategy != "hold":
+		case len(several) > 0 && (!takesNull(several[0]) || b.holdsNulls()) && b.pkg.Strategy != "hold":
 			w.columns, w.sorted = append(w.columns, indexKey{column: several[0].Column}), true
+			w.columns = append(w.columns, b.fromRunning(several[:1])...)
 			w.why = "serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those"
 		case len(w.where) > 0 && len(w.columns) == 0:
 			w.why = passesOver
@@ -233,20 +235,25 @@ func (b *builder) wantedFor(tests []queue.Test) wanted {
 
 // filters reports whether the indexes of the queue have predicates: where the server knows them,
 // and where other programs have to bear with them, only where no index without one gives ready
-// rows in their order and leaves finished ones out.
+// rows in their order and leaves finished ones out, and one with it does.
 func (b *builder) filters() bool {
 	if !b.can(dialect.PartialIndex) || !b.can(dialect.PredicateRules) {
 		return b.can(dialect.PartialIndex)
 	}
 	ready := b.indexables(b.stateTests(queue.Ready))
-	return b.tells(queue.Done) && len(ready) > 0 && !b.tellEnded(ready)
+	return b.tells(queue.Done) && !b.leadPast(ready) && b.leaveOut(ready)
 }
 
-// tellEnded reports whether those of the tests by which an index can begin leave out each kind of
-// rows that have ended and stay.
-func (b *builder) tellEnded(tests []queue.Test) bool {
+// leadPast reports whether an index that begins with what tests compare leaves out each kind of rows
+// that have ended and stay.
+func (b *builder) leadPast(tests []queue.Test) bool {
+	return b.leaveOut(slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return len(leading([]queue.Test{t})) == 0 }))
+}
+
+// leaveOut reports whether rows that satisfy tests are of no kind that has ended and stays.
+func (b *builder) leaveOut(tests []queue.Test) bool {
 	for _, state := range []queue.StateName{queue.Done, queue.Failed} {
-		tells := func(t queue.Test) bool { return len(leading([]queue.Test{t})) > 0 && b.endOtherwise(state, t) }
+		tells := func(t queue.Test) bool { return b.endOtherwise(state, t) }
 		spent := func(t queue.Test) bool { return b.limits(t) && slices.ContainsFunc(b.stateTests(state), t.Excludes) } // and few
 		if b.tells(state) && !slices.ContainsFunc(tests, tells) && !slices.ContainsFunc(b.stateTests(queue.Ready), spent) {
 			return false
@@ -461,14 +468,28 @@ func (b *builder) several() []queue.Test {
 	if b.filters() || !b.tells(queue.Done) {
 		return nil
 	}
-	ready := b.indexables(b.stateTests(queue.Ready))
-	if b.tellEnded(ready) {
+	ready := slices.DeleteFunc(slices.Clone(b.stateTests(queue.Ready)), func(t queue.Test) bool { return !constant(t) || b.unindexed(t.Column) })
+	if b.leadPast(ready) {
 		return nil
 	}
 	return slices.DeleteFunc(ready, func(t queue.Test) bool {
 		return t.Op != queue.In || len(t.Values) < 2 || len(t.Or) > 0 ||
 			slices.Contains(b.spec.Table.PartitionBy, t.Column.Name) // the partition finds them
 	})
+}
+
+// fromRunning returns the columns behind those of tests in an index that tell ready rows from those
+// that somebody has: none where the tests do.
+func (b *builder) fromRunning(tests []queue.Test) []indexKey {
+	runs := func(t queue.Test) bool { return slices.ContainsFunc(b.spec.Held, t.Excludes) }
+	if slices.ContainsFunc(tests, runs) {
+		return nil
+	}
+	keys := leading(slices.DeleteFunc(b.indexables(b.stateTests(queue.Ready)), func(t queue.Test) bool { return !runs(t) }))
+	for i := range keys {
+		keys[i].spare = true
+	}
+	return keys
 }
 
 // apart returns the tests of ready rows that a claim reads one value after the other, each in
@@ -484,6 +505,9 @@ func (b *builder) apart() []queue.Test {
 func takesNull(t queue.Test) bool {
 	return slices.ContainsFunc(t.Values, func(v queue.Value) bool { return v.Kind == queue.Null })
 }
+
+// holdsNulls reports whether indexes have rows, too, that are null in each of their columns.
+func (b *builder) holdsNulls() bool { return b.d.NullKeys != "alike_beside" }
 
 // equality reports whether a test compares a column with one value.
 func equality(t queue.Test) bool { return t.Op == queue.In && len(t.Values) == 1 && len(t.Or) == 0 }
@@ -726,7 +750,7 @@ func (ix *Index) take(b *builder, w wanted) {
 		return strings.ToLower(strings.Join(names, ", "))
 	}
 	whole, short := w, w
-	if whole.columns = slices.DeleteFunc(slices.Clone(w.columns), func(k indexKey) bool { return k.spare }); len(whole.columns) == 0 {
+	if whole.columns = slices.Concat(w.columns[:w.fixed], slices.DeleteFunc(slices.Clone(w.columns[w.fixed:]), func(k indexKey) bool { return k.spare })); len(whole.columns) == 0 {
 		whole.columns = w.columns // of which any would do
 	}
 	for n := range whole.columns {
@@ -832,7 +856,7 @@ func (b *builder) usesHead(w wanted) string {
 	}
 	switch {
 	case how == few:
-		text += findsBy(have)
+		text += b.findsBy(have)
 	case b.unserved && w.kind == claim.kind:
 		by, leads, _ := b.ledTo(b.stateTests(queue.Ready))
 		switch text = noOrder; {
@@ -848,8 +872,12 @@ func (b *builder) usesHead(w wanted) string {
 }
 
 // findsBy says that an index leads to the rows that somebody has, of which the statement wants some.
-func findsBy(ix *schema.Index) string {
-	return ", which finds the rows that somebody has by " + plainText(ix.Columns[0].Column.Name)
+func (b *builder) findsBy(ix *schema.Index) string {
+	var names []string
+	for _, c := range b.heldLead(ix) {
+		names = append(names, plainText(c.Name))
+	}
+	return ", which finds the rows that somebody has by " + strings.Join(names, ", ")
 }
 
 // foundBy says which index finds rows of a state that has ended: one of the table, or that which
@@ -1013,7 +1041,7 @@ func (b *builder) serves(ix *schema.Index, w wanted) service {
 		return wholly
 	case b.sortsFew(w) && b.orders(ix, w, untied(w.order())):
 		return nearly
-	case w.among != "" && b.findsHeld(ix):
+	case w.among != "" && b.heldLead(ix) != nil:
 		return few
 	}
 	return not
@@ -1079,12 +1107,11 @@ func untied(keys []indexKey) []indexKey {
 	return keys
 }
 
-// findsHeld reports whether the rows that somebody has are found by the first column of an
-// index: no other row has its value.
-func (b *builder) findsHeld(ix *schema.Index) bool {
-	tests := b.newScope().tests(b.indexables(b.spec.Held))
-	if len(ix.Columns) == 0 || ix.Columns[0].Column == nil || ix.Columns[0].Length > 0 || !covers(tests, b.conditions(ix)) {
-		return false
+// heldLead returns the first columns of an index that find the rows that somebody has: no other row has
+// their values. Nil where these are found by none.
+func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
+	if !covers(b.newScope().tests(b.indexables(b.spec.Held)), b.conditions(ix)) {
+		return nil
 	}
 	// What is compared with a time has a value, and so has a worker that is gone a name.
 	filled := func(t queue.Test) queue.Test {
@@ -1093,28 +1120,41 @@ func (b *builder) findsHeld(ix *schema.Index) bool {
 		}
 		return t
 	}
-	return slices.ContainsFunc(slices.Concat(b.spec.Held, b.spec.Expired), func(t queue.Test) bool {
-		return t.Column == ix.Columns[0].Column && b.onlyHeld(filled(t))
-	})
+	var columns []*schema.Column
+	var told []queue.Test
+	for _, c := range ix.Columns {
+		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
+		columns = append(columns, c.Column)
+		if slices.ContainsFunc(slices.Concat(b.spec.Held, b.spec.Expired), func(t queue.Test) bool { return of(t) && b.onlyHeld(append(told, filled(t))) }) {
+			return columns
+		}
+		i := slices.IndexFunc(b.spec.Held, func(t queue.Test) bool { return of(t) && points(t) && constant(t) })
+		if i < 0 {
+			return nil
+		}
+		told = append(told, b.spec.Held[i])
+	}
+	return nil
 }
 
-// onlyHeld reports whether a test of constants is one that rows fail which nobody has.
-func (b *builder) onlyHeld(t queue.Test) bool {
-	if t.Op == queue.NotNull && len(t.Or) == 0 && b.leavesNull(t.Column) {
-		return true
-	}
-	if t.Op != queue.In || len(t.Or) > 0 || takesNull(t) || !constant(t) {
-		return false
+// onlyHeld reports whether tests of constants are such that rows which nobody has fail one of them.
+func (b *builder) onlyHeld(tests []queue.Test) bool {
+	var plain []queue.Test
+	for _, t := range tests {
+		if t.Op == queue.NotNull && len(t.Or) == 0 && b.leavesNull(t.Column) {
+			return true
+		}
+		if t.Op == queue.In && len(t.Or) == 0 && !takesNull(t) && constant(t) {
+			plain = append(plain, t)
+		}
 	}
 	for _, name := range []queue.StateName{queue.Ready, queue.Done, queue.Failed} {
-		if b.spec.States[name] == nil {
-			continue
-		}
-		if !slices.ContainsFunc(b.stateTests(name), t.Excludes) {
+		excluded := func(t queue.Test) bool { return slices.ContainsFunc(b.stateTests(name), t.Excludes) }
+		if b.spec.States[name] != nil && !slices.ContainsFunc(plain, excluded) {
 			return false
 		}
 	}
-	return true
+	return len(plain) > 0
 }
 
 // leavesNull reports whether each step by which somebody gives up a row leaves a null in a
@@ -1163,6 +1203,9 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	var told, fixed []*schema.Column
 	said := func(t queue.Test) bool { return slices.Contains(conditions, normal(b.newScope().test(t))) }
 	for i, k := range w.columns[:w.fixed] {
+		if k.spare && !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == k.column }) {
+			continue
+		}
 		if i < w.told && slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) }) {
 			continue
 		}
@@ -1174,7 +1217,7 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 		if w.plain || said(t) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
 			continue
 		}
-		if b.limits(t) || w.among != "" && len(ordered) > 0 && b.onlyHeld(queue.Test{Column: ordered[0].column, Op: queue.NotNull}) {
+		if b.limits(t) || w.among != "" && len(ordered) > 0 && b.onlyHeld([]queue.Test{{Column: ordered[0].column, Op: queue.NotNull}}) {
 			continue
 		}
 		if !equality(t) && (t.Op != queue.IsNull || len(t.Or) > 0 || !b.can(dialect.NullFixed)) && (len(ordered) > 0 || !points(t)) {

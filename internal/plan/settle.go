@@ -599,8 +599,8 @@ func (b *builder) sweepHead(t *queue.Transition, more []queue.Test) string {
 	switch {
 	case by == nil:
 		text = noIndex
-	case len(rest) > 0 && b.findsHeld(by):
-		text += findsBy(by)
+	case len(rest) > 0 && b.heldLead(by) != nil:
+		text += b.findsBy(by)
 	case len(rest) > 0:
 		text += "; it reads others as well"
 	}

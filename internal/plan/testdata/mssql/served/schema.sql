@@ -47,3 +47,17 @@ CREATE TABLE dbo.jobs (
     id    bigint NOT NULL IDENTITY PRIMARY KEY,
     state varchar(10) NOT NULL -- qgen:status ready=queued|retrying running=running done=done
 );
+GO
+-- Null and a value mean ready, which no predicate of an index tells: the index begins with the status, which leads
+-- to the rows that run as well.
+-- qgen:queue acts
+CREATE TABLE dbo.acts (
+    host    varchar(32) NOT NULL,          -- qgen:topic
+    id      bigint NOT NULL IDENTITY,
+    added   datetime2 NOT NULL,            -- qgen:enqueued; order 1
+    state   varchar(50) NULL,              -- qgen:status ready=null|RETRYING running=PROCESSING done=OK failed=ERROR; on retry,recover set RETRYING
+    began   datetime2 NULL,                -- qgen:claimed timeout=30m expired=recover
+    ended   datetime2 NULL,                -- qgen:due add=5m; finished also_failed
+    gone    bit NOT NULL DEFAULT 0,        -- qgen:status ready=0
+    CONSTRAINT pk_acts PRIMARY KEY CLUSTERED (host, id)
+);

@@ -26,3 +26,20 @@ CREATE TABLE imports (
 );
 CREATE INDEX imports_state ON imports (state, device);
 CREATE INDEX imports_device ON imports (device, state, due_at);
+-- Two columns together tell which rows run, and finished rows keep the time of their change: an index
+-- that begins with these two leads to the rows that run, and one that begins with the time to all.
+-- qgen:queue commands
+CREATE TABLE commands (
+    id      NUMBER(19) NOT NULL PRIMARY KEY,  -- qgen:on enqueue set "commands_seq.NEXTVAL"
+    state   NUMBER(2) NOT NULL,               -- qgen:status ready=0|1 running=1 done=2 failed=3
+    taken   NUMBER(1) NOT NULL,               -- qgen:status ready=0 running=1 done=0 failed=0
+    changed DATE NOT NULL                     -- qgen:order 1; claimed timeout=30m expired=recover; on done,fail,enqueue set now
+);
+CREATE INDEX commands_state ON commands (state, taken, changed);
+-- qgen:queue calls
+CREATE TABLE calls (
+    id      NUMBER(19) NOT NULL PRIMARY KEY,  -- qgen:on enqueue set "calls_seq.NEXTVAL"
+    state   NUMBER(2) NOT NULL,               -- qgen:status ready=0|1 running=1 done=2 failed=3
+    taken   NUMBER(1) NOT NULL,               -- qgen:status ready=0 running=1 done=0 failed=0
+    changed DATE NOT NULL                     -- qgen:order 1; claimed timeout=30m expired=recover; on done,fail,enqueue set now
+);
