@@ -69,6 +69,7 @@ const (
 	NullFixed       Capability = "null_fixed"          // rows that IS NULL finds are in the order of what stands behind the column in an index
 	IndexCompare    Capability = "index_compare"       // a comparison with a column behind those of an order is made in the index, before the row is read
 	IndexFilter     Capability = "index_filter"        // so is any condition over columns of the index
+	EqualityFirst   Capability = "equality_first"      // without statistics an index that begins with what is compared with one value is taken before one whose predicate says that
 	PredicateRules  Capability = "predicate_rules"     // sessions of some settings cannot write a table that has an index with a predicate
 	PartitionsBlock Capability = "partitions_block"    // writers wait while a partitioned table gets an index
 	Miscounts       Capability = "miscounts"           // the number of rows that a statement changed may be told wrong, what it returns may not
@@ -80,7 +81,7 @@ var capabilities = []Capability{
 	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, TargetOnce,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid,
-	PartitionsBlock, IncrementalSort, NullFixed, PredicateRules, IndexCompare, IndexFilter,
+	PartitionsBlock, IncrementalSort, NullFixed, EqualityFirst, PredicateRules, IndexCompare, IndexFilter,
 }
 
 // Dialect is one folder of templates.

@@ -168,6 +168,12 @@ func (b *builder) claimIndex() wanted {
 	if !w.sorted && len(b.spec.Order) > 0 && !b.locksTable() && !b.findsFirst() {
 		w.then = b.d.Fragments["adopt_index"].At(b.version)
 	}
+	if rival, keys := b.rival(w); len(keys) > 0 {
+		w.columns, w.told, w.fixed = append(keys, w.columns...), len(keys), len(keys)
+		w.why += "; it begins with what its predicate says, or the server would take " + plainText(rival.Name) + " and sort where ANALYZE was not run"
+	} else if rival != nil {
+		w.why += "; the server may take " + plainText(rival.Name) + " all the same, and sort"
+	}
 	short, fits := b.fit(w)
 	short.name = b.sharedName(short)
 	if !fits {
@@ -177,6 +183,35 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	return short
+}
+
+// rival returns an index of the table that the server takes before one with the predicate of a
+// claim while it knows nothing of the rows, since that compares nothing with its columns, and the
+// columns by which the claim's is taken all the same. Nil and none where there is no such index.
+func (b *builder) rival(w wanted) (ix *schema.Index, keys []indexKey) {
+	if !b.can(dialect.EqualityFirst) || w.plain || w.sorted || w.fixed > 0 || b.serving(w) != nil {
+		return nil, nil
+	}
+	compared := leading(w.where)
+	tests := b.newScope().tests(w.where)
+	for _, other := range b.spec.Table.Indexes {
+		if other.Invisible || other.Name == "" || len(other.Columns) == 0 || !covers(tests, b.conditions(other)) {
+			continue
+		}
+		var run []indexKey
+		for _, c := range other.Columns {
+			i := slices.IndexFunc(compared, func(k indexKey) bool { return k.column == c.Column })
+			if i < 0 || c.Length > 0 {
+				break
+			}
+			run = append(run, compared[i])
+		}
+		first := func(t queue.Test) bool { return t.Column != nil && t.Column == other.Columns[0].Column && points(t) }
+		if len(run) > len(keys) || ix == nil && slices.ContainsFunc(w.where, first) {
+			ix, keys = other, run
+		}
+	}
+	return ix, keys
 }
 
 // dueLast reports whether it helps that the time from which a row is due stands behind all else
@@ -1203,10 +1238,10 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	var told, fixed []*schema.Column
 	said := func(t queue.Test) bool { return slices.Contains(conditions, normal(b.newScope().test(t))) }
 	for i, k := range w.columns[:w.fixed] {
-		if k.spare && !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == k.column }) {
+		if i < w.told && (!w.plain || slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) })) {
 			continue
 		}
-		if i < w.told && slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) }) {
+		if k.spare && !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool { return c.Column == k.column }) {
 			continue
 		}
 		if fixed = append(fixed, k.column); i < w.told {
@@ -1231,7 +1266,9 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	ordered = slices.DeleteFunc(slices.Clone(ordered), func(k indexKey) bool {
 		return slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) && len(leading([]queue.Test{t})) > 0 })
 	})
-	have := b.columnsOf(ix)
+	have := slices.DeleteFunc(slices.Clone(b.columnsOf(ix)), func(c schema.IndexColumn) bool {
+		return c.Column != nil && slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == c.Column && said(t) && len(leading([]queue.Test{t})) > 0 })
+	})
 	return b.gives(have, told, fixed, ordered) || b.gives(have, told, fixed, reversed(ordered))
 }
 

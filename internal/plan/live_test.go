@@ -462,8 +462,9 @@ func TestStatementsOnSQLite(t *testing.T) {
 	}
 }
 
-// What is ordered by the number of its row is read from the advised index as it stands.
-func TestRowNumbersAreNotSorted(t *testing.T) {
+// Rows are read from the advised index as it stands, also in the order of their numbers, and also where
+// the server knows nothing of the rows and another index begins with what they are compared with.
+func TestAdvisedIndexesAreRead(t *testing.T) {
 	c := tableCase{engine: "sqlite"}
 	for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
 		text, err := os.ReadFile(filepath.Join("testdata/sqlite/indexes", what))
@@ -482,7 +483,7 @@ func TestRowNumbersAreNotSorted(t *testing.T) {
 		t.Fatal(err)
 	}
 	packages := c.variants(t, nil)
-	for _, name := range []string{"added", "latest"} {
+	for _, name := range []string{"added", "latest", "chores"} {
 		p := packages[name]
 		if len(p.Indexes) != 1 {
 			t.Fatalf("%s: %d indexes are advised", name, len(p.Indexes))

@@ -61,3 +61,25 @@ CREATE TABLE turned (
     priority int NOT NULL DEFAULT 0,    -- qgen:priority asc
     state    text NOT NULL DEFAULT 'r'  -- qgen:status ready=r running=x done=d
 );
+
+-- An index of the table begins with what the predicate of the advice says: without statistics the server would take that
+-- one and sort. The advice begins with the same columns.
+-- qgen:queue chores
+CREATE TABLE chores (
+    id      integer PRIMARY KEY,
+    running boolean DEFAULT 0, -- qgen:status ready=0 running=1 done=0 failed=0
+    ended   boolean DEFAULT 0, -- qgen:status ready=0 running=0 done=1 failed=0
+    trace   text,              -- qgen:status ready=null running=null done=null failed~set; error
+    next_at integer NOT NULL,  -- qgen:due as=epoch; order 1
+    grade   int NOT NULL       -- qgen:order 2
+);
+CREATE INDEX chores_running_ended_trace ON chores (running, ended, trace);
+
+-- Two values are not one, so that no column in front would have it taken.
+-- qgen:queue drafts
+CREATE TABLE drafts (
+    id    integer PRIMARY KEY,
+    grade int NOT NULL,              -- qgen:order 1
+    state text NOT NULL DEFAULT 'r'  -- qgen:status ready=r|a running=x done=d; on retry set a
+);
+CREATE INDEX drafts_state ON drafts (state);
