@@ -217,6 +217,9 @@ type Dialect struct {
 	// Volatile are words of expressions whose values may change while the row stays as it is,
 	// so that no index holds them.
 	Volatile string `yaml:"volatile"`
+	// ZoneBound are words of expressions that reckon a time with zone by the time zone of the session,
+	// so that no index holds them either.
+	ZoneBound string `yaml:"zone_bound"`
 	// BareBooleans: a partial index WHERE b serves b = true, and WHERE NOT b serves
 	// b = false.
 	BareBooleans bool `yaml:"bare_booleans"`
@@ -302,6 +305,7 @@ type Dialect struct {
 
 	reserved  map[string]bool
 	volatile  map[string]bool
+	zoneBound map[string]bool
 	templates *template.Template
 }
 
@@ -440,9 +444,12 @@ func read(fsys fs.FS, name string) (*Dialect, error) {
 	for _, word := range strings.Fields(d.Identifiers.Reserved) {
 		d.reserved[word] = true
 	}
-	d.volatile = map[string]bool{}
+	d.volatile, d.zoneBound = map[string]bool{}, map[string]bool{}
 	for _, word := range strings.Fields(d.Volatile) {
 		d.volatile[word] = true
+	}
+	for _, word := range strings.Fields(d.ZoneBound) {
+		d.zoneBound[word] = true
 	}
 	for _, folder := range folders {
 		files, err := fs.Glob(fsys, path.Join(folder, "*.sql.tmpl"))

@@ -58,9 +58,21 @@ func (d *Dialect) plain(name string) bool {
 // Lasting reports whether an expression has one value for as long as the row stays as it is,
 // as far as its words tell that are no columns.
 func (d *Dialect) Lasting(expression string, column func(name string) bool) bool {
-	return !slices.ContainsFunc(strings.FieldsFunc(expression, func(r rune) bool {
-		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}), func(word string) bool { return d.volatile[strings.ToLower(word)] && !column(d.Fold(word)) })
+	return !slices.ContainsFunc(words(expression), func(word string) bool { return d.volatile[strings.ToLower(word)] && !column(d.Fold(word)) })
+}
+
+// BoundToZone reports whether the time zone of the session may change what an expression makes of
+// columns that keep a time with zone: not where it names one (AT TIME ZONE).
+func (d *Dialect) BoundToZone(expression string, column, zoned func(name string) bool) bool {
+	list := words(expression)
+	named := func(word string) bool { return strings.EqualFold(word, "zone") }
+	return slices.ContainsFunc(list, func(word string) bool { return zoned(d.Fold(word)) }) && !slices.ContainsFunc(list, named) &&
+		slices.ContainsFunc(list, func(word string) bool { return d.zoneBound[strings.ToLower(word)] && !column(d.Fold(word)) })
+}
+
+// words splits an expression into its words.
+func words(expression string) []string {
+	return strings.FieldsFunc(expression, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // Qualified returns schema.name, both as they must be written.

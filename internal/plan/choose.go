@@ -519,10 +519,16 @@ func (b *builder) canLockAtOnce() (bool, string, string) {
 	return true, "", ""
 }
 
+// keepsZone reports whether a name is that of a column that keeps a time with zone.
+func (b *builder) keepsZone(name string) bool {
+	c := b.spec.Table.Column(name)
+	return c != nil && c.Type.Zone
+}
+
 // inNoIndex reports whether no index can give a term of the order.
 func (b *builder) inNoIndex(o queue.OrderTerm) bool {
 	return o.Random || b.against(o) && !b.can(dialect.IndexNulls) ||
-		o.Column == nil && (!b.can(dialect.ExprIndex) || !b.d.Lasting(o.SQL, b.hasColumn))
+		o.Column == nil && (!b.can(dialect.ExprIndex) || !b.d.Lasting(o.SQL, b.hasColumn) || b.d.BoundToZone(o.SQL, b.hasColumn, b.keepsZone))
 }
 
 // canHold reports whether a row lock can be the claim.

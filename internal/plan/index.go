@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
@@ -265,7 +266,47 @@ func (b *builder) waitNote(w wanted, columns []schema.IndexColumn) string {
 
 // wantedFor is an index of the rows that satisfy tests.
 func (b *builder) wantedFor(tests []queue.Test) wanted {
-	return wanted{where: b.indexables(tests), plain: !b.filters()}
+	w := wanted{where: b.indexables(tests), plain: !b.filters()}
+	if !w.plain && !b.can(dialect.PlainPredicates) && !b.leaveOut(w.where) {
+		for _, t := range tests {
+			if b.comparesColumns(t) {
+				w.where = append(w.where, t)
+			}
+		}
+	}
+	return w
+}
+
+// comparesColumns reports whether a test is SQL that compares columns of the row with constants, and
+// calls nothing: such as every server takes it for the predicate of an index.
+func (b *builder) comparesColumns(t queue.Test) bool {
+	if t.Op != queue.Raw || len(t.Or) > 0 || strings.ContainsAny(t.SQL, `{}:"`+"`") {
+		return false
+	}
+	column, word := false, ""
+	for i, part := range strings.Split(t.SQL, "'") {
+		if i%2 == 1 {
+			continue // a text
+		}
+		for _, f := range strings.FieldsFunc(strings.ReplaceAll(part, "(", " ( "), func(r rune) bool {
+			return !strings.ContainsRune("_.(", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) {
+			before := word
+			word = strings.ToLower(f)
+			known := slices.Contains([]string{"and", "or", "not", "in", "is", "null", "between", "true", "false"}, word)
+			c := b.spec.Table.Column(b.d.Fold(f))
+			switch {
+			case word == "(" && before != "" && before != "(" && !slices.Contains([]string{"and", "or", "not", "in", "between"}, before):
+				return false // a call, or what would look like one
+			case word == "(" || known || unicode.IsDigit(rune(f[0])):
+			case c == nil || b.unindexed(c) || b.clockKind(c) != "":
+				return false
+			default:
+				column = true
+			}
+		}
+	}
+	return column
 }
 
 // filters reports whether the indexes of the queue have predicates: where the server knows them,
@@ -658,9 +699,12 @@ func (b *builder) buildIndexes() {
 	b.noteUnheld()
 	for _, w := range list {
 		if b.holdable(&w); len(w.columns) == 0 {
+			_, leads := b.ledToReady()
 			switch {
 			case w.left != "":
 				b.pkg.Notes = append(b.pkg.Notes, w.left)
+			case w.sorted && leads != "":
+				b.pkg.Notes = append(b.pkg.Notes, "no index is advised: none gives the order of this queue; every claim finds the ready rows by "+leads+" and sorts them")
 			case w.sorted:
 				b.pkg.Notes = append(b.pkg.Notes, "no index is advised: none gives the order of this queue, and nothing that an index holds tells ready rows from others; every claim reads the table and sorts the ready rows")
 			}
@@ -773,6 +817,7 @@ var unspaced = strings.NewReplacer(" ", "", "\t", "", "\n", "", "\r", "", "(", "
 func (ix *Index) take(b *builder, w wanted) {
 	predicate := strings.Join(b.newScope().tests(w.predicate()), " AND ")
 	if slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == nil }) || strings.Contains(predicate, `\`) ||
+		slices.ContainsFunc(w.predicate(), func(t queue.Test) bool { return t.Op == queue.Raw }) ||
 		slices.ContainsFunc(w.predicate(), func(t queue.Test) bool { return b.clockKind(t.Column) != "" && len(t.Values) > 0 }) {
 		return // what the catalog makes of an expression, or of a time, is not known
 	}
@@ -860,7 +905,7 @@ func (b *builder) indexText(w wanted) string {
 func (b *builder) existingText(ix *schema.Index) string {
 	var w wanted
 	for _, c := range ix.Columns {
-		k := indexKey{column: c.Column, sql: c.Expr, desc: c.Desc}
+		k := indexKey{column: c.Column, sql: unwrapped(c.Expr), desc: c.Desc}
 		if c.Column == nil || !c.Column.NotNull {
 			k.nulls = map[bool]string{true: "first", false: "last"}[c.NullsFirst]
 		}
@@ -892,16 +937,15 @@ func (b *builder) usesHead(w wanted) string {
 	switch {
 	case how == few:
 		text += b.findsBy(have)
-	case b.unserved && w.kind == claim.kind:
-		by, leads, _ := b.ledTo(b.stateTests(queue.Ready))
-		switch text = noOrder; {
+	case b.unserved && w.kind == claim.kind || have == nil && w.sorted && len(w.columns) == 0:
+		switch by, leads := b.ledToReady(); {
 		case by != nil:
 			text = leads + "; the ready rows are then sorted"
 		case b.walked != nil:
 			text = b.existingText(b.walked) + "; rows that are not ready are read and passed over"
+		default:
+			text = noOrder
 		}
-	case have == nil && w.sorted && len(w.columns) == 0:
-		text = noOrder
 	}
 	return "index: " + text
 }
@@ -988,6 +1032,23 @@ func (b *builder) ledTo(tests []queue.Test) (by *schema.Index, text string, rest
 	return by, text, rest
 }
 
+// ledToReady returns which index of the table leads to ready rows, though not in their order: also one
+// that begins with when they are due, where no rows stay for which that is over. Nil where none does.
+func (b *builder) ledToReady() (by *schema.Index, text string) {
+	ready := b.stateTests(queue.Ready)
+	if by, text, _ = b.ledTo(ready); by != nil || b.tells(queue.Done) || b.tells(queue.Failed) {
+		return by, text
+	}
+	i := slices.IndexFunc(b.spec.Table.Indexes, func(ix *schema.Index) bool {
+		return !ix.Invisible && ix.Where == "" && slices.Contains([]string{"", "btree"}, ix.Method) && len(ix.Columns) > 0 && ix.Columns[0].Length == 0 &&
+			slices.ContainsFunc(ready, func(t queue.Test) bool { return t.Column != nil && t.Column == ix.Columns[0].Column && compares(t) })
+	})
+	if i < 0 {
+		return nil, ""
+	}
+	return b.spec.Table.Indexes[i], b.existingText(b.spec.Table.Indexes[i])
+}
+
 // leads tells how well an index leads to the rows that satisfy tests, 0 where it does not, and
 // returns those of which it knows nothing.
 func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []queue.Test) {
@@ -996,7 +1057,7 @@ func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []q
 		return 0, nil
 	}
 	const point, span = 2, 1
-	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return slices.Contains(conditions, normal(b.newScope().test(t))) })
+	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return b.says(conditions, t) })
 	how = point * (len(tests) - len(rest))
 	for _, c := range b.columnsOf(ix) {
 		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
@@ -1218,7 +1279,7 @@ func (b *builder) leavesNull(c *schema.Column) bool {
 // covers reports whether each condition is among tests of a statement.
 func covers(tests, conditions []string) bool {
 	for _, condition := range conditions {
-		if !slices.ContainsFunc(tests, func(t string) bool { return normal(t) == condition }) {
+		if !slices.ContainsFunc(tests, func(t string) bool { return slices.Contains(predicates(t), condition) }) {
 			return false
 		}
 	}
@@ -1236,7 +1297,7 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	// What tells rows leads the index, in whatever order, also where the predicate of another
 	// index would hold it: rows that are not wanted are not read.
 	var told, fixed []*schema.Column
-	said := func(t queue.Test) bool { return slices.Contains(conditions, normal(b.newScope().test(t))) }
+	said := func(t queue.Test) bool { return b.says(conditions, t) }
 	for i, k := range w.columns[:w.fixed] {
 		if i < w.told && (!w.plain || slices.ContainsFunc(w.where, func(t queue.Test) bool { return t.Column == k.column && said(t) })) {
 			continue
@@ -1315,7 +1376,7 @@ func (b *builder) pastOrder(ix *schema.Index, w wanted) *schema.Column {
 func (b *builder) holdsSpent(ix *schema.Index, w wanted) bool {
 	conditions := b.conditions(ix)
 	return slices.ContainsFunc(w.predicate(), func(t queue.Test) bool {
-		return b.limits(t) && !slices.Contains(conditions, normal(b.newScope().test(t)))
+		return b.limits(t) && !b.says(conditions, t)
 	})
 }
 
@@ -1346,10 +1407,13 @@ func (b *builder) sorts(c schema.IndexColumn, k indexKey) bool {
 	if k.nulls != "" {
 		first = k.nulls == "first"
 	}
-	if k.column == nil || c.Column != k.column || c.Length > 0 || c.Desc != k.desc {
+	switch {
+	case c.Column != k.column || c.Length > 0 || c.Desc != k.desc:
+		return false
+	case k.column == nil && leaf(b.newScope().raw(k.sql)) != leaf(c.Expr):
 		return false
 	}
-	return c.NullsFirst == first || k.nulls == "" && k.column.NotNull
+	return c.NullsFirst == first || k.nulls == "" && k.column != nil && k.column.NotNull
 }
 
 // columnsOf returns the columns of an index, and those of the index by which the table is
@@ -1413,17 +1477,101 @@ func (b *builder) conditions(ix *schema.Index) []string {
 	return parts
 }
 
+// says reports whether conditions say what a test says.
+func (b *builder) says(conditions []string, t queue.Test) bool {
+	return !slices.ContainsFunc(predicates(b.newScope().test(t)), func(part string) bool { return !slices.Contains(conditions, part) })
+}
+
 // predicates splits the predicate of an index at AND, each part in a normal
 // form.
 func predicates(where string) []string {
-	var parts []string
-	if strings.TrimSpace(where) == "" {
+	if where = strings.TrimSpace(where); where == "" {
 		return nil
 	}
-	for part := range strings.SplitSeq(strings.ReplaceAll(strings.ReplaceAll(where, " and ", " AND "), "\n", " "), " AND ") {
-		parts = append(parts, normal(part))
+	depth, from, between, inText := 0, 0, false, false
+	var parts []string
+	for i := 0; i < len(where); i++ {
+		word := func(w string) bool {
+			ends := func(at int) bool {
+				return at < 0 || at >= len(where) || strings.ContainsRune(" \t\r\n()", rune(where[at]))
+			}
+			return i+len(w) <= len(where) && strings.EqualFold(where[i:i+len(w)], w) && ends(i-1) && ends(i+len(w))
+		}
+		switch c := where[i]; {
+		case c == '\'':
+			inText = !inText
+		case inText:
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case depth > 0:
+		case word("BETWEEN"):
+			between = true
+		case word("AND") && between:
+			between = false
+		case word("OR"):
+			return []string{leaf(where)}
+		case word("AND"):
+			parts = append(parts, predicates(where[from:i])...)
+			from = i + len("AND")
+		}
 	}
-	return parts
+	if len(parts) > 0 {
+		return append(parts, predicates(where[from:])...)
+	}
+	if within := unwrapped(where); within != where {
+		return predicates(within)
+	}
+	return []string{leaf(where)}
+}
+
+// leaf is the normal form of an expression. Where parentheses may tell what belongs together, they stay.
+func leaf(text string) string {
+	text = unwrapped(text)
+	var bare strings.Builder // without texts
+	for i, part := range strings.Split(text, "'") {
+		if i%2 == 0 {
+			bare.WriteString(part + " ")
+		}
+	}
+	words := strings.FieldsFunc(strings.ToLower(bare.String()), func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	binds := strings.ContainsAny(strings.ReplaceAll(bare.String(), "->", ""), "-/*%") || slices.Contains(words, "and") && slices.Contains(words, "or")
+	if binds && strings.Contains(text, "(") {
+		return normal(text) + " " + strings.Map(func(r rune) rune {
+			if r == '(' || r == ')' {
+				return r
+			}
+			return -1
+		}, bare.String())
+	}
+	return normal(text)
+}
+
+// unwrapped takes off the parentheses that stand around all of an expression.
+func unwrapped(text string) string {
+	for {
+		text = strings.TrimSpace(text)
+		if len(text) < 2 || text[0] != '(' || text[len(text)-1] != ')' {
+			return text
+		}
+		depth, inText := 0, false
+		for i, c := range text {
+			switch {
+			case c == '\'':
+				inText = !inText
+			case inText:
+			case c == '(':
+				depth++
+			case c == ')':
+				depth--
+			}
+			if depth == 0 && i < len(text)-1 {
+				return text
+			}
+		}
+		text = text[1 : len(text)-1]
+	}
 }
 
 // normal takes out of a condition what servers and people write differently:

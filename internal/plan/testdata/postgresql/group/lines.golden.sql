@@ -170,7 +170,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = 'over' AND (deleted = 0) would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* linesq.Purge */ FROM lines

@@ -13,6 +13,8 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 --
+-- The table needs an index that it does not have yet: schema/indexes.sql creates flagged_ready.
+--
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -34,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: (id NULLS FIRST, due) WHERE (flags % 8 = 0)
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* flaggedq.Claim */ flagged
@@ -45,7 +47,7 @@ WHERE  id = ANY (ARRAY(
            WHERE  (flags % 8 = 0)
            AND    due <= now()
            AND    id > $1
-           ORDER  BY id
+           ORDER  BY id NULLS FIRST
            LIMIT  $2
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, due;
@@ -53,7 +55,7 @@ RETURNING id, due;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: (id NULLS FIRST, due) WHERE (flags % 8 = 0)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* flaggedq.Claim */ flagged
@@ -64,7 +66,7 @@ WHERE  id = ANY (ARRAY(
            WHERE  (flags % 8 = 0)
            AND    due <= now()
            AND    id > $1
-           ORDER  BY id
+           ORDER  BY id NULLS FIRST
            LIMIT  1
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, due;
@@ -72,7 +74,7 @@ RETURNING id, due;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: the primary key (id)
+-- index: (id NULLS FIRST, due) WHERE (flags % 8 = 0)
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* flaggedq.Claim */ flagged
@@ -83,7 +85,7 @@ WHERE  id = ANY (ARRAY(
            WHERE  (flags % 8 = 0)
            AND    due <= now()
            AND    id > $1
-           ORDER  BY id
+           ORDER  BY id NULLS FIRST
            LIMIT  100
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, due;
@@ -129,7 +131,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE (flags % 8 = 3) would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* flaggedq.Purge */ FROM flagged
@@ -175,7 +177,7 @@ FROM   flagged;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: the primary key (id)
+-- index: (id NULLS FIRST, due) WHERE (flags % 8 = 0)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* flaggedq.Peek */
@@ -183,7 +185,7 @@ SELECT /* flaggedq.Peek */
 FROM   flagged
 WHERE  (flags % 8 = 0)
 AND    due <= now()
-ORDER  BY id
+ORDER  BY id NULLS FIRST
 LIMIT  $1;
 
 -- sql/verify_version.sql
@@ -223,7 +225,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* flaggedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('flagged_pkey', 'id', 'id', '')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('flagged_ready', '', '', '')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -247,4 +249,6 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = want.predicate));
 
--- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are read and passed over: flagged_pkey serves already
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
+CREATE INDEX CONCURRENTLY flagged_ready ON flagged (id NULLS FIRST, due)
+WHERE  (flags % 8 = 0);

@@ -133,7 +133,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' AND (kind = 'mail') would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* mixedq.Purge */ FROM mixed

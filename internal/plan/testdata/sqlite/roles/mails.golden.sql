@@ -220,7 +220,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE status = 'D' AND (kind = 'mail') would find them
 -- arguments: 1: older, 2: limit
 DELETE /* mailsq.Purge */ FROM mails
 WHERE  id IN (
@@ -234,7 +234,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE status = 'F' AND (kind = 'mail') would find them
 -- arguments: 1: older, 2: limit
 DELETE /* mailsq.Purge */ FROM mails
 WHERE  id IN (

@@ -100,7 +100,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'sent' AND (kind = 'mail') would find them
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM messages
 WHERE  id IN (
