@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
@@ -425,6 +426,42 @@ func (b *builder) narrowGroups(c *Claim, locked bool) {
 		"those of the rows whose groups still have room behind the locks", "none", (*scope).recount))
 }
 
+// runningSince returns the column by whose value an index finds the running rows of a group: where none of
+// those that tell the waiting ones by one value tells these from them. Nil where it needs none.
+func (b *builder) runningSince(waiting []indexKey) *schema.Column {
+	var since *schema.Column
+	for _, t := range b.spec.Group.Running {
+		if equality(t) && constant(t) && slices.ContainsFunc(waiting, func(k indexKey) bool { return k.column == t.Column }) {
+			return nil
+		}
+		if t.Column != nil && t.By == 0 && !b.unindexed(t.Column) && (compares(t) || t.Op == queue.NotNull && len(t.Or) == 0 && since == nil) {
+			since = t.Column
+		}
+	}
+	return since
+}
+
+// readOfRunning returns the columns that are asked which rows of a group run. Where an index has them all,
+// no row is looked up, and the server takes it before another that begins as it does (tried).
+func (b *builder) readOfRunning() []*schema.Column {
+	var columns []*schema.Column
+	for _, t := range slices.Concat(b.spec.Group.Running, b.spec.Group.Member) {
+		list := []*schema.Column{t.Column}
+		if t.Op == queue.Raw {
+			list = nil
+			for _, word := range strings.FieldsFunc(t.SQL, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+				list = append(list, b.spec.Table.Column(b.d.Fold(word)))
+			}
+		}
+		for _, c := range list {
+			if c != nil && !b.unindexed(c) {
+				columns = append(columns, c)
+			}
+		}
+	}
+	return columns
+}
+
 // groupIndexes are the indexes that count the rows of a group.
 func (b *builder) groupIndexes() []wanted {
 	g := b.spec.Group
@@ -448,11 +485,28 @@ func (b *builder) groupIndexes() []wanted {
 	w.kind, w.name, w.columns, w.lacking = "line", b.indexName("line"), line, slowClaim
 	w.why = "serves Claim: who is before a row in its group, and which of them run"
 	if w.plain {
+		since := b.runningSince(leading(g.Waiting))
+		if since != nil {
+			w.why = "serves Claim: who is before a row in its group"
+		}
 		short, fits := b.fit(w)
 		if !fits {
 			short.why += "; " + b.tooLong(w, short)
 		}
-		return []wanted{short}
+		if since == nil {
+			return []wanted{short}
+		}
+		run := wanted{kind: "group", name: b.indexName("group"), plain: true, where: w.where, lacking: slowClaim,
+			columns: append(slices.Clone(group), indexKey{column: since}), why: "serves Claim: the running rows of a group"}
+		for _, c := range b.readOfRunning() {
+			if !slices.ContainsFunc(run.columns, func(k indexKey) bool { return k.column == c }) {
+				run.columns = append(run.columns, indexKey{column: c, spare: true})
+			}
+		}
+		if run, fits = b.fit(run); !fits {
+			return []wanted{short}
+		}
+		return []wanted{run, short}
 	}
 	w.why = "serves Claim: who is before a row in its group"
 	run := b.wantedFor(b.spec.Held)

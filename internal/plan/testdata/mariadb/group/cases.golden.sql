@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates cases_line.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates cases_group and cases_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -358,6 +358,7 @@ SELECT /* casesq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'PRIMARY' AS name, '' AS columns, '' AS least UNION ALL
+           SELECT 'cases_group', 'case_id, until_at', 'case_id, until_at' UNION ALL
            SELECT 'cases_line', 'case_id, id', 'case_id'
        ) AS want
 WHERE  NOT EXISTS (
@@ -378,5 +379,8 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PRIMARY serves already
 
--- serves Claim: who is before a row in its group, and which of them run
+-- serves Claim: the running rows of a group
+ALTER TABLE cases ADD INDEX cases_group (case_id, until_at, alone), ALGORITHM=INPLACE, LOCK=NONE;
+
+-- serves Claim: who is before a row in its group
 ALTER TABLE cases ADD INDEX cases_line (case_id, id), ALGORITHM=INPLACE, LOCK=NONE;

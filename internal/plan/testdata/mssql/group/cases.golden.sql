@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates cases_line.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates cases_group and cases_line.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -298,6 +298,7 @@ SELECT /* casesq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
            VALUES ('PK__cases', 'id', 'id', ''),
+                  ('cases_group', 'case_id, until_at', 'case_id, until_at', ''),
                   ('cases_line', 'case_id, id', 'case_id', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
@@ -328,7 +329,12 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: PK__cases serves already
 
--- serves Claim: who is before a row in its group, and which of them run
+-- serves Claim: the running rows of a group
+CREATE INDEX cases_group ON cases (case_id, until_at, alone);
+-- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
+-- WITH (ONLINE = ON).
+
+-- serves Claim: who is before a row in its group
 CREATE INDEX cases_line ON cases (case_id, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates CASES_LINE.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates CASES_GROUP and CASES_LINE.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -302,7 +302,8 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* casesq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'CASES_LINE' AS name FROM DUAL
+           SELECT 'CASES_GROUP' AS name FROM DUAL UNION ALL
+           SELECT 'CASES_LINE' FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -311,5 +312,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'CASES'
            AND    have.index_name = want.name);
 
--- serves Claim: who is before a row in its group, and which of them run
+-- serves Claim: the running rows of a group
+CREATE INDEX CASES_GROUP ON CASES (CASE_ID, UNTIL_AT, ALONE) ONLINE;
+
+-- serves Claim: who is before a row in its group
 CREATE INDEX CASES_LINE ON CASES (CASE_ID, ID) ONLINE;

@@ -15,7 +15,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates FOUND_READY and FOUND_LINE.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates FOUND_READY and FOUND_GROUP and FOUND_LINE.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -323,6 +323,7 @@ SELECT /* foundq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
            SELECT 'FOUND_READY' AS name FROM DUAL UNION ALL
+           SELECT 'FOUND_GROUP' FROM DUAL UNION ALL
            SELECT 'FOUND_LINE' FROM DUAL
        ) want
 WHERE  NOT EXISTS (
@@ -335,5 +336,8 @@ WHERE  NOT EXISTS (
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX FOUND_READY ON MAIL.FOUND (PICKED DESC, ID) ONLINE;
 
--- serves Claim: who is before a row in its group, and which of them run
+-- serves Claim: the running rows of a group
+CREATE INDEX FOUND_GROUP ON MAIL.FOUND ("Region", NO, HELD) ONLINE;
+
+-- serves Claim: who is before a row in its group
 CREATE INDEX FOUND_LINE ON MAIL.FOUND ("Region", NO, PICKED DESC, ID) ONLINE;
