@@ -39,3 +39,12 @@ CREATE TABLE active (
     handle char(32) NOT NULL UNIQUE,  -- qgen:token
     taken  datetime(6) NOT NULL       -- qgen:claimed timeout=30s
 );
+
+-- What the index of a claim begins with is the same in rows that wait: it does not lead to a token.
+CREATE TABLE papers (
+    id      bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    retired tinyint(1) NOT NULL,                   -- qgen:status ready=0 done=1 failed:=1
+    room    varchar(40) NOT NULL,                  -- qgen:topic
+    handle  varchar(64) NOT NULL DEFAULT '',       -- qgen:token free=''
+    pulled  datetime NULL                          -- qgen:claimed timeout=5m expired=claim
+);
