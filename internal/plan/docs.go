@@ -1066,11 +1066,15 @@ func (b *builder) diagram() string {
 	if c, _ := b.leaves(queue.Finish, queue.Done); c != nil && b.spec.Cycle == nil && b.spec.Strategy != "pop" {
 		done += " by what it writes to " + plainText(c.Name)
 	}
+	fails := failed // what Fail leads to; Redrive leads away from what has failed
+	if c, _ := b.leaves(queue.Fail, queue.Failed); c != nil {
+		fails += " by what it writes to " + plainText(c.Name)
+	}
 	if slices.Contains(b.spec.Anew, queue.Finish) {
 		done = "ready again"
 	}
 	if slices.Contains(b.spec.Anew, queue.Fail) {
-		failed = "ready again"
+		fails = "ready again"
 	}
 	running := "running"
 	if p.Strategy == "pop" {
@@ -1103,11 +1107,11 @@ func (b *builder) diagram() string {
 	}
 	if p.Retry != nil && p.Fail != nil {
 		add(running, "Fail", again+", while tries are left")
-		add(running, "Fail", failed)
+		add(running, "Fail", fails)
 	} else if p.Retry != nil {
 		add(running, "Fail", again)
 	} else if p.Fail != nil {
-		add(running, "Fail", failed)
+		add(running, "Fail", fails)
 	}
 	if p.Requeue != nil {
 		add(running, "Requeue", "ready")

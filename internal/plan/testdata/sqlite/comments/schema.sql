@@ -61,3 +61,10 @@ CREATE TABLE jobs (
     alive    INTEGER,                       -- qgen:heartbeat as=epoch_ms timeout=10m
     cancel   BOOLEAN NOT NULL DEFAULT false -- qgen:payload; on renew set "cancel"
 );
+
+-- Fail leaves the row as it is, and calls that a value.
+-- qgen:queue queue done=delete
+CREATE TABLE queue (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    server TEXT -- qgen:status ready=null running~"server is not null and server <> 'failed'" failed=failed; worker; on fail set "server"
+);
