@@ -768,7 +768,7 @@ func (ix *Index) serve(how service, w wanted) {
 		order := untied(w.order())
 		ix.Why += "; rows of one " + plainText(order[len(order)-1].column.Name) + " are sorted by the key"
 	case single:
-		ix.Why = "serves Claim: the only row that has what is asked for"
+		ix.Why = "serves Claim: the only row of each value that is asked for"
 	}
 }
 
@@ -1150,7 +1150,8 @@ func (b *builder) holdsSpare(ix *schema.Index, w wanted) bool {
 	})
 }
 
-// findsOne reports whether no two rows have in the columns of an index what the wanted ones have.
+// findsOne reports whether no two rows have in the columns of an index what the wanted ones have, or the
+// caller says which rows they are.
 func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 	if !ix.Unique || len(ix.Columns) == 0 || !covers(b.newScope().tests(w.where), b.conditions(ix)) {
 		return false
@@ -1158,6 +1159,9 @@ func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 	var one []*schema.Column
 	for _, k := range w.columns[w.told:w.fixed] {
 		one = append(one, k.column)
+	}
+	if w.kind == "ready" {
+		one = append(one, b.named()...)
 	}
 	for _, t := range b.stateTests(queue.Ready) {
 		if len(one) > 0 && equality(t) && constant(t) && !takesNull(t) {
@@ -1167,6 +1171,28 @@ func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 	return !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool {
 		return c.Column == nil || c.Length > 0 || !slices.Contains(one, c.Column)
 	})
+}
+
+// named returns the columns of which the caller of a claim says the values that rows have: a list, or an
+// argument that SQL compares with one.
+func (b *builder) named() []*schema.Column {
+	var columns []*schema.Column
+	for _, p := range b.spec.Params {
+		if p.Kind == queue.List && !p.Optional && len(p.Any) == 0 {
+			columns = append(columns, p.Column)
+		}
+	}
+	for _, t := range b.stateTests(queue.Ready) {
+		name, arg, equal := strings.Cut(t.SQL, "=")
+		arg = strings.TrimSpace(arg)
+		if t.Op != queue.Raw || len(t.Or) > 0 || !equal || !strings.HasPrefix(arg, "{arg:") || strings.Index(arg, "}") != len(arg)-1 {
+			continue
+		}
+		if c := b.spec.Table.Column(b.d.Fold(strings.TrimPrefix(strings.TrimSpace(name), "{row}."))); c != nil {
+			columns = append(columns, c)
+		}
+	}
+	return columns
 }
 
 // sortsFew reports whether the server sorts by the key those rows alone that are alike in the

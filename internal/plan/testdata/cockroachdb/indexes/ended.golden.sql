@@ -174,4 +174,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: the only row that has what is asked for: ended_u serves already
+-- serves Claim: the only row of each value that is asked for: ended_u serves already

@@ -35,3 +35,17 @@ CREATE TABLE crates (
     id     bigserial PRIMARY KEY,
     weight int NOT NULL
 );
+
+-- The caller names the rows by their key: they are found by that.
+-- qgen:queue chosen
+CREATE TABLE chosen (
+    id    bigserial PRIMARY KEY,                  -- qgen:topic list
+    state text NOT NULL DEFAULT 'new',            -- qgen:status ready=new running=sent done=there
+    rank  int NOT NULL                            -- qgen:order 1
+);
+-- qgen:queue single
+-- qgen:where "id = {arg:id int64}"
+CREATE TABLE single (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL DEFAULT 'new'             -- qgen:status ready=new running=sent done=there
+);
