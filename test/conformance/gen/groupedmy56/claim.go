@@ -33,13 +33,15 @@ var (
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
-// more than limit; when nothing is ready it returns no jobs and a nil error.
+// more than limit; when nothing is ready it returns no jobs and a nil error. When others take
+// the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean
+// that no more is ready.
 //
 // Of the jobs that are alike in lane, one runs at once; a claim locks the row of lanes that
 // stands for each group, then counts what is running. In a transaction of the caller's own that
 // must be READ COMMITTED, since at another level the rows would be counted as they were when it
-// began. A claim can come back with fewer jobs than are ready: it passes over groups that
-// another claims from at that moment.
+// began. A claim can come back with fewer jobs than are ready: it waits for groups that another
+// claims from at that moment, and leaves out those that are full then.
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their

@@ -24,7 +24,8 @@
 // locks the row of lanes that stands for each group, then counts what is running. In a
 // transaction of the caller's own that must be READ COMMITTED, since at another level the rows
 // would be counted as they were when it began. A claim can come back with fewer jobs than are
-// ready: it passes over groups that another claims from at that moment.
+// ready: it waits for groups that another claims from at that moment, and leaves out those that
+// are full then.
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their

@@ -21,7 +21,7 @@ type Stats struct {
 	Done          int64         // finished rows
 	Failed        int64         // rows that failed for good
 	Expired       int64         // rows whose claim ran out
-	OldestRunning time.Duration // how long ago the oldest claim was made
+	OldestRunning time.Duration // how long ago the oldest claim was made or extended
 }
 
 // Stats counts rows by state and measures waits, as far as the table's columns tell. It reads

@@ -21,7 +21,9 @@ var (
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
-// more than limit; when nothing is ready it returns no jobs and a nil error.
+// more than limit; when nothing is ready it returns no jobs and a nil error. When others take
+// the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean
+// that no more is ready.
 //
 // Body, MadeAt and BStatus come from bodies, read by a further statement in the same transaction
 // and not locked: nil where no row belongs to the job, or the column is null.

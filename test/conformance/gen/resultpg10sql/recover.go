@@ -15,7 +15,7 @@ var (
 
 // Recover makes up to limit jobs of dead workers ready again: rows whose worker processes does
 // not have as one that is alive. It returns how many rows it changed. Any number of processes
-// may call it; once per lease is often enough.
+// may call it; how often says after what time a job is missed whose worker has gone.
 //
 // It locks the rows it changes until it commits and passes over rows that others hold. A crash
 // leaves it done as a whole or not at all.

@@ -25,7 +25,7 @@
 // again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// JOBS_SEVERALORA19_READY and JOBS_SEVERALORA19_EXPIRED.
+// JOBS_SEVERALORA19_READY.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -29,7 +29,9 @@ var (
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
-// more than limit; when nothing is ready it returns no jobs and a nil error.
+// more than limit; when nothing is ready it returns no jobs and a nil error. When others take
+// the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean
+// that no more is ready.
 //
 // It reads candidates without locks and locks the rows it takes until it commits; workers that
 // want the same rows wait for each other. A worker that dies leaves its jobs running until their

@@ -23,7 +23,7 @@ type Stats struct {
 	Delayed       int64         // rows whose due time has not come
 	Expired       int64         // rows whose claim ran out
 	OldestReady   time.Duration // how long the oldest ready row has waited
-	OldestRunning time.Duration // how long ago the oldest claim was made
+	OldestRunning time.Duration // how long ago the oldest claim was made or extended
 }
 
 // Stats counts rows by state and measures waits, as far as the table's columns tell. It reads

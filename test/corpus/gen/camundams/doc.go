@@ -28,7 +28,7 @@
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
 // The table needs an index that it does not have yet: schema/indexes.sql creates
-// ACT_RU_JOB_jobs_ready and ACT_RU_JOB_jobs_line.
+// ACT_RU_JOB_jobs_ready and ACT_RU_JOB_jobs_group and ACT_RU_JOB_jobs_line.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
 // comment at its head. Times are those of the database's clock.

@@ -92,7 +92,8 @@ func (j Job) LogValue() slog.Value {
 }
 
 // NewJob is what Enqueue adds to ACT_RU_JOB. A nil field leaves the column to its default, or
-// null where it has none.
+// null where it has none. Where Retries is nil, the job is not due before something else sets
+// it.
 type NewJob struct {
 	ID                string     `json:"ID_"`                            // varchar(64)
 	Type              string     `json:"TYPE_"`                          // varchar(255)

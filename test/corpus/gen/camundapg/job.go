@@ -91,7 +91,8 @@ func (j Job) LogValue() slog.Value {
 }
 
 // NewJob is what Enqueue adds to act_ru_job. A nil field leaves the column to its default, or
-// null where it has none.
+// null where it has none. Where Retries is nil, the job is not due before something else sets
+// it.
 type NewJob struct {
 	ID                string     `json:"id_"`                            // varchar(64)
 	Type              string     `json:"type_"`                          // varchar(255)

@@ -15,7 +15,8 @@ var (
 )
 
 // Peek reads up to limit ready jobs in queue order without taking them. Others may claim them at
-// any time, so what it returns is for people to look at, not to work on.
+// any time, so what it returns is for people to look at, not to work on. Of each group it shows
+// no more jobs than a claim could take now; those behind them it leaves out, due or not.
 //
 // It takes no locks and changes nothing, so a crash leaves nothing behind.
 //

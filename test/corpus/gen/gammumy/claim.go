@@ -25,7 +25,9 @@ var (
 )
 
 // Claim takes up to limit ready jobs and marks them running. They come in queue order, never
-// more than limit; when nothing is ready it returns no jobs and a nil error.
+// more than limit; when nothing is ready it returns no jobs and a nil error. When others take
+// the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean
+// that no more is ready.
 //
 // It reads candidates and takes them one by one, each by an UPDATE that compares the old state;
 // the engine locks the table while one runs, and a caller's transaction cannot take it back. A

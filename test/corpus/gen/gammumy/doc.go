@@ -14,7 +14,7 @@
 //
 // The fence is at level claimed: a job can only be settled while the row holds the time (and
 // worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless
-// the row was claimed twice at the very same moment.
+// the row was claimed twice within one second.
 //
 // It reads candidates and takes them one by one, each by an UPDATE that compares the old state;
 // the engine locks the table while one runs, and a caller's transaction cannot take it back. A

@@ -15,7 +15,7 @@
 //
 // The fence is at level claimed: a job can only be settled while the row holds the time (and
 // worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless
-// the row was claimed twice at the very same moment.
+// the row was claimed twice within one second.
 //
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.

@@ -19,7 +19,7 @@ type Stats struct {
 	Ready         int64         // rows that a claim could take now
 	Running       int64         // rows that workers hold
 	Expired       int64         // rows whose claim ran out
-	OldestRunning time.Duration // how long ago the oldest claim was made
+	OldestRunning time.Duration // how long ago the oldest claim was made or extended
 }
 
 // Stats counts rows by state and measures waits, as far as the table's columns tell. It reads

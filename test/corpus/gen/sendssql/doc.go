@@ -23,5 +23,5 @@
 // that dies leaves its jobs running until their lease ends; then Claim takes them again.
 //
 // Every statement stands in a file under sql, and what stands there is what is sent, less the
-// comment at its head. Times are those of the database's clock.
+// comment at its head. Times are those of the database's clock, but for those that callers give.
 package sendssql

@@ -22,9 +22,9 @@ type Stats struct {
 	Failed        int64         // rows that failed for good
 	Expired       int64         // rows whose claim ran out
 	OldestReady   time.Duration // how long the oldest ready row has waited
-	OldestRunning time.Duration // how long ago the oldest claim was made
-	MeanWait      time.Duration // mean time from enqueue to claim of finished rows
-	MeanRun       time.Duration // mean time from claim to finish of finished rows
+	OldestRunning time.Duration // how long ago the oldest claim was made or extended
+	MeanWait      time.Duration // mean time from enqueue to claim, made or extended last, of finished rows
+	MeanRun       time.Duration // mean time from claim, made or extended last, to finish of finished rows
 }
 
 // Stats counts rows by state and measures waits, as far as the table's columns tell. It reads

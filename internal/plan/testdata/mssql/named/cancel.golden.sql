@@ -212,4 +212,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: the only row that has what is asked for: PK__jobs serves already
+-- serves Claim: the only row of each value that is asked for: PK__jobs serves already

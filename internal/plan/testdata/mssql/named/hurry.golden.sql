@@ -1,7 +1,7 @@
 -- Package hurryq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
 --
 -- 	         --Enqueue---------> ready
--- 	ready    --Claim-----------> done
+-- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
@@ -24,6 +24,7 @@
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: rows are taken as they came, by column "id"
+-- note: warning: a job that is done leaves a row as ready ones are, so the next claim takes it again: write a value of its own for done=, or cycle on qgen:queue, if jobs never end
 
 -- sql/claim.sql
 -- claim: ready to done
@@ -196,4 +197,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: the only row that has what is asked for: PK__jobs serves already
+-- serves Claim: the only row of each value that is asked for: PK__jobs serves already

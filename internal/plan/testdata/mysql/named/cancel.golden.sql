@@ -228,4 +228,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: the only row that has what is asked for: PRIMARY serves already
+-- serves Claim: the only row of each value that is asked for: PRIMARY serves already

@@ -1,7 +1,7 @@
 -- Package postponeq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
 --
 -- 	         --Enqueue---------> ready
--- 	ready    --Claim-----------> done
+-- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
@@ -9,7 +9,7 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies loses the jobs it took.
 --
--- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock, but for those that callers give.
 --
 --   offset       strategy=pop is asked for
 --   lease_table  strategy=pop is asked for
@@ -23,6 +23,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: warning: a job that is done leaves a row as ready ones are, so the next claim takes it again: write a value of its own for done=, or cycle on qgen:queue, if jobs never end
 -- note: rows without a value in column "run_at" stand first in the order, where MySQL puts nulls (nulls=last puts them last)
 
 -- sql/claim_lock.sql
@@ -170,4 +171,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: the only row that has what is asked for: PRIMARY serves already
+-- serves Claim: the only row of each value that is asked for: PRIMARY serves already

@@ -1,7 +1,7 @@
 -- Package hurryq uses the table JOBS as a queue of jobs on Oracle 19 and later.
 --
 -- 	         --Enqueue---------> ready
--- 	ready    --Claim-----------> done
+-- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
@@ -24,6 +24,7 @@
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: rows are taken as they came, by column "ID"
+-- note: warning: a job that is done leaves a row as ready ones are, so the next claim takes it again: write a value of its own for done=, or cycle on qgen:queue, if jobs never end
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes

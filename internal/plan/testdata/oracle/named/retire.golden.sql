@@ -12,7 +12,7 @@
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_RETIRE_READY.
 --
--- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock, but for those that callers give.
 --
 --   offset       strategy=pop is asked for
 --   lease_table  strategy=pop is asked for

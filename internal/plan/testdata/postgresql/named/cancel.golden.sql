@@ -167,4 +167,4 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = want.predicate));
 
--- serves Claim: the only row that has what is asked for: jobs_pkey serves already
+-- serves Claim: the only row of each value that is asked for: jobs_pkey serves already

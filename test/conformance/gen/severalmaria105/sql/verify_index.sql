@@ -4,8 +4,7 @@
 SELECT /* severalmaria105.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_severalmaria105_ready' AS name, 'state, locked, id' AS columns, 'state, locked' AS least UNION ALL
-           SELECT 'jobs_severalmaria105_expired', 'claimed_at, state, locked', 'claimed_at, state, locked'
+           SELECT 'jobs_severalmaria105_ready' AS name, 'state, locked, id' AS columns, 'state, locked' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

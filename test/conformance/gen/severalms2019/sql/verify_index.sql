@@ -4,8 +4,7 @@
 SELECT /* severalms2019.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_severalms2019_ready', 'state, locked, id', 'state, locked', ''),
-                  ('jobs_severalms2019_expired', 'claimed_at, state, locked', 'claimed_at, state, locked', '')
+           VALUES ('jobs_severalms2019_ready', 'state, locked, id', 'state, locked', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* severalmy84.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_severalmy84_ready' AS name, 'state, locked, id' AS columns, 'state, locked' AS least UNION ALL
-           SELECT 'jobs_severalmy84_expired', 'claimed_at, state, locked', 'claimed_at, state, locked'
+           SELECT 'jobs_severalmy84_ready' AS name, 'state, locked, id' AS columns, 'state, locked' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1

@@ -4,8 +4,7 @@
 SELECT /* severalora19.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_SEVERALORA19_READY' AS name FROM DUAL UNION ALL
-           SELECT 'JOBS_SEVERALORA19_EXPIRED' FROM DUAL
+           SELECT 'JOBS_SEVERALORA19_READY' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1

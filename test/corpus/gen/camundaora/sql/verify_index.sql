@@ -5,6 +5,7 @@ SELECT /* camundaora.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
            SELECT 'ACT_RU_JOB_JOBS_READY' AS name FROM DUAL UNION ALL
+           SELECT 'ACT_RU_JOB_JOBS_GROUP' FROM DUAL UNION ALL
            SELECT 'ACT_RU_JOB_JOBS_LINE' FROM DUAL
        ) want
 WHERE  NOT EXISTS (
