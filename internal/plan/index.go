@@ -1516,7 +1516,7 @@ func predicates(where string) []string {
 	}
 	depth, from, between, inText := 0, 0, false, false
 	var parts []string
-	for i := 0; i < len(where); i++ {
+	for i := range len(where) {
 		word := func(w string) bool {
 			ends := func(at int) bool {
 				return at < 0 || at >= len(where) || strings.ContainsRune(" \t\r\n()", rune(where[at]))

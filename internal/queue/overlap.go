@@ -45,7 +45,8 @@ func (b *binding) judgeOverlap() {
 }
 
 // judgeEnds warns of steps that end a job and leave its row as ready ones are. Where a further
-// condition, as that of ready_if, reads what such a step writes, it is for the user to say.
+// condition, as that of ready_if, reads what such a step writes, it is for the user to say. A claim
+// with strategy=pop of rows that its caller names is no queue but a change of them.
 func (b *binding) judgeEnds() {
 	for _, name := range b.spec.Steps() {
 		state := enters[name]
@@ -58,6 +59,9 @@ func (b *binding) judgeEnds() {
 			continue
 		}
 		b.spec.Anew = append(b.spec.Anew, name)
+		if b.spec.Strategy == "pop" && len(b.spec.Params) > 0 {
+			continue
+		}
 		mend := ""
 		if state == Done {
 			mend = ", or cycle on qgen:queue, if jobs never end"

@@ -23,7 +23,6 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
--- note: warning: a job that is done leaves a row as ready ones are, so the next claim takes it again: write a value of its own for done=, or cycle on qgen:queue, if jobs never end
 -- note: rows without a value in column "run_at" stand first in the order, where MySQL puts nulls (nulls=last puts them last)
 
 -- sql/claim_lock.sql

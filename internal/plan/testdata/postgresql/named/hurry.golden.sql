@@ -24,7 +24,6 @@
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: rows are taken as they came, by column "id"
--- note: warning: a job that is done leaves a row as ready ones are, so the next claim takes it again: write a value of its own for done=, or cycle on qgen:queue, if jobs never end
 
 -- sql/claim.sql
 -- claim: ready to done
