@@ -97,7 +97,8 @@ func searching(dsn, schema string) (string, error) {
 	return u.String(), nil
 }
 
-// furnish creates the tables, and what stands in the schema folders of the packages.
+// furnish creates the tables, and what stands in the schema folders of the packages: once what
+// two of them want.
 func furnish(ctx context.Context, s situation.Situation, p situation.Program, db *sql.DB) error {
 	scripts := []string{p.Engine + ".sql"}
 	for _, name := range p.Packages {
@@ -110,15 +111,18 @@ func furnish(ctx context.Context, s situation.Situation, p situation.Program, db
 		}
 		scripts = append(scripts, own...)
 	}
+	made := map[string]bool{}
 	for _, script := range scripts {
 		text, err := s.Files.ReadFile(script)
 		if err != nil {
 			return err
 		}
 		for statement := range strings.SplitSeq(string(text), ";\n") {
-			if !says(statement) {
+			statement = said(statement)
+			if statement == "" || made[statement] {
 				continue
 			}
+			made[statement] = true
 			if _, err := db.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", script, err)
 			}
@@ -127,12 +131,13 @@ func furnish(ctx context.Context, s situation.Situation, p situation.Program, db
 	return nil
 }
 
-// says reports whether a script has more than comments.
-func says(script string) bool {
+// said returns a script without its comments, "" where it has nothing else.
+func said(script string) string {
+	var b strings.Builder
 	for line := range strings.Lines(script) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
-			return true
+		if bare := strings.TrimSpace(line); bare != "" && !strings.HasPrefix(bare, "--") {
+			b.WriteString(line)
 		}
 	}
-	return false
+	return b.String()
 }

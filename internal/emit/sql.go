@@ -34,7 +34,7 @@ func (w *writer) indexFile() []byte {
 		b.WriteString("\n")
 		writeComment(b, i.Why)
 		if i.Of != "" {
-			writeComment(b, "The package "+i.Of+" advises the same: one serves both.")
+			writeComment(b, "The package "+i.Of+" advises the same: one serves both, so leave this out where that is made.")
 		}
 		if i.Have != "" {
 			writeComment(b, "The index "+oneLine(i.Have)+" of the schema serves as well.")

@@ -661,7 +661,7 @@ func TestTimes(t *testing.T) {
 	check(t, err)
 	_, err = db.Exec("UPDATE times SET txt = 'noon', txt_null = 'night', dig = 'soon', dig_null = ''")
 	check(t, err)
-	odd, err := q.Claim(ctx, 0, 1)
+	odd, err := q.Claim(ctx, 2*time.Second, 1)
 	check(t, err)
 	if text := fmt.Sprint(odd[0].Err); !strings.Contains(text, "dig: ") || !strings.Contains(text, "dig_null: ") || odd[0].DigNull != nil || !odd[0].DigMs.Equal(full.DigMs) {
 		t.Errorf("%+v", odd[0])

@@ -2,11 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package compositepg10sql advises the same: one serves both.
+-- The package compositepg10sql advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_compositepg10sql_ready ON jobs (seq, region)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
--- The package compositepg10sql advises the same: one serves both.
+-- The package compositepg10sql advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_compositepg10sql_expired ON jobs (lease_till)
 WHERE  status = 'running';

@@ -2,7 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
--- The package tokenms2019 advises the same: one serves both.
+-- The package tokenms2019 advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_tokenms2019_ready ON jobs (status, due_at, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -2,11 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package tokensqlite advises the same: one serves both.
+-- The package tokensqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_tokensqlite_ready ON jobs (due_at, id)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
--- The package tokensqlite advises the same: one serves both.
+-- The package tokensqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_tokensqlite_expired ON jobs (lease_till)
 WHERE  status = 'running';

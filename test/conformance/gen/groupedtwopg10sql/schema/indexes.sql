@@ -2,21 +2,21 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
--- The package groupedpg10pgx advises the same: one serves both.
+-- The package groupedpg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_ready ON jobs (id NULLS FIRST, due_at)
 WHERE  status = 'ready';
 
 -- serves Claim: the running rows of a group
--- The package groupedpg10pgx advises the same: one serves both.
+-- The package groupedpg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_group ON jobs (lane)
 WHERE  status = 'running';
 
 -- serves Claim: who is before a row in its group
--- The package groupedpg10pgx advises the same: one serves both.
+-- The package groupedpg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_line ON jobs (lane, id)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
--- The package groupedpg10pgx advises the same: one serves both.
+-- The package groupedpg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_groupedpg10pgx_expired ON jobs (lease_till)
 WHERE  status = 'running';

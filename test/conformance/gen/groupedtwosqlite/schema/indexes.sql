@@ -2,21 +2,21 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
--- The package groupedsqlite advises the same: one serves both.
+-- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_groupedsqlite_ready ON jobs (id, due_at)
 WHERE  status = 'ready';
 
 -- serves Claim: the running rows of a group
--- The package groupedsqlite advises the same: one serves both.
+-- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_groupedsqlite_group ON jobs (lane)
 WHERE  status = 'running';
 
 -- serves Claim: who is before a row in its group
--- The package groupedsqlite advises the same: one serves both.
+-- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_groupedsqlite_line ON jobs (lane, id)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
--- The package groupedsqlite advises the same: one serves both.
+-- The package groupedsqlite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX jobs_groupedsqlite_expired ON jobs (lease_till)
 WHERE  status = 'running';

@@ -2,11 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package hostilepg10pgx advises the same: one serves both.
+-- The package hostilepg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_hostilepg10pgx_ready ON jobs ("Select" NULLS FIRST)
 WHERE  "State of it" = 'ready';
 
 -- serves Recover: claims that ran out
--- The package hostilepg10pgx advises the same: one serves both.
+-- The package hostilepg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_hostilepg10pgx_expired ON jobs ("order")
 WHERE  "State of it" = 'running';

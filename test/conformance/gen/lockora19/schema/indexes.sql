@@ -2,5 +2,5 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
--- The package singleora19 advises the same: one serves both.
+-- The package singleora19 advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX JOBS_SINGLEORA19_READY ON JOBS (STATUS, ID) ONLINE;

@@ -2,11 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package singlepg94sql advises the same: one serves both.
+-- The package singlepg94sql advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_singlepg94sql_ready ON jobs (id NULLS FIRST)
 WHERE  status = 'ready';
 
 -- serves Recover: claims that ran out
--- The package singlepg94sql advises the same: one serves both.
+-- The package singlepg94sql advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_singlepg94sql_expired ON jobs (lease_till)
 WHERE  status = 'running';

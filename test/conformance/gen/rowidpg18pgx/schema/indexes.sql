@@ -2,11 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package rowidpg10pgx advises the same: one serves both.
+-- The package rowidpg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_rowidpg10pgx_ready ON jobs (n)
 WHERE  status = 'ready';
 
 -- serves Complete and the like: the token is what names a claimed row
--- The package rowidpg10pgx advises the same: one serves both.
+-- The package rowidpg10pgx advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY jobs_rowidpg10pgx_token ON jobs (token)
 WHERE  token IS NOT NULL;

@@ -2,7 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
--- The package duemaria105 advises the same: one serves both.
+-- The package duemaria105 advises the same: one serves both, so leave this out where that is made.
 ALTER TABLE jobs ADD INDEX jobs_duemaria105_ready (status, due_at, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

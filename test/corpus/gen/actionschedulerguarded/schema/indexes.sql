@@ -2,11 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
--- The package actionschedulerpg advises the same: one serves both.
+-- The package actionschedulerpg advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY actionscheduler_actions_ready ON actionscheduler_actions (priority, scheduled_date_gmt, action_id)
 WHERE  status = 'pending';
 
 -- serves Recover: claims that ran out
--- The package actionschedulerpg advises the same: one serves both.
+-- The package actionschedulerpg advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY actionscheduler_actions_expired ON actionscheduler_actions (last_attempt_gmt)
 WHERE  status = 'in-progress';

@@ -2,7 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package actionschedulerms advises the same: one serves both.
+-- The package actionschedulerms advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX actionscheduler_actions_ready ON dbo.actionscheduler_actions (status, priority, action_id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

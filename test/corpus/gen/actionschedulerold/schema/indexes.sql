@@ -2,7 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over
--- The package actionschedulermy advises the same: one serves both.
+-- The package actionschedulermy advises the same: one serves both, so leave this out where that is made.
 ALTER TABLE wp_actionscheduler_actions ADD INDEX wp_actionscheduler_actions_ready (status, priority, scheduled_date_gmt, action_id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

@@ -2,5 +2,5 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order from MySQL 8 on; before that no index keeps a falling order, and they are sorted
--- The package buildbotmy advises the same: one serves both.
+-- The package buildbotmy advises the same: one serves both, so leave this out where that is made.
 ALTER TABLE buildrequests ADD INDEX buildrequests_ready (complete, builderid, priority DESC, submitted_at, id), ALGORITHM=INPLACE, LOCK=NONE;

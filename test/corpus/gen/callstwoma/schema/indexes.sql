@@ -2,11 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package callsma advises the same: one serves both.
+-- The package callsma advises the same: one serves both, so leave this out where that is made.
 ALTER TABLE calls ADD INDEX calls_ready (status, kind, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 
 -- serves Claim: who is before a row in its group, and which of them run
--- The package callsma advises the same: one serves both.
+-- The package callsma advises the same: one serves both, so leave this out where that is made.
 ALTER TABLE calls ADD INDEX calls_line (tenant, status, id), ALGORITHM=INPLACE, LOCK=NONE;

@@ -2,11 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package feedspg advises the same: one serves both.
+-- The package feedspg advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY feeds_ready ON feeds (id NULLS FIRST)
 WHERE  state = 'new';
 
 -- serves Recover: claims that ran out
--- The package feedspg advises the same: one serves both.
+-- The package feedspg advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY feeds_expired ON feeds (until)
 WHERE  state = 'busy';

@@ -2,6 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package linkspg advises the same: one serves both.
+-- The package linkspg advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY links_ready ON links (id NULLS FIRST)
 WHERE  state = 'new';

@@ -5,6 +5,6 @@
 -- The index job_cmd_token_id of the schema serves as well.
 
 -- serves Recover: claims that ran out
--- The package mediawikilite advises the same: one serves both.
+-- The package mediawikilite advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX job_jobs_expired ON job (job_token_timestamp)
 WHERE  job_token <> '';

@@ -5,5 +5,5 @@
 -- The index job_cmd_token_id of the schema serves as well.
 
 -- serves Recover: claims that ran out
--- The package mediawikimy advises the same: one serves both.
+-- The package mediawikimy advises the same: one serves both, so leave this out where that is made.
 ALTER TABLE job ADD INDEX job_jobs_expired (job_token_timestamp), ALGORITHM=INPLACE, LOCK=NONE;

@@ -2,11 +2,11 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package talliespg advises the same: one serves both.
+-- The package talliespg advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY letters_ready ON letters (id NULLS FIRST)
 WHERE  state = 'new';
 
 -- serves Recover: claims that ran out
--- The package talliespg advises the same: one serves both.
+-- The package talliespg advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY letters_expired ON letters (till)
 WHERE  state = 'busy';

@@ -2,6 +2,6 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- The package readingspg advises the same: one serves both.
+-- The package readingspg advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX CONCURRENTLY readings_readingspg_ready ON readings (seq)
 WHERE  status = 'new';

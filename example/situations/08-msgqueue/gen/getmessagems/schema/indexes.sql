@@ -5,7 +5,7 @@
 -- The index IX_MsgQueue_New of the schema serves as well.
 
 -- serves Recover: claims that ran out
--- The package msgqueuems advises the same: one serves both.
+-- The package msgqueuems advises the same: one serves both, so leave this out where that is made.
 CREATE INDEX MsgQueue_msgqueuems_expired ON dbo.MsgQueue (StartTime, State);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
