@@ -26,12 +26,13 @@ type wanted struct {
 	where   []queue.Test // constant tests that the rows satisfy
 	plain   bool         // it has no predicate: its columns tell what they can of where
 	why     string
-	lacking string         // what is slow without it, as a clause
-	then    string         // what is left to do once it stands; "" for nothing
-	among   string         // why, of an index that finds the rows that somebody has, which serves as well, since they are few; "" where none does
-	due     *schema.Column // when rows are due that wait for a time; nil where none do, or nothing says it
-	sorted  bool           // it does not give the order
-	left    string         // why it has not even one column that it wants, "" where it has or wants none
+	lacking string           // what is slow without it, as a clause
+	then    string           // what is left to do once it stands; "" for nothing
+	among   string           // why, of an index that finds the rows that somebody has, which serves as well, since they are few; "" where none does
+	due     *schema.Column   // when rows are due that wait for a time; nil where none do, or nothing says it
+	asked   []*schema.Column // of which callers say several values, or none
+	sorted  bool             // it does not give the order
+	left    string           // why it has not even one column that it wants, "" where it has or wants none
 }
 
 // predicate returns the tests of the rows that the index has, none where it has all.
@@ -92,6 +93,8 @@ func (b *builder) claimIndex() wanted {
 			w.why = "serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those"
 		case len(w.where) > 0 && len(w.columns) == 0:
 			w.why = passesOver
+		case b.tells(queue.Failed) && b.alike(queue.Failed, w.where):
+			w.why = "serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over"
 		}
 	}
 	if len(w.columns) == 0 && len(w.predicate()) == 0 && (b.tells(queue.Done) || b.tells(queue.Failed)) {
@@ -162,6 +165,11 @@ func (b *builder) claimIndex() wanted {
 	}
 	if w.due = b.spec.Due; open && len(w.columns)+len(w.predicate()) > 0 && b.dueLast(w) {
 		w.columns = append(w.columns, indexKey{column: w.due, spare: true})
+	}
+	for _, c := range b.askedLast(w) {
+		if w.asked = append(w.asked, c); open && !w.sorted && b.comparedInIndex(queue.Test{Column: c}) && !b.unindexed(c) {
+			w.columns = append(w.columns, indexKey{column: c, spare: true})
+		}
 	}
 	if w.sorted && len(w.columns) == 0 && len(w.predicate()) > 0 {
 		w.columns = b.anyKeys()
@@ -243,6 +251,31 @@ func (b *builder) comparedInIndex(t queue.Test) bool {
 	return b.can(dialect.IndexFilter) || b.can(dialect.IndexCompare) && len(t.Or) == 0
 }
 
+// askedLast returns the columns of which the caller of a claim says more than one value, or none at
+// times, and which an index in the order of the queue cannot begin with.
+func (b *builder) askedLast(w wanted) (columns []*schema.Column) {
+	for _, p := range b.spec.Params {
+		if c := p.Column; c != nil && !slices.Contains(columns, c) && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// askNote says what becomes of rows that have other values than the caller asks for, where an
+// index with those columns serves.
+func (b *builder) askNote(w wanted, columns []schema.IndexColumn) string {
+	var text string
+	for _, c := range w.asked {
+		how := "are read and passed over"
+		if slices.ContainsFunc(columns, func(x schema.IndexColumn) bool { return x.Column == c }) && b.comparedInIndex(queue.Test{Column: c}) {
+			how = "are passed over in it"
+		}
+		text += "; rows of another " + plainText(c.Name) + " " + how
+	}
+	return text
+}
+
 // waitNote says what becomes of rows that wait for their time where an index with those columns
 // serves.
 func (b *builder) waitNote(w wanted, columns []schema.IndexColumn) string {
@@ -318,6 +351,14 @@ func (b *builder) filters() bool {
 	}
 	ready := b.indexables(b.stateTests(queue.Ready))
 	return b.tells(queue.Done) && !b.leadPast(ready) && b.leaveOut(ready)
+}
+
+// alike reports whether rows in a state have what tests compare that an index can begin with.
+func (b *builder) alike(state queue.StateName, tests []queue.Test) bool {
+	of := b.newScope().tests(b.stateTests(state))
+	return !slices.ContainsFunc(tests, func(t queue.Test) bool {
+		return len(leading([]queue.Test{t})) > 0 && !slices.Contains(of, b.newScope().test(t))
+	})
 }
 
 // leadPast reports whether an index that begins with what tests compare leaves out each kind of rows
@@ -712,7 +753,7 @@ func (b *builder) buildIndexes() {
 		}
 		ix := Index{Name: w.name, Why: w.why, Lacking: w.lacking}
 		made := b.made(w)
-		ix.Why += b.waitNote(w, made.Columns)
+		ix.Why += b.waitNote(w, made.Columns) + b.askNote(w, made.Columns)
 		switch have, how := b.best(b.spec.Table.Indexes, w); {
 		case have == nil:
 			if other, how := b.best(advised, w); other != nil {
@@ -739,7 +780,7 @@ func (b *builder) buildIndexes() {
 			continue // that of a key that the database names: nothing to create, and no name to look for
 		default:
 			made = nil
-			ix.Have, ix.Why = have.Name, w.why+b.waitNote(w, b.columnsOf(have))
+			ix.Have, ix.Why = have.Name, w.why+b.waitNote(w, b.columnsOf(have))+b.askNote(w, b.columnsOf(have))
 			ix.serve(how, w)
 			if how == wholly && b.d.Fragments["adopt_index"].At(b.version) == "" { // else statements name it
 				ix.take(b, w)

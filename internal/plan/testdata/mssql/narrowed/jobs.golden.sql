@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string
 WITH /* jobsq.Claim */ picked AS (
@@ -103,7 +103,7 @@ WHERE  state = 'A';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* jobsq.Purge */ picked AS (
@@ -160,7 +160,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string
 SELECT /* jobsq.Peek */ TOP (@p1)
@@ -263,7 +263,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_ready ON jobs (state, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another kind are passed over in it
+CREATE INDEX jobs_ready ON jobs (state, id, kind);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -36,7 +36,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string
 SELECT /* locksq.Claim */ TOP (@p1)
@@ -113,7 +113,7 @@ WHERE  state = 'A';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* locksq.Purge */ picked AS (
@@ -170,7 +170,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string
 SELECT /* locksq.Peek */ TOP (@p1)
@@ -273,8 +273,8 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another kind are passed over in it
 -- jobsq advises the same
-CREATE INDEX jobs_ready ON jobs (state, id);
+CREATE INDEX jobs_ready ON jobs (state, id, kind);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -57,7 +57,7 @@ GO
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string
 EXEC /* storedq.Claim */ jobs_claim @limit = @p1, @kind = @p2;
@@ -156,7 +156,7 @@ GO
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 EXEC /* storedq.Purge */ jobs_purge_done @limit = @p1;
@@ -247,7 +247,7 @@ GO
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind *string
 EXEC /* storedq.Peek */ jobs_peek @limit = @p1, @kind = @p2;
@@ -362,8 +362,8 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another kind are passed over in it
 -- jobsq advises the same
-CREATE INDEX jobs_ready ON jobs (state, id);
+CREATE INDEX jobs_ready ON jobs (state, id, kind);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind []string
 SET /* watchedq.Claim */ NOCOUNT ON;
@@ -133,7 +133,7 @@ FROM   @kept;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* watchedq.Purge */ picked AS (
@@ -190,7 +190,7 @@ FROM   watched;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, id, kind)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param kind []string
 SELECT /* watchedq.Peek */ TOP (@p1)
@@ -288,7 +288,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX watched_ready ON watched (state, id);
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another kind are passed over in it
+CREATE INDEX watched_ready ON watched (state, id, kind);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -260,7 +260,7 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
+-- serves Claim: ready rows, which are then sorted: no index gives their order; rows of another kind are read and passed over
 CREATE INDEX jobs_ready ON dbo.jobs (state);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -124,3 +124,18 @@ CREATE TABLE rooms (
     state char(1) NOT NULL DEFAULT 'r',   -- qgen:status ready=r running=x done=d
     KEY state_id (state, id, room)
 );
+-- What an index begins with may be the same in rows that failed, which stay.
+-- qgen:queue matches done=delete
+CREATE TABLE matches (
+    id      bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    worker  int,                          -- qgen:status ready~"worker is null or worker = 0" ready:=null running~"worker > 0" running:=worker failed~"worker < 0" failed:="-worker"
+    deleted tinyint(1) NOT NULL DEFAULT 0 -- qgen:status ready~0 running~0 failed~0
+);
+-- Callers ask for several kinds, or for none: the kind stands at the end.
+-- qgen:queue kinds done=delete
+CREATE TABLE kinds (
+    id    bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    kind  int NOT NULL,                 -- qgen:topic list
+    shop  int NOT NULL,                 -- qgen:topic optional
+    state char(1) NOT NULL DEFAULT 'r'  -- qgen:status ready=r running=x
+);

@@ -293,5 +293,5 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows, which are then sorted: no index gives their order
+-- serves Claim: ready rows, which are then sorted: no index gives their order; rows of another kind are read and passed over
 ALTER TABLE mails ADD INDEX mails_ready (state), ALGORITHM=INPLACE, LOCK=NONE;

@@ -348,5 +348,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'EVERY'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+-- serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
 CREATE INDEX EVERY_READY ON EVERY (STATE, ID, RUN_AT) ONLINE;

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATUS, MSG_ID)
+-- index: (STATUS, MSG_ID, MSG_TYPE)
 -- arguments: 1: param_list msgType []string, 2: limit, 3: worker Owner, 4: cursor
 DECLARE /* msgsq.Claim */
     CURSOR candidate IS
@@ -215,7 +215,7 @@ WHERE  (MSG_ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATUS, MSG_ID), which finds the rows that somebody has by STATUS
+-- index: (STATUS, MSG_ID, MSG_TYPE), which finds the rows that somebody has by STATUS
 -- arguments: 1: limit
 UPDATE /* msgsq.Recover */ APP.MSG_QUEUE
 SET    STATUS = NULL,
@@ -236,7 +236,7 @@ AND    TAKEN <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(600, 'SECOND');
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATUS, MSG_ID), which finds the rows that somebody has by STATUS
+-- index: (STATUS, MSG_ID, MSG_TYPE), which finds the rows that somebody has by STATUS
 -- arguments: 1: limit
 UPDATE /* msgsq.Recover */ APP.MSG_QUEUE
 SET    STATUS = 'DEAD',
@@ -255,7 +255,7 @@ AND    TAKEN <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(600, 'SECOND');
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATUS, MSG_ID)
+-- index: (STATUS, MSG_ID, MSG_TYPE)
 -- arguments: 1: limit
 UPDATE /* msgsq.Redrive */ APP.MSG_QUEUE
 SET    STATUS = NULL,
@@ -272,7 +272,7 @@ AND    STATUS = 'DEAD';
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATUS, MSG_ID); it reads those that are not old enough as well, which one on (STATUS, TAKEN) would not
+-- index: (STATUS, MSG_ID, MSG_TYPE); it reads those that are not old enough as well, which one on (STATUS, TAKEN) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* msgsq.Purge */ FROM APP.MSG_QUEUE
 WHERE  ROWID IN (
@@ -287,7 +287,7 @@ AND    TAKEN <= SYS_EXTRACT_UTC(SYSTIMESTAMP) - NUMTODSINTERVAL(:3, 'SECOND');
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATUS, MSG_ID); it reads those that are not old enough as well, which one on (STATUS, TAKEN) would not
+-- index: (STATUS, MSG_ID, MSG_TYPE); it reads those that are not old enough as well, which one on (STATUS, TAKEN) would not
 -- arguments: 1: older, 2: limit, 3: older
 DELETE /* msgsq.Purge */ FROM APP.MSG_QUEUE
 WHERE  ROWID IN (
@@ -323,7 +323,7 @@ FROM   APP.MSG_QUEUE;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATUS, MSG_ID)
+-- index: (STATUS, MSG_ID, MSG_TYPE)
 -- arguments: 1: param_list msgType []string, 2: limit
 SELECT /* msgsq.Peek */
        *
@@ -384,5 +384,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'MSG_QUEUE'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
-CREATE INDEX MSG_QUEUE_MSGS_READY ON APP.MSG_QUEUE (STATUS, MSG_ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another MSG_TYPE are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX MSG_QUEUE_MSGS_READY ON APP.MSG_QUEUE (STATUS, MSG_ID, MSG_TYPE) ONLINE;

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it finds, and the row of SHOP.REGIONS for each group that they are of, until commit; passes over rows and groups that are locked
--- index: (PICKED DESC, ID)
+-- index: (PICKED DESC, ID, OTHER)
 -- arguments: 1: param_list other []string, 2: param_list other []string, 3: param_list other []string, 4: limit, 5: param_list other []string, 6: worker FoundRow, 7: cursor
 DECLARE /* foundq.Claim */
     CURSOR candidate IS
@@ -248,7 +248,7 @@ FROM   MAIL.FOUND;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (PICKED DESC, ID)
+-- index: (PICKED DESC, ID, OTHER)
 -- arguments: 1: param_list other []string, 2: param_list other []string, 3: param_list other []string, 4: limit
 SELECT /* foundq.Peek */
        *
@@ -333,8 +333,8 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'FOUND'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX FOUND_READY ON MAIL.FOUND (PICKED DESC, ID) ONLINE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows of another OTHER are passed over in it
+CREATE INDEX FOUND_READY ON MAIL.FOUND (PICKED DESC, ID, OTHER) ONLINE;
 
 -- serves Claim: the running rows of a group
 CREATE INDEX FOUND_GROUP ON MAIL.FOUND ("Region", NO, HELD) ONLINE;

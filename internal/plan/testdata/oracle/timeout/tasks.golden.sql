@@ -331,5 +331,5 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'TASKS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+-- serves Claim: rows in queue order, so that nothing is sorted; those that failed are read and passed over
 CREATE INDEX TASKS_READY ON TASKS (COMPLETED, ID) ONLINE;

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (priority DESC, run_at, id) WHERE failed_at IS NULL AND attempts < 25
+-- index: (priority DESC, run_at, id, queue) WHERE failed_at IS NULL AND attempts < 25
 -- isolation: read committed
 -- arguments: 1: worker LockedBy, 2: param queue *string, 3: limit
 UPDATE /* backgroundq.Claim */ background_task
@@ -61,7 +61,7 @@ RETURNING id, task_name, task_params, priority, run_at, queue, attempts, last_er
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (priority DESC, run_at, id) WHERE failed_at IS NULL AND attempts < 25
+-- index: (priority DESC, run_at, id, queue) WHERE failed_at IS NULL AND attempts < 25
 -- isolation: read committed
 -- arguments: 1: worker LockedBy, 2: param queue *string
 UPDATE /* backgroundq.Claim */ background_task
@@ -84,7 +84,7 @@ RETURNING id, task_name, task_params, priority, run_at, queue, attempts, last_er
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (priority DESC, run_at, id) WHERE failed_at IS NULL AND attempts < 25
+-- index: (priority DESC, run_at, id, queue) WHERE failed_at IS NULL AND attempts < 25
 -- isolation: read committed
 -- arguments: 1: worker LockedBy, 2: param queue *string
 UPDATE /* backgroundq.Claim */ background_task
@@ -268,7 +268,7 @@ FROM   background_task;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (priority DESC, run_at, id) WHERE failed_at IS NULL AND attempts < 25
+-- index: (priority DESC, run_at, id, queue) WHERE failed_at IS NULL AND attempts < 25
 -- isolation: read committed
 -- arguments: 1: param queue *string, 2: limit
 SELECT /* backgroundq.Peek */
@@ -351,7 +351,7 @@ WHERE  NOT EXISTS (
                    AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
                    AND have.predicate = replace(want.predicate, '''', '')));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
-CREATE INDEX CONCURRENTLY background_task_ready ON background_task (priority DESC, run_at, id)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; rows of another queue are passed over in it
+CREATE INDEX CONCURRENTLY background_task_ready ON background_task (priority DESC, run_at, id, queue)
 WHERE  failed_at IS NULL
 AND    attempts < 25;

@@ -34,7 +34,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (depot, grade, size, "no", due) WHERE state = 'N'
+-- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'
 -- arguments: 1: token Mark, 2: param depot string, 3: param kind []string, 4: limit
 UPDATE /* parcelsq.Claim */ parcels
 SET    state = 'A',
@@ -53,7 +53,7 @@ RETURNING depot, size, "no", kind, grade, weight, code, tag, link, mark, due;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (depot, grade, size, "no", due) WHERE state = 'N'
+-- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'
 -- arguments: 1: token Mark, 2: param depot string, 3: param kind []string
 UPDATE /* parcelsq.Claim */ parcels
 SET    state = 'A',
@@ -202,7 +202,7 @@ FROM   parcels;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (depot, grade, size, "no", due) WHERE state = 'N'
+-- index: (depot, grade, size, "no", due, kind) WHERE state = 'N'
 -- arguments: 1: param depot string, 2: param kind []string, 3: limit
 SELECT /* parcelsq.Peek */
        depot, size, "no", kind, grade, weight, code, tag, link, due
@@ -279,6 +279,6 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it
-CREATE INDEX parcels_ready ON parcels (depot, grade, size, "no", due)
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; rows of another kind are passed over in it
+CREATE INDEX parcels_ready ON parcels (depot, grade, size, "no", due, kind)
 WHERE  state = 'N';
