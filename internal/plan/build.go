@@ -122,6 +122,9 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	b.buildVerify(q, errs)
 	b.takeReady()
 	b.noteDeclined()
+	if b.looksAround() {
+		b.pkg.Notes = append(b.pkg.Notes, "a condition on ready rows reads other rows of "+b.spec.Table.QualifiedName()+" as they were before a claim, so claims at the same moment, and one of several jobs, may go over a limit that it counts; qgen:group limit= holds one for each value of a column, and a lock that callers take first in their transaction (WithTx) any")
+	}
 	if b.d.HotHead != "" && b.spec.Shard == nil {
 		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)
 	}

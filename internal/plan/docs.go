@@ -14,6 +14,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/dialect"
 	"github.com/qgen-dev/qgen/internal/queue"
 	"github.com/qgen-dev/qgen/internal/schema"
+	"github.com/qgen-dev/qgen/internal/source"
 )
 
 func (b *builder) docClaim(c *Claim) {
@@ -54,6 +55,9 @@ func (b *builder) docClaim(c *Claim) {
 	if c.BatchRow == nil && c.Flow == PickTake && c.Accept == nil {
 		c.Doc[0] += " When others take the same jobs it looks again, eight times at most: fewer than limit, or none, does not mean that no more is ready."
 	}
+	if b.looksAround() {
+		c.Doc[0] += " Its condition sees other rows as they were before: what others claim at the same moment, and the other jobs of this claim, do not count there."
+	}
 	if b.pkg.Strategy == "partition" && b.d.Isolation != "" {
 		c.Doc[0] += " In a transaction above " + strings.ToUpper(b.d.Isolation) + " it reads the table as it was when that began."
 	}
@@ -83,6 +87,13 @@ func (b *builder) docClaim(c *Claim) {
 
 // timeoutDoc says what the argument timeout is.
 const timeoutDoc = "timeout is the time after which a claim has run out unless it was extended. All callers have to say the same: the shortest takes jobs away from those who run them."
+
+// looksAround reports whether SQL that tells ready rows reads other rows of the table.
+func (b *builder) looksAround() bool {
+	return slices.ContainsFunc(b.stateTests(queue.Ready), func(t queue.Test) bool {
+		return t.Op == queue.Raw && source.Mentions(t.SQL, "select") && source.Mentions(t.SQL, b.spec.Table.Name)
+	})
+}
 
 // leaseDoc says what the argument lease is.
 func (b *builder) leaseDoc() string {
