@@ -64,7 +64,9 @@ func (b *binding) readDone() {
 		b.errorf(said.pos, "nothing tells a finished row from a waiting one").
 			WithHint("Say which value of the status means done, qgen:status done=…, or mark a column that may be null with qgen:finished, or say done=delete.")
 	case b.spec.Strategy == "pop":
-		b.spec.DoneDeletes = true
+		if b.spec.DoneDeletes = true; len(b.status) > 0 {
+			b.note("a claim deletes the rows it takes (strategy=pop), since the status has no done=: done=… or done:=… there keeps them, done=delete on qgen:queue says that they go")
+		}
 	}
 }
 

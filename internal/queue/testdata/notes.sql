@@ -151,3 +151,9 @@ CREATE TABLE ready_as_asked (
   id   bigint PRIMARY KEY,
   next timestamptz -- qgen:status ready~"true" running~set; claimed; on retry set now
 );
+
+-- qgen:queue popped strategy=pop
+CREATE TABLE popped (
+    id    bigint PRIMARY KEY,
+    state text NOT NULL -- qgen:status ready=new
+);

@@ -24,6 +24,7 @@
 --   advisory     strategy=pop is asked for
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
+-- note: a claim deletes the rows it takes (strategy=pop), since the status has no done=: done=… or done:=… there keeps them, done=delete on qgen:queue says that they go
 -- note: nothing in the DDL of heads tells that payload_from names one row at most; of several one is read, whichever it is
 -- note: rows are taken as they came, by column "id"
 
