@@ -841,7 +841,7 @@ func (b *builder) batches(how string) bool { return b.d.Batches.At(b.version) ==
 
 // batchable reports whether values of the fields can travel together.
 func (b *builder) batchable(fields []*Field) bool {
-	return !b.batches("json") || b.can(dialect.Unhex) || !slices.ContainsFunc(fields, b.holdsBytes)
+	return !b.batches("json") || b.can(dialect.Unhex) || !slices.ContainsFunc(fields, sentHex)
 }
 
 // holdsBytes reports whether a field's column is binary.
@@ -849,10 +849,14 @@ func (b *builder) holdsBytes(f *Field) bool {
 	return !f.RowID && b.columnOf(f).Type.Class == schema.Bytes
 }
 
+// sentHex reports whether the values of a field travel within JSON as hexadecimal text: bytes in
+// Go do, in whatever column, for JSON has none.
+func sentHex(f *Field) bool { return !f.RowID && f.GoType == "[]byte" }
+
 // fromJSON reads element i of an array in JSON as a value of a field.
 func (s *scope) fromJSON(f *Field, i int) string {
 	expr := dialect.Fill(s.d.Fragments["json_element"].At(s.version), "i", strconv.Itoa(i))
-	if s.holdsBytes(f) {
+	if sentHex(f) {
 		if !s.can(dialect.Unhex) {
 			s.complain(s.columnOf(f), s.sinceMend(dialect.Unhex),
 				"column %q holds bytes, and %s %s cannot take several of them at once", f.Column, s.d.Title, s.version)
@@ -869,6 +873,9 @@ func (s *scope) sentType(f *Field) string {
 	}
 	if f.Fraction {
 		return cmp.Or(s.d.Classes[string(schema.Decimal)].Sent, f.Cast)
+	}
+	if s.travel() == "json" && sentHex(f) {
+		return cmp.Or(s.d.Classes[string(schema.Bytes)].Sent, f.Cast)
 	}
 	if sent := s.rule(s.columnOf(f)).Sent; sent != "" {
 		return sent
@@ -894,7 +901,7 @@ func (s *scope) batchValue(f *Field, name string) string {
 	if f.RowID {
 		return dialect.Fill(cmp.Or(s.d.RowIdentity.Write, "{arg}"), "arg", name)
 	}
-	if form := s.d.Fragments["sent_bytes"].At(s.version); form != "" && s.batches("json") && s.holdsBytes(f) {
+	if form := s.d.Fragments["sent_bytes"].At(s.version); form != "" && s.batches("json") && sentHex(f) {
 		most := "sent_bytes_short"
 		if f.Most == 0 {
 			most = "sent_bytes_long"
