@@ -661,11 +661,14 @@ func (b *builder) sweepEnds(s *Sweep, steps ...queue.TransitionName) {
 			crash = "A crash leaves each of its two parts done as a whole or not at all."
 		}
 	}
-	locks := "It locks the rows it changes until it commits and passes over rows that others hold."
+	locks, looks := "It locks the rows it changes until it commits and passes over rows that others hold.", "update_some"
+	if s.Steps[0].Lock != nil {
+		looks = "select_lock"
+	}
 	switch {
 	case b.can(dialect.OrderedUpdate) && s.Steps[0].Lock == nil:
 		locks = "It locks the rows it changes until it commits; of two statements that meet, one is undone and made again."
-	case !b.can(dialect.SkipLocked):
+	case !b.passes(looks):
 		locks = "It locks the rows it changes until it commits and waits for rows that others hold."
 	}
 	if b.writesLockless() {

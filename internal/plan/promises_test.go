@@ -1041,6 +1041,36 @@ func TestHeadsTellWhatADBAAsks(t *testing.T) {
 	})
 }
 
+// The comments of Recover, Redrive and Purge say of locked rows what the heads of their statements say.
+func TestCommentsOfSweepsFollowTheirHeads(t *testing.T) {
+	waits := false
+	everyPlan(t, func(t *testing.T, m made) {
+		sweeps := []*Sweep{m.Recover, m.Redrive}
+		for _, p := range m.Purges {
+			sweeps = append(sweeps, p.Sweep)
+		}
+		for _, s := range sweeps {
+			if s == nil {
+				continue
+			}
+			st := s.Steps[0].Lock
+			if st == nil {
+				st = s.Steps[0].Statement
+			}
+			head, doc := strings.Join(st.Head, " "), strings.Join(s.Doc, " ")
+			for _, does := range []string{"waits for rows", "passes over rows"} {
+				if strings.Contains(head, does) && !strings.Contains(doc, does) {
+					t.Errorf("the head of %s says that it %s, and the comment %q", st.Name, does, doc)
+				}
+			}
+			waits = waits || m.d.LocksInCursors && strings.Contains(doc, "waits for rows")
+		}
+	})
+	if !waits {
+		t.Error("no sweep waits where others pass over locked rows")
+	}
+}
+
 // Where a step may leave a row as it is, nothing goes by the number of rows that changed.
 func TestRowsThatMayStayAsTheyAre(t *testing.T) {
 	_, tasks := casePlan(t, "mysql", "unchanged", "background_tasks")
