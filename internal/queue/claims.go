@@ -76,7 +76,7 @@ func (b *binding) readClaims() {
 	b.readLengths()
 	b.checkLengths()
 	k.told = len(b.statusTests(Ready)) > 0 && len(b.statusTests(Running)) > 0 &&
-		disjointStates(b.statusTests(Ready), b.statusTests(Running))
+		b.apart(b.statusTests(Ready), b.statusTests(Running))
 	b.chooseExpiry()
 	b.chooseMark()
 	if k.heartbeat != nil && !b.runs() {

@@ -18,30 +18,136 @@ func (b *binding) judgeOverlap() {
 	if claim == nil || len(running) == 0 || !slices.ContainsFunc(slices.Concat(ready, running), isRaw) {
 		return
 	}
-	for _, t := range b.narrow { // of what is asked besides, as ready_if says, what is understood counts
-		if _, ok := b.cases([]Test{t}); ok && t.Op == Raw {
+	// Of what is asked besides, as ready_if says, what is understood counts; of open it is not known
+	// whether it holds.
+	var open []Test
+	for _, t := range b.narrow {
+		ways, ok := b.cases([]Test{t})
+		switch {
+		case !ok || t.Op != Raw:
+		case slices.ContainsFunc(ways, func(way []Test) bool { return slices.ContainsFunc(way, compared) }):
+			open = append(open, t)
+		default:
 			ready = append(slices.Clip(ready), t)
 		}
+	}
+	if row := b.overlap(slices.Concat(ready, open), running); row != nil {
+		b.spec.Overlaps = true
+		b.note("warning: a row with %s is ready and runs at once, and nothing that a claim writes is known to end that: as long as it is so, another claim takes a job that a worker has; qgen:lease, qgen:claimed timeout=…, or a value that tells such rows apart, would keep it away",
+			conjunction(once(row)))
+		return
+	}
+	if slices.ContainsFunc(open, func(t Test) bool {
+		return slices.ContainsFunc(claim.Writes, func(w Write) bool { return b.spec.Reads(t.SQL, w.Column) })
+	}) {
+		return // it is about what a claim writes
+	}
+	if row := b.overlap(ready, running); row != nil && b.mayHold(slices.Concat(ready, running, open)) {
+		b.note("a row with %s is ready and runs at once, and nothing that a claim writes is known to end that, unless %s leaves such rows out: where it does not, another claim takes a job that a worker has; qgen:worker, qgen:lease, or a value that tells such rows apart, would keep it away",
+			conjunction(once(row)), conjunction(open))
+	}
+}
+
+// compared reports whether a condition compares with a value that nobody knows.
+func compared(t Test) bool {
+	return slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind != Literal && v.Kind != Null })
+}
+
+// overlap returns the conditions of a row that surely is ready and runs at once, and that no value
+// which a claim writes is known to change; nil where there is none, or something is not understood.
+func (b *binding) overlap(ready, running []Test) []Test {
+	free, ok := b.cases(ready)
+	taken, runs := b.cases(running)
+	if !ok || !runs {
+		return nil
+	}
+	for _, x := range free {
+		if slices.ContainsFunc(b.spec.Transitions[Claim].Writes, func(w Write) bool { return ends(w, x) }) {
+			continue
+		}
+		for _, y := range taken {
+			if row := slices.Concat(x, y); surely(row) {
+				return row
+			}
+		}
+	}
+	return nil
+}
+
+// mayHold reports whether conditions may hold together, as far as each two of them tell.
+func (b *binding) mayHold(tests []Test) bool {
+	ways, ok := b.cases(tests)
+	return !ok || slices.ContainsFunc(ways, func(way []Test) bool {
+		for i, x := range way {
+			if slices.ContainsFunc(way[i+1:], func(y Test) bool { return !compatible(x, y) }) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// apart reports whether what the status says of ready rows and of running ones tells them apart.
+// SQL of the user is believed to, unless another column says who has a row, by a worker, a token or
+// free=, and a ready row surely stays ready when it is claimed: nothing that is asked of it reads
+// what a claim writes.
+func (b *binding) apart(ready, running []Test) bool {
+	k := &b.claims
+	if !disjointStates(ready, running) {
+		return false
+	}
+	timed := either(k.lease, k.claimed)
+	if k.visible || k.token == nil && k.worker == nil && (timed == nil || timed.word("free") == nil) {
+		return true
 	}
 	free, ok := b.cases(ready)
 	taken, runs := b.cases(running)
 	if !ok || !runs {
-		return
+		return true
+	}
+	var asked []string
+	for _, r := range b.roles["where"] {
+		asked = append(asked, r.words[0].values[0].text)
+	}
+	if text := b.readyIf(); text.IsSet() {
+		asked = append(asked, text.Value)
+	}
+	for _, c := range b.table.Columns {
+		if b.claimWrites(c) && slices.ContainsFunc(asked, func(text string) bool { return b.spec.Reads(text, c) }) {
+			return true
+		}
 	}
 	for _, x := range free {
-		if slices.ContainsFunc(claim.Writes, func(w Write) bool { return ends(w, x) }) {
+		if slices.ContainsFunc(x, func(t Test) bool { return b.claimWrites(t.Column) }) {
 			continue
 		}
-		for _, y := range taken {
-			if !surely(slices.Concat(x, y)) {
-				continue
-			}
-			b.spec.Overlaps = true
-			b.note("warning: a row with %s is ready and runs at once, and nothing that a claim writes is known to end that: as long as it is so, another claim takes a job that a worker has; qgen:lease, qgen:claimed timeout=…, or a value that tells such rows apart, would keep it away",
-				conjunction(once(slices.Concat(x, y))))
-			return
+		if slices.ContainsFunc(taken, func(y []Test) bool { return surely(slices.Concat(x, y)) }) {
+			return false
 		}
 	}
+	return true
+}
+
+// claimWrites reports whether some word says that a claim writes a column.
+func (b *binding) claimWrites(c *schema.Column) bool {
+	for _, s := range b.status {
+		if v, ok := s.writes[Running]; s.column == c && ok && v.Kind != Old {
+			return true
+		}
+	}
+	for _, verb := range []string{"lease", "claimed", "visible", "heartbeat", "worker", "token", "attempts", "version"} {
+		if slices.ContainsFunc(b.roles[verb], func(r *role) bool { return r.column == c }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(b.roles["on"], func(r *role) bool {
+		set := r.word("set")
+		if r.column != c || r.word(string(Claim)) == nil || set == nil {
+			return false
+		}
+		i := slices.Index(r.words, set) + 1
+		return i == len(r.words) || r.words[i].values[0].quote != bare || r.words[i].values[0].text != "old"
+	})
 }
 
 // judgeEnds warns of steps that end a job and leave its row as ready ones are. Where a further
@@ -113,10 +219,14 @@ func once(tests []Test) (list []Test) {
 
 // ends reports whether a row to which a claim has written a value surely fails one of the tests.
 func ends(w Write, tests []Test) bool {
-	if w.Value.Kind != Literal && w.Value.Kind != Null {
+	written := Test{Column: w.Column, Op: In, Values: []Value{w.Value}}
+	switch w.Value.Kind {
+	case Literal, Null:
+	case Now, Token, WorkerID:
+		written = Test{Column: w.Column, Op: NotNull}
+	default:
 		return false
 	}
-	written := Test{Column: w.Column, Op: In, Values: []Value{w.Value}}
 	return slices.ContainsFunc(tests, func(t Test) bool { return contradict(written, t) })
 }
 
@@ -202,9 +312,13 @@ func holdsOne(tests []Test) bool {
 		}
 	}
 	if unknown > 0 {
-		// One comparison with what nobody knows holds of some value, beside what is not null.
+		// One comparison with what nobody knows holds of some value, beside what is not null. So it
+		// does where some values are left out, if it is of what is less or more.
+		order := slices.ContainsFunc(tests, func(t Test) bool {
+			return compared(t) && slices.Contains([]Op{Less, LessEqual, Greater, GreatEqual}, t.Op)
+		})
 		return unknown == 1 && !slices.ContainsFunc(tests, func(t Test) bool {
-			return t.Op == IsNull || t.Op != NotNull && !slices.ContainsFunc(t.Values, func(v Value) bool { return v.Kind != Literal && v.Kind != Null })
+			return t.Op == IsNull || t.Op != NotNull && !compared(t) && !(order && t.Op == NotIn)
 		})
 	}
 	if len(candidates) == 0 {

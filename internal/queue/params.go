@@ -135,15 +135,9 @@ func (b *binding) isDue(r *role) []Test {
 
 // readReadyIf reads the predicates of qgen.yaml.
 func (b *binding) readReadyIf() {
-	text := b.config.ReadyIf
-	if len(b.config.ReadyBy) > 0 {
-		by, ok := b.config.ReadyBy[b.config.Engine.Value]
-		switch {
-		case ok:
-			text = by
-		case !text.IsSet():
-			b.silentFor("ready_if_by", "Add a line for it, or say ready_if for all databases.")
-		}
+	text := b.readyIf()
+	if _, by := b.config.ReadyBy[b.config.Engine.Value]; !text.IsSet() && !by && len(b.config.ReadyBy) > 0 {
+		b.silentFor("ready_if_by", "Add a line for it, or say ready_if for all databases.")
 	}
 	if !text.IsSet() {
 		return
@@ -151,6 +145,14 @@ func (b *binding) readReadyIf() {
 	if sql, ok := b.expression(asLiteral(text), &b.spec.Params); ok {
 		b.narrow = append(b.narrow, Test{Op: Raw, SQL: sql})
 	}
+}
+
+// readyIf returns the predicate of qgen.yaml for the database of the queue.
+func (b *binding) readyIf() config.String {
+	if by, ok := b.config.ReadyBy[b.config.Engine.Value]; ok {
+		return by
+	}
+	return b.config.ReadyIf
 }
 
 // silentFor complains about a key that lists databases and lacks the one of the queue.

@@ -333,7 +333,7 @@ func (b *binding) toldReady() *Test {
 	var told []Test
 	for _, s := range b.status {
 		ready, ok := s.tests[Ready]
-		if running, runs := s.tests[Running]; ok && runs && disjointStates([]Test{ready}, []Test{running}) {
+		if running, runs := s.tests[Running]; ok && runs && b.apart([]Test{ready}, []Test{running}) {
 			told = append(told, ready)
 		}
 	}
