@@ -15,7 +15,8 @@ import (
 // Both take their own locks and commit by themselves. A crash between the two leaves done
 // completed and nothing claimed.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/complete.sql, sql/claim_pick.sql, sql/claim_lock.sql, sql/claim.sql and
 // sql/claim_read.sql.

@@ -28,7 +28,7 @@ type list struct {
 	rows              [][]any
 }
 
-// mostJobs is the most jobs that one statement names or takes; the server takes 1,000 values in a list.
+// mostJobs is the most jobs that one statement names or takes; no statement is given more rows than the server takes values in a list.
 const mostJobs = 1000
 
 // expand writes the lists among args into text. The number of rows that may come again is

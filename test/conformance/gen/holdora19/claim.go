@@ -22,7 +22,8 @@ var (
 // It locks the rows it returns until the transaction ends and passes over rows that others hold.
 // When a worker dies, its connection ends, the locks go, and the whole batch is ready again.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql.
 func (t *Tx) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

@@ -15,7 +15,8 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/complete.sql and sql/claim.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, limit int) (jobs []Job, err error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// mostJobs is the most jobs that one statement names or takes; the server takes 1,000 values in a list.
+// mostJobs is the most jobs that one statement names or takes; no statement is given more rows than the server takes values in a list.
 const mostJobs = 1000
 
 // parseTime reads a time that is kept as text; some drivers have parsed it already.

@@ -26,7 +26,8 @@ var (
 // It locks the rows it deletes until it commits. A crash leaves it done as a whole or not at
 // all.
 //
-// It touches 1,000 rows at most: the server takes 1,000 values in a list.
+// It touches 1,000 rows at most: no statement is given more rows than the server takes values in
+// a list.
 //
 // Its SQL is sql/purge_mark.sql and sql/purge.sql.
 func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (n int, err error) {

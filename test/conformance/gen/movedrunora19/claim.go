@@ -39,7 +39,8 @@ var (
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
 // again. In the caller's transaction an error may leave a part of it: roll back.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim_lock.sql, sql/claim.sql, sql/claim_read.sql, sql/claim_leave.sql and
 // sql/claim_insert_taken.sql.

@@ -51,7 +51,8 @@ var (
 // leaves each of its two parts done as a whole or not at all. In the caller's transaction an
 // error may leave a part of it: roll back.
 //
-// It touches 1,000 rows at most: the server takes 1,000 values in a list.
+// It touches 1,000 rows at most: no statement is given more rows than the server takes values in
+// a list.
 //
 // Its SQL is sql/recover_lock.sql, sql/recover_move.sql, sql/recover_update_taken.sql,
 // sql/recover.sql, sql/recover_failed_lock.sql, sql/recover_failed_move.sql,

@@ -29,7 +29,8 @@ type Shard struct {
 // It takes no locks. A worker that dies leaves its jobs as they were; they are read again by
 // whoever gets its shard.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, err error) {

@@ -28,7 +28,8 @@ type Shard struct {
 // It locks the rows it takes until it commits and passes over rows that others hold. A worker
 // that dies leaves its jobs running for good: nothing in the table tells that it is gone.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, shard Shard, limit int) (jobs []Job, err error) {

@@ -24,7 +24,8 @@ var (
 //
 // The parameter host is what is written to HOST.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, host *string, limit int) (jobs []Job, err error) {

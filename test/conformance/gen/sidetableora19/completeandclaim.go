@@ -15,7 +15,8 @@ import (
 // It takes the locks of Complete and of Claim until it commits. A crash leaves both done or
 // neither; what was claimed stays so, as after Claim.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/complete_before.sql, sql/complete.sql, sql/complete_rows.sql,
 // sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.

@@ -26,10 +26,11 @@ var (
 // tries left become failed. It returns how many rows it changed. Any number of processes may
 // call it; once per lease is often enough.
 //
-// It locks the rows it changes until it commits and passes over rows that others hold. A crash
+// It locks the rows it changes until it commits and waits for rows that others hold. A crash
 // leaves each of its statements done as a whole or not at all.
 //
-// It touches 1,000 rows at most: the server takes 1,000 values in a list.
+// It touches 1,000 rows at most: no statement is given more rows than the server takes values in
+// a list.
 //
 // Its SQL is sql/recover.sql, sql/recover_failed.sql and sql/recover_left.sql.
 func (q *Queue) Recover(ctx context.Context, limit int) (n int, err error) {

@@ -22,7 +22,8 @@ var (
 // that dies leaves its jobs running until their claim expires; then Recover makes them ready
 // again.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

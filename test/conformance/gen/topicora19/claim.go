@@ -23,7 +23,8 @@ var (
 //
 // The parameter kind is the KIND that rows must have.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, kind string, limit int) (jobs []Job, err error) {

@@ -36,7 +36,8 @@ var (
 // that dies leaves its jobs running for good: nothing in the table tells that it is gone. In the
 // caller's transaction an error may leave a part of it: roll back.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim_lock.sql, sql/claim_batch.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, limit int) (jobs []Job, err error) {

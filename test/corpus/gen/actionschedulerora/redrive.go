@@ -16,10 +16,11 @@ var (
 // Redrive makes up to limit failed jobs ready again, as if they had never been tried, and
 // returns how many.
 //
-// It locks the rows it changes until it commits and passes over rows that others hold. A crash
+// It locks the rows it changes until it commits and waits for rows that others hold. A crash
 // leaves it done as a whole or not at all.
 //
-// It touches 1,000 rows at most: the server takes 1,000 values in a list.
+// It touches 1,000 rows at most: no statement is given more rows than the server takes values in
+// a list.
 //
 // Its SQL is sql/redrive.sql.
 func (q *Queue) Redrive(ctx context.Context, limit int) (n int, err error) {

@@ -30,7 +30,8 @@ var (
 //
 // The parameter deploymentID is the list of which rows must have a DEPLOYMENT_ID_.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, deploymentID []string, limit int) (jobs []Job, err error) {

@@ -17,7 +17,8 @@ import (
 //
 // The parameter deploymentID is the list of which rows must have a DEPLOYMENT_ID_.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/complete.sql and sql/claim.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, deploymentID []string, limit int) (jobs []Job, err error) {

@@ -32,7 +32,8 @@ var (
 //
 // The parameter svchandler is the SVCHANDLER that rows must have.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) Claim(ctx context.Context, svchandler string, limit int) (jobs []Job, err error) {

@@ -17,7 +17,8 @@ import (
 //
 // The parameter svchandler is the SVCHANDLER that rows must have.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/complete.sql, sql/claim_lock.sql, sql/claim.sql and sql/claim_read.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, svchandler string, limit int) (jobs []Job, err error) {

@@ -24,7 +24,8 @@ var (
 // Of the parameters, senderid is the SENDERID that rows must have, nil for any, and so an empty
 // text, which is null here, day is the value of {arg:day}.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, senderid *string, day int, limit int) (jobs []Job, err error) {

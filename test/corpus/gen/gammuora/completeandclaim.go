@@ -18,7 +18,8 @@ import (
 // Of the parameters, senderid is the SENDERID that rows must have, nil for any, and so an empty
 // text, which is null here, day is the value of {arg:day}.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/complete_lock.sql, sql/complete_move.sql,
 // sql/complete_delete_outbox_multipart.sql, sql/complete.sql and sql/claim.sql.

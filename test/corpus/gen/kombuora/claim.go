@@ -29,7 +29,8 @@ var (
 //
 // The parameter queueID is the QUEUE_ID that rows must have.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim_lock.sql and sql/claim.sql.
 func (q *Queue) Claim(ctx context.Context, queueID int64, limit int) (jobs []Job, err error) {

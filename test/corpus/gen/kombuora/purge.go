@@ -17,10 +17,11 @@ var (
 // Purge deletes up to limit finished rows that are older than olderThan, by the database's
 // clock, and returns how many. Call it in batches of some thousand until it returns 0.
 //
-// It locks the rows it changes until it commits and passes over rows that others hold. A crash
+// It locks the rows it changes until it commits and waits for rows that others hold. A crash
 // leaves it done as a whole or not at all.
 //
-// It touches 1,000 rows at most: the server takes 1,000 values in a list.
+// It touches 1,000 rows at most: no statement is given more rows than the server takes values in
+// a list.
 //
 // Its SQL is sql/purge_done.sql.
 func (q *Queue) Purge(ctx context.Context, olderThan time.Duration, limit int) (n int, err error) {

@@ -28,7 +28,8 @@ var (
 // Of the parameters, id is the ID that rows must have, serverID is the SERVER_ID that rows must
 // have.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql and sql/payload.sql.
 func (t *Tx) Claim(ctx context.Context, id int64, serverID string, limit int) (jobs []Job, err error) {

@@ -25,7 +25,8 @@ var (
 // Of the parameters, groupKey is the GROUP_KEY that rows must have, region is the REGION that
 // rows must have.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/claim.sql.
 func (t *Tx) Claim(ctx context.Context, groupKey string, region string, limit int) (jobs []Job, err error) {

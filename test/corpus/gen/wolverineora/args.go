@@ -16,7 +16,7 @@ func column[S, T any](from []S, value func(S) T) []T {
 	return values
 }
 
-// mostJobs is the most jobs that one statement names or takes; the server takes 1,000 values in a list.
+// mostJobs is the most jobs that one statement names or takes; no statement is given more rows than the server takes values in a list.
 const mostJobs = 1000
 
 // ifSet converts what p points to, nil stays nil.

@@ -17,7 +17,8 @@ import (
 //
 // The parameter receivedAt is the RECEIVED_AT that rows must have.
 //
-// It takes 1,000 jobs at most: the server takes 1,000 values in a list.
+// It takes 1,000 jobs at most: no statement is given more rows than the server takes values in a
+// list.
 //
 // Its SQL is sql/complete.sql and sql/claim.sql.
 func (q *Queue) CompleteAndClaim(ctx context.Context, done []Job, receivedAt string, limit int) (jobs []Job, err error) {
