@@ -112,6 +112,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	ready.checkUpsert(errs)
 	ready.accompanyEnqueue(errs)
 	b.noteCollisions()
+	b.noteFrees()
 	b.noteTokenEach()
 	ready.noteNulls()
 	ready.buildIndexes()

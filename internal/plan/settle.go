@@ -726,6 +726,43 @@ func (b *builder) awaited(name queue.StateName) bool {
 	return true
 }
 
+// noteFrees warns where Recover of this queue or of an earlier one over the table may take what runs
+// in the other.
+func (b *builder) noteFrees() {
+	for _, other := range b.spec.Others {
+		if !slices.ContainsFunc(b.earlier, func(p *Package) bool { return p.Queue == other.Name }) {
+			continue
+		}
+		here, there := b.spec.Frees(other), other.Frees(b.spec)
+		name, own := plainText(other.Name), b.spec.RecoversOwn()
+		if !here {
+			own = other.RecoversOwn()
+		}
+		var text string
+		switch {
+		case here && there:
+			text = fmt.Sprintf("nothing tells what runs here from what runs in the queue %s over the same table, so Recover of each, which Work calls when it starts, takes the running jobs of the other as well", name)
+		case here:
+			text = fmt.Sprintf("nothing tells what runs here from what runs in the queue %s over the same table, so Recover, which Work calls when it starts, takes the running jobs of that as well", name)
+		case there:
+			text = fmt.Sprintf("nothing tells what runs here from what runs in the queue %s over the same table, so Recover there, which Work calls when it starts, takes the running jobs of this queue as well", name)
+		default:
+			continue
+		}
+		mend := "a value of its own for running, or a lasting qgen:where at both, tells them apart"
+		if own {
+			text += " where workers of both have one name"
+			mend = "give the workers of each queue names of their own (WithWorker)"
+		}
+		if here && there {
+			mend += "; or say recover= at one of them only, and start that before the other claims"
+		} else {
+			mend += "; or start the one with Recover before the other claims"
+		}
+		b.pkg.Notes = append(b.pkg.Notes, "warning: "+text+": "+mend)
+	}
+}
+
 // olderThan is the test that the time in a column is as long ago as Purge is told.
 func olderThan(c *schema.Column) queue.Test {
 	return queue.Test{Column: c, Op: queue.LessEqual,

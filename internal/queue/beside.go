@@ -59,6 +59,39 @@ func (s *Spec) EndedEverywhere(name StateName) []Test {
 	return tests
 }
 
+// Frees reports whether Recover of this queue, when it starts anew, may take rows that run in
+// another queue over the table, because a claim there makes them look as those that run here: of
+// recover=own those under one name.
+func (s *Spec) Frees(other *Spec) bool {
+	if !s.AtStart || s.Away != nil || other.Away != nil {
+		return false
+	}
+	if s.RecoversOwn() && (s.Worker == nil || other.Worker == nil || s.Worker.Name != other.Worker.Name) {
+		return false
+	}
+	claim := other.Transitions[Claim]
+	marks := func(t Test) bool { // a claim there writes what is looked at here
+		return claim != nil && slices.ContainsFunc(claim.Writes, func(w Write) bool {
+			return slices.ContainsFunc(t.Alternatives(), func(t Test) bool {
+				return t.Column != nil && t.Column.Name == w.Column.Name || t.Op == Raw && other.Reads(t.SQL, w.Column)
+			})
+		})
+	}
+	held := []StateName{Claimed, Running}
+	return slices.ContainsFunc(held, func(name StateName) bool {
+		here := s.States[name]
+		return here != nil && slices.ContainsFunc(here.Tests, marks) && slices.ContainsFunc(held, func(name StateName) bool {
+			there := other.States[name]
+			return there != nil && !believedApart(raw(here.Tests), raw(there.Tests)) && mayShare(s, here.Tests, there.Tests)
+		})
+	})
+}
+
+// raw returns the tests that are SQL of the user.
+func raw(tests []Test) []Test {
+	return slices.DeleteFunc(slices.Clone(tests), func(t Test) bool { return t.Op != Raw })
+}
+
 // believedApart reports whether two queues each say which rows of the table are theirs, and
 // say it differently. An expression of the user is believed to tell.
 func believedApart(x, y []Test) bool {

@@ -1,0 +1,29 @@
+-- Two queues that mark what runs alike: Recover of each takes it from the other.
+CREATE TABLE calls (
+    id    INTEGER PRIMARY KEY,
+    agent TEXT,
+    state TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=done
+);
+-- By the worker's name, and in one of them only as long as a column says so that a step writes.
+CREATE TABLE silo (
+    id   INTEGER PRIMARY KEY,
+    sent INTEGER NOT NULL DEFAULT 0,
+    node INTEGER NOT NULL DEFAULT 0 -- qgen:worker free=0
+);
+-- The one that has Recover takes what the other runs.
+CREATE TABLE posts (
+    id    INTEGER PRIMARY KEY,
+    state TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=done
+);
+-- Columns of their own: what runs in one does not in the other.
+CREATE TABLE orders (
+    id    INTEGER PRIMARY KEY,
+    state TEXT NOT NULL DEFAULT 'new', -- qgen:status(charge) ready=new running=busy done=done
+    files INTEGER NOT NULL DEFAULT 1   -- qgen:status(clean) ready=1 running=2 done=0
+);
+-- Each has rows of its own.
+CREATE TABLE messages (
+    id    INTEGER PRIMARY KEY,
+    kind  TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'new' -- qgen:status ready=new running=busy done=sent
+);
