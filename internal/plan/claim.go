@@ -385,6 +385,10 @@ func (b *builder) popped() *queue.Transition {
 	return b.spec.Transitions[queue.Finish]
 }
 
+// changesNamed reports whether a claim only changes rows that its caller names: no worker has to do
+// something with them behind it.
+func (b *builder) changesNamed() bool { return b.popped() != nil && b.spec.ChangesNamed() }
+
 // takes returns what a claim writes to a row, nil where it writes nothing.
 func (b *builder) takes() *queue.Transition {
 	if b.pkg.Strategy == "pop" {

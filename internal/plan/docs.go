@@ -29,7 +29,10 @@ func (b *builder) docClaim(c *Claim) {
 	switch b.pkg.Strategy {
 	case "pop":
 		what = "Claim takes up to limit ready jobs and deletes their rows." + comes + " A job that was taken is gone: if the worker dies, it is lost (at most once)."
-		if b.popped() != nil {
+		switch {
+		case b.changesNamed():
+			what = "Claim takes up to limit ready jobs and changes their rows, which stay." + comes + " That is all: nothing is written later, whatever becomes of the jobs it returned."
+		case b.popped() != nil:
 			what = "Claim takes up to limit ready jobs and marks them done." + comes + " Nothing is written when a job ends: if the worker dies, it is lost (at most once)."
 		}
 	case "hold":
@@ -199,6 +202,10 @@ func (b *builder) locksAndCrash() {
 	switch {
 	case p.Strategy == "offset":
 		p.Crash = "A consumer that dies leaves its claim until the lease ends; then the rows that the mark has not passed come again."
+	case b.changesNamed() && b.writesLockless():
+		p.Crash = "A crash can leave a part of the rows changed."
+	case b.changesNamed():
+		p.Crash = whole + " Then the rows are changed, and nothing is left to be written."
 	case p.Strategy == "pop":
 		p.Crash = "A worker that dies loses the jobs it took."
 	case p.Strategy == "hold":
@@ -986,6 +993,9 @@ func (b *builder) fence() string {
 	case "hold":
 		return "The row lock is the claim: nobody else can take or settle a job while its transaction is open."
 	case "pop":
+		if b.changesNamed() {
+			return "There is nothing to settle: Claim changes the rows that its caller names, and that is all."
+		}
 		return "There is nothing to settle: a job belongs to whoever took it."
 	}
 	return "Nothing in the row tells claims apart: the shard alone keeps workers from doing a job twice, so give every shard to one worker."

@@ -1071,6 +1071,27 @@ func TestCommentsOfSweepsFollowTheirHeads(t *testing.T) {
 	}
 }
 
+// Of a claim that only changes rows which its caller names no comment says that a job may be lost.
+func TestCommentsOfNamedChanges(t *testing.T) {
+	seen := false
+	everyPlan(t, func(t *testing.T, m made) {
+		if m.Strategy != "pop" || m.spec.DoneDeletes || len(m.Claim.Params) == 0 || !strings.Contains(t.Name(), "popped") {
+			return
+		}
+		seen = true
+		for _, text := range append(slices.Clone(m.Doc), m.Claim.Doc...) {
+			for _, word := range []string{"lost", "loses", "marks them done", "whoever took it"} {
+				if strings.Contains(text, word) {
+					t.Errorf("a comment says %q", text)
+				}
+			}
+		}
+	})
+	if !seen {
+		t.Error("no such claim was seen")
+	}
+}
+
 // Where a step may leave a row as it is, nothing goes by the number of rows that changed.
 func TestRowsThatMayStayAsTheyAre(t *testing.T) {
 	_, tasks := casePlan(t, "mysql", "unchanged", "background_tasks")

@@ -165,7 +165,7 @@ func (b *binding) judgeEnds() {
 			continue
 		}
 		b.spec.Anew = append(b.spec.Anew, name)
-		if b.spec.Strategy == "pop" && len(b.spec.Params) > 0 {
+		if b.spec.ChangesNamed() {
 			continue
 		}
 		mend := ""
@@ -175,6 +175,9 @@ func (b *binding) judgeEnds() {
 		b.note("warning: %s leaves a row as ready ones are, so the next claim takes it again: write a value of its own for %s=%s", job, state, mend)
 	}
 }
+
+// ChangesNamed reports whether a claim ends jobs of which its caller says which they are.
+func (s *Spec) ChangesNamed() bool { return s.Strategy == "pop" && len(s.Params) > 0 }
 
 // leavesReady reports whether a row is surely ready behind a step, as it was before its claim.
 func (b *binding) leavesReady(t *Transition) bool {
