@@ -476,9 +476,11 @@ func (w *writer) conformanceWorker() []*code.Statement {
 	case "uuid":
 		name = code.Lit("00000000-0000-4000-8000-000000000001")
 	case "number":
-		name = code.Lit(1)
+		first, _ := w.ownNumbers()
+		first = max(first, 1)
+		name = code.Lit(int(first))
 		if w.workerArg().Field.GoType == "string" {
-			name = code.Lit("1")
+			name = code.Lit(strconv.FormatInt(first, 10))
 		}
 	default:
 		if most > 0 {

@@ -6,6 +6,7 @@ package emit
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/qgen-dev/qgen/internal/code"
 
 	"github.com/qgen-dev/qgen/internal/plan"
+	"github.com/qgen-dev/qgen/internal/queue"
 )
 
 // dbFile writes db.go, less the unexported parts that addParts finds in use.
@@ -293,8 +295,8 @@ func (w *writer) options(f *code.File) {
 // before, which no name that is made up anew would be.
 func (w *writer) needsName() bool { return w.Worker && w.Recover != nil && w.Recover.Own }
 
-// wrongWorker emits, where names of workers are limited, or there are some that say that
-// nobody has a row,
+// wrongWorker emits, where names of workers are limited, or there are some that say something
+// else of a row,
 //
 //	q.wrong = nil
 //	if n := utf8.RuneCountInString(worker); n > 40 {
@@ -317,21 +319,81 @@ func (w *writer) wrongWorker() []*code.Statement {
 			wrong.Clone().Op("=").Qual("fmt", "Errorf").Call(code.Lit(fmt.Sprintf("the worker %%q has %%d characters, and there is room for %d: WithWorker names another", most)), code.Id("worker"), code.Id("n")),
 		))
 	}
-	for _, free := range w.FreeWorkers {
-		value := code.Lit(free)
-		if f := w.workerArg().Field; f != nil && f.GoType != "string" {
-			value = code.Op(free)
+	arg := w.workerArg().Field
+	for _, no := range w.NoWorkers {
+		value := code.Lit(no.Value)
+		if arg != nil && arg.GoType != "string" {
+			value = code.Op(no.Value)
+		}
+		why := "which says of a row that it is " + string(no.State)
+		switch no.State {
+		case "":
+			why = "which a row holds that nobody has"
+		case queue.Stray:
+			why = "which says of no row that somebody has it"
 		}
 		list = append(list, code.If(code.Id("worker").Op("==").Add(value)).Block(
-			wrong.Clone().Op("=").Qual("errors", "New").Call(code.Lit(fmt.Sprintf("the worker is %q, which a row holds that nobody has", free))),
+			wrong.Clone().Op("=").Qual("errors", "New").Call(code.Lit(fmt.Sprintf("the worker is %q, %s", no.Value, why))),
 		))
 	}
+	limit := func(op string, n *int64, words string) {
+		if n == nil || arg == nil || w.workerKind() != "number" {
+			return
+		}
+		number := code.Id("worker")
+		condition := number.Clone().Op(op).Op(strconv.FormatInt(*n, 10))
+		if arg.GoType == "string" {
+			condition = code.List(code.Id("n"), code.Err()).Op(":=").Qual("strconv", "ParseInt").Call(number, code.Lit(10), code.Lit(64)).
+				Op(";").Err().Op("==").Nil().Op("&&").Id("n").Op(op).Op(strconv.FormatInt(*n, 10))
+		}
+		list = append(list, code.If(condition).Block(
+			wrong.Clone().Op("=").Qual("fmt", "Errorf").Call(code.Lit(fmt.Sprintf("the worker is %%v, and of a row that somebody has it is %s %d", words, *n)), code.Id("worker")),
+		))
+	}
+	limit("<", w.LeastWorker, "at least")
+	limit(">", w.MostWorker, "at most")
 	return list
+}
+
+// ownNumbers tells which numbers workers have that are not told theirs: so many from first on, 0
+// for as many as there are.
+func (w *writer) ownNumbers() (first, many int64) {
+	end := int64(math.MaxInt32)
+	most := w.workerArg().Max
+	if most > 0 {
+		end = int64(most)
+	}
+	last := end
+	if w.MostWorker != nil {
+		last = min(last, *w.MostWorker)
+	}
+	if w.LeastWorker != nil {
+		first = max(first, *w.LeastWorker)
+	}
+	taken := []int64{last + 1}
+	for _, no := range w.NoWorkers {
+		if n, err := strconv.ParseInt(no.Value, 10, 64); err == nil && n >= first && n <= last {
+			taken = append(taken, n)
+		}
+	}
+	slices.Sort(taken)
+	// The widest gap between numbers that mean something else.
+	from, start := first, first
+	for _, n := range taken {
+		if n-start > many {
+			from, many = start, n-start
+		}
+		start = n + 1
+	}
+	if most == 0 && from+many > end {
+		many = 0
+	}
+	return from, many
 }
 
 // judgesWorker reports whether there are workers that a queue refuses.
 func (w *writer) judgesWorker() bool {
-	return w.mostWorker() > 0 || w.needsName() || w.Worker && len(w.FreeWorkers) > 0
+	return w.mostWorker() > 0 || w.needsName() || w.Worker && (len(w.NoWorkers) > 0 || w.LeastWorker != nil || w.MostWorker != nil)
 }
 
 // workerArg is the argument that carries the worker, with the least Max of all that do.
@@ -401,19 +463,40 @@ func (w *writer) workerOption() string {
 		}
 		return text + "Without it, and with one that cannot be, every operation but Enqueue returns an error."
 	}
+	if w.LeastWorker != nil || w.MostWorker != nil || slices.ContainsFunc(w.NoWorkers, func(v queue.StatusValue) bool { return v.State != "" }) {
+		text += "With one by which a row is not theirs every operation but Enqueue returns an error. "
+	}
 	switch kind := w.workerKind(); {
 	case kind == "uuid":
 		return text + "It is a UUID; without it each queue has a random one."
-	case kind == "number" && most > 0 && slices.Contains(w.FreeWorkers, "0"):
-		return text + fmt.Sprintf("Without it they record one more than the process id modulo %d, which two workers may have in common: give each a number of its own.", most)
-	case kind == "number" && most > 0:
-		return text + fmt.Sprintf("Without it they record the process id modulo %d, which two workers may have in common: give each a number of its own.", most+1)
 	case kind == "number":
-		return text + "Without it they record the process id."
+		own, shared := w.ownNumber()
+		text += "Without it they record " + own
+		if shared {
+			text += ", which two workers may have in common: give each a number of its own"
+		}
+		return text + "."
 	case most > 0:
 		return text + fmt.Sprintf("It has at most %d characters, which is what there is room for: with a longer one every operation but Enqueue returns an error. Without it claims record host name and process id, which may be too long as well.", most)
 	}
 	return text + "Without it they record host name and process id."
+}
+
+// ownNumber says what number workers have that are not told theirs, and whether two may have the
+// same.
+func (w *writer) ownNumber() (text string, shared bool) {
+	first, many := w.ownNumbers()
+	text = "the process id"
+	if many > 0 {
+		text += fmt.Sprintf(" modulo %d", many)
+	}
+	switch {
+	case first == 1 && many > 0:
+		text = "one more than " + text
+	case first > 1:
+		text = fmt.Sprintf("%d more than ", first) + text
+	}
+	return text, many > 0
 }
 
 // defaultWorkerFunc emits
@@ -426,7 +509,6 @@ func (w *writer) workerOption() string {
 //		return host + ":" + strconv.Itoa(os.Getpid())
 //	}
 func (w *writer) defaultWorkerFunc(f *code.File) {
-	most := w.workerArg().Max
 	pid := code.Qual("os", "Getpid").Call()
 	function := func(doc string, body ...*code.Statement) {
 		decl(f, []string{doc}, code.Func().Id("defaultWorker").Params().Add(w.workerType()).Block(body...))
@@ -436,15 +518,20 @@ func (w *writer) defaultWorkerFunc(f *code.File) {
 		function("defaultWorker is a random UUID, version 4.", uuidBody()...)
 		return
 	case "number":
-		doc := "defaultWorker is the process id."
-		switch {
-		case most > 0 && slices.Contains(w.FreeWorkers, "0"):
-			doc = fmt.Sprintf("defaultWorker is one more than the process id modulo %d: 0 says that nobody has a row.", most)
-			pid = code.Lit(1).Op("+").Add(pid).Op("%").Lit(most)
-		case most > 0:
-			doc = fmt.Sprintf("defaultWorker is the process id modulo %d.", most+1)
-			pid.Op("%").Lit(most + 1)
+		own, _ := w.ownNumber()
+		doc := "defaultWorker is " + own
+		first, many := w.ownNumbers()
+		if many > 0 {
+			pid.Op("%").Lit(int(many))
 		}
+		if first > 0 && (many > 0 || first > 1) {
+			pid = code.Lit(int(first)).Op("+").Add(pid)
+			doc += ": other numbers mean something else"
+			if len(w.NoWorkers) == 1 && w.NoWorkers[0] == (queue.StatusValue{Value: "0"}) && first == 1 {
+				doc = strings.TrimSuffix(doc, "other numbers mean something else") + "0 says that nobody has a row"
+			}
+		}
+		doc += "."
 		if w.workerArg().Field.GoType == "string" {
 			function(doc, code.Return(code.Qual("strconv", "Itoa").Call(pid)))
 			return

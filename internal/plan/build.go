@@ -606,7 +606,8 @@ func (b *builder) readFields() {
 		p.Notes = append(p.Notes, "column "+live.Column.Name+" holds an id of "+p.Workers+", so every worker needs WithWorker: what claims record without it is no id of that table")
 	}
 	if p.Worker {
-		p.FreeWorkers = b.spec.FreeWorker
+		p.NoWorkers = b.spec.NoWorker
+		p.LeastWorker, p.MostWorker = b.spec.LeastWorker, b.spec.MostWorker
 	}
 	// A column that every claim writes is not null in a claimed job.
 	if t := b.spec.Transitions[queue.Claim]; t != nil && b.writesClaim() {

@@ -63,13 +63,16 @@ type Package struct {
 	Backoff          queue.Backoff
 	Lease            *Lease // nil: claims do not expire
 	// LeastLease is how long a claim is at least good where the caller says that.
-	LeastLease  time.Duration
-	Worker      bool     // claims record who holds a row: option WithWorker
-	FreeWorkers []string // that say that nobody has a row
-	Workers     string   // the table whose ids workers are, as people say it; "" where any will do
-	WorkLoop    bool     // emit work.go
-	Hold        bool     // operations exist on a transaction only
-	Conformance bool     // emit conformance_test.go
+	LeastLease time.Duration
+	Worker     bool   // claims record who holds a row: option WithWorker
+	Workers    string // the table whose ids workers are, as people say it; "" where any will do
+	// NoWorkers are what no worker may be called, with the state of a row that holds it.
+	NoWorkers []queue.StatusValue
+	// LeastWorker and MostWorker limit the number of a worker; nil where they do not.
+	LeastWorker, MostWorker *int64
+	WorkLoop                bool // emit work.go
+	Hold                    bool // operations exist on a transaction only
+	Conformance             bool // emit conformance_test.go
 
 	// Reserve takes the lock for writing: what reads first and writes later runs it
 	// before; nil where the rows that were read stay locked.

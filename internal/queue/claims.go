@@ -482,7 +482,7 @@ func (b *binding) setClaims() {
 	if k.worker != nil {
 		for _, v := range k.free[k.worker] {
 			if v.Kind == Literal {
-				s.FreeWorker = append(s.FreeWorker, v.Text)
+				s.NoWorker = append(s.NoWorker, StatusValue{Value: v.Text})
 			}
 		}
 	}

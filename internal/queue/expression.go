@@ -5,6 +5,7 @@ package queue
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -105,6 +106,108 @@ func (s *Spec) Reads(text string, c *schema.Column) bool {
 		}
 	}
 	return false
+}
+
+// comparisons lists the conditions of a text that compare a column of the job's row with
+// constants, where all have to hold: "state > 1000 and scope in (1, 2)". What else it asks is left
+// out.
+func (s *Spec) comparisons(text string) (list []Test) {
+	r := s.Read(PiecesOf(text))
+	for first := 0; first < len(r.Pieces); {
+		end, depth, between := first, 0, false
+		for ; end < len(r.Pieces); end++ {
+			switch {
+			case r.is(end, "("):
+				depth++
+			case r.is(end, ")"):
+				depth--
+			case r.is(end, "between", "case"):
+				between = true
+			case depth == 0 && r.is(end, "or"):
+				return nil
+			}
+			if depth == 0 && r.is(end, "and") {
+				break
+			}
+		}
+		if between {
+			return nil // its AND joins no conditions
+		}
+		for last := end; ; first, last = first+1, last-1 {
+			if t, ok := r.comparison(first, last); ok {
+				list = append(list, t)
+			} else if first < last && r.is(first, "(") && r.closing(first) == last-1 {
+				continue
+			}
+			break
+		}
+		first = end + 1
+	}
+	return list
+}
+
+// comparisonOps are the signs that compare a column with a constant.
+var comparisonOps = map[string]Op{"=": In, "==": In, "<>": NotIn, "!=": NotIn, "<": Less, "<=": LessEqual, ">": Greater, ">=": GreatEqual}
+
+// comparison reads some pieces as the comparison of a column with constants.
+func (r *Reading) comparison(first, end int) (Test, bool) {
+	if first >= end {
+		return Test{}, false
+	}
+	c, row := r.Column(first)
+	if c == nil || !row {
+		return Test{}, false
+	}
+	t := Test{Column: c}
+	rest := r.Pieces[first+1 : end]
+	words := strings.ToLower(strings.Join(rest[:min(2, len(rest))], " "))
+	switch {
+	case words == "is null" && len(rest) == 2:
+		return Test{Column: c, Op: IsNull}, true
+	case words == "is not" && len(rest) == 3 && strings.EqualFold(rest[2], "null"):
+		return Test{Column: c, Op: NotNull}, true
+	case words == "in (":
+		t.Op, rest = In, rest[1:]
+	case words == "not in":
+		t.Op, rest = NotIn, rest[2:]
+	}
+	if t.Op != "" {
+		if len(rest) < 3 || rest[0] != "(" || rest[len(rest)-1] != ")" {
+			return Test{}, false
+		}
+		rest = rest[1 : len(rest)-1]
+	} else {
+		// A sign of two characters is two pieces.
+		n := 0
+		for n < len(rest) && n < 2 && strings.Contains("=<>!", rest[n]) {
+			n++
+		}
+		t.Op, rest = comparisonOps[strings.Join(rest[:n], "")], rest[n:]
+	}
+	for len(rest) > 0 {
+		text := rest[0]
+		if text == "-" && len(rest) > 1 {
+			text, rest = text+rest[1], rest[1:]
+		}
+		rest = rest[1:]
+		_, err := strconv.ParseInt(text, 10, 64)
+		quoted := len(text) > 1 && text[0] == '\'' && (len(rest) == 0 || rest[0] == ",")
+		switch {
+		case quoted:
+			text = text[1 : len(text)-1]
+		case err != nil:
+			return Test{}, false
+		}
+		t.Values = append(t.Values, Value{Kind: Literal, Text: text})
+		if len(rest) == 0 {
+			break
+		}
+		if rest[0] != "," || t.Op != In && t.Op != NotIn {
+			return Test{}, false
+		}
+		rest = rest[1:]
+	}
+	return t, t.Op != "" && len(t.Values) > 0
 }
 
 // ReadsSurely reports whether an expression reads a column of the job's row, and not perhaps one of

@@ -31,8 +31,12 @@ type Spec struct {
 	// Held are the tests of a row that somebody has: of a running one, and of a claimed
 	// one where starting is a step of its own.
 	Held []Test
-	// FreeWorker are the values of the worker's column that say that nobody has the row.
-	FreeWorker []string
+	// NoWorker are the values of the worker's column that name none: each with the state of a row
+	// that holds it, Stray where it is in none, and "" where nobody has the row.
+	NoWorker []StatusValue
+	// LeastWorker and MostWorker are the numbers between which a worker's must be for a row that
+	// it has to run; nil where there is no such limit.
+	LeastWorker, MostWorker *int64
 	// Members tell rows of the queue from others in its table.
 	Members     []Test
 	Transitions map[TransitionName]*Transition

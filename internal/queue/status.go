@@ -3,8 +3,10 @@ package queue
 // This file reads columns whose values name states.
 
 import (
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/schema"
@@ -255,6 +257,7 @@ func (b *binding) chooseStatus() {
 				b.spec.Token = s.column
 			case WorkerID:
 				b.spec.Worker = s.column
+				b.limitWorkers(s, state)
 			}
 		}
 	}
@@ -284,6 +287,58 @@ func (b *binding) chooseStatus() {
 		b.note("column %q may also be %s, which no state names: such rows are left alone", s.column.Name, strings.Join(unnamed, ", "))
 	}
 	b.spec.Status = status
+}
+
+// limitWorkers finds the workers that a column cannot name while it tells a state by them: the
+// constants of the other states, and what SQL does not take for that state.
+func (b *binding) limitWorkers(s *statusColumn, state StateName) {
+	spec := b.spec
+	no := func(value string, state StateName) {
+		if !slices.ContainsFunc(spec.NoWorker, func(v StatusValue) bool { return v.Value == value }) {
+			spec.NoWorker = append(spec.NoWorker, StatusValue{Value: value, State: state})
+		}
+	}
+	for _, v := range s.values {
+		if s.writes[v.State].Kind != WorkerID {
+			no(v.Value, v.State)
+		}
+	}
+	if s.tests[state].Op != Raw {
+		return
+	}
+	for _, t := range spec.comparisons(s.tests[state].SQL) {
+		if t.Column != s.column {
+			continue
+		}
+		for _, v := range t.Values {
+			n, err := strconv.ParseInt(v.Text, 10, 64)
+			switch {
+			case t.Op == NotIn && v.Kind == Literal:
+				no(v.Text, Stray)
+			case err != nil:
+			case t.Op == Greater && n < math.MaxInt64:
+				spec.leastWorker(n + 1)
+			case t.Op == GreatEqual:
+				spec.leastWorker(n)
+			case t.Op == Less && n > math.MinInt64:
+				spec.mostWorker(n - 1)
+			case t.Op == LessEqual:
+				spec.mostWorker(n)
+			}
+		}
+	}
+}
+
+func (s *Spec) leastWorker(n int64) {
+	if s.LeastWorker == nil || *s.LeastWorker < n {
+		s.LeastWorker = &n
+	}
+}
+
+func (s *Spec) mostWorker(n int64) {
+	if s.MostWorker == nil || *s.MostWorker > n {
+		s.MostWorker = &n
+	}
 }
 
 // statusTests returns what the status columns test of a state.

@@ -30,3 +30,18 @@ CREATE TABLE files_open (
     token TEXT NOT NULL, -- qgen:token
     node  TEXT NOT NULL  -- qgen:worker
 );
+
+-- The number of the worker stands where those of the states do.
+-- qgen:queue numbered
+CREATE TABLE numbered (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    state INTEGER DEFAULT 0 NOT NULL, -- qgen:status ready=0 running=worker done=1 failed=2
+    seen  INTEGER -- qgen:claimed as=epoch timeout=1h
+);
+
+-- SQL tells which numbers are those of workers.
+-- qgen:queue ranged recover=own
+CREATE TABLE ranged (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    state INTEGER DEFAULT 0 NOT NULL -- qgen:status ready=0 running~"state > 1000 and (state <= 2000) and state <> 1500" running:=worker done=1 failed=2
+);
