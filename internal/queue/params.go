@@ -5,6 +5,7 @@ package queue
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/qgen-dev/qgen/internal/config"
@@ -83,18 +84,83 @@ func (b *binding) askMembers() {
 
 // isLasting reports whether a condition tells what a row is, and not how things stand with it
 // at the moment: it knows no clock, no other row and no argument, and no step writes what it
-// reads.
+// reads, unless with a constant by which it holds.
 func (b *binding) isLasting(condition string) bool {
 	if strings.Contains(condition, "{") || source.Mentions(condition, "select") {
 		return false
 	}
 	for _, name := range TransitionNames {
 		t := b.spec.Transitions[name]
-		if t != nil && name != Enqueue && slices.ContainsFunc(t.Writes, func(w Write) bool { return b.spec.Reads(condition, w.Column) }) {
+		if t == nil || name == Enqueue {
+			continue
+		}
+		for _, w := range t.Writes {
+			if !b.spec.Reads(condition, w.Column) || b.spec.holdsWith(condition, w) {
+				continue
+			}
+			if name == Update {
+				b.note("warning: Enqueue may write to column %q of a row that is there what qgen:where %q does not take, so only claims ask that, and other operations go by the state alone; a constant that it takes, or old, leaves it to all", w.Column.Name, condition)
+			}
 			return false
 		}
 	}
 	return true
+}
+
+// holdsWith reports whether a condition takes what a step writes to a column, wherever it reads
+// that.
+func (s *Spec) holdsWith(condition string, w Write) bool {
+	r := s.Read(PiecesOf(condition))
+	reads := 0
+	for i := range r.Pieces {
+		if c, _ := r.Column(i); c == w.Column {
+			reads++
+		}
+	}
+	for _, t := range s.comparisons(condition) {
+		if t.Column != w.Column {
+			continue
+		}
+		if !t.takes(w.Value) {
+			return false
+		}
+		reads--
+	}
+	return reads == 0
+}
+
+// takes reports whether a comparison with constants surely holds for a value.
+func (t Test) takes(v Value) bool {
+	number := func(v Value) (int64, bool) {
+		n, err := strconv.ParseInt(v.Text, 10, 64)
+		return n, v.Kind == Literal && err == nil
+	}
+	n, numeric := number(v)
+	every := func(holds func(limit int64) bool) bool {
+		return numeric && isNumber(t.Column.Type) && !slices.ContainsFunc(t.Values, func(u Value) bool {
+			limit, ok := number(u)
+			return !ok || !holds(limit)
+		})
+	}
+	switch t.Op {
+	case IsNull:
+		return v.Kind == Null
+	case NotNull:
+		return v.Kind == Literal
+	case In:
+		return v.Kind == Literal && slices.ContainsFunc(t.Values, func(u Value) bool { return u.Text == v.Text })
+	case NotIn:
+		return every(func(limit int64) bool { return n != limit })
+	case Less:
+		return every(func(limit int64) bool { return n < limit })
+	case LessEqual:
+		return every(func(limit int64) bool { return n <= limit })
+	case Greater:
+		return every(func(limit int64) bool { return n > limit })
+	case GreatEqual:
+		return every(func(limit int64) bool { return n >= limit })
+	}
+	return false
 }
 
 // isDue returns the tests of a row whose time has come.
