@@ -495,8 +495,62 @@ func (b *builder) docClaimed(s *Settle, name queue.TransitionName) {
 	if name == queue.Start {
 		since, again = "are begun or settled already", " After an error it may be called again; where it had been done all the same, that returns ErrLost."
 	}
-	s.Doc = append(s.Doc, b.actsOn(since)+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys.",
+	looksHeld := ""
+	if back := b.looksHeld(name); len(back) > 0 && name != queue.Start {
+		since = "have ended already"
+		looksHeld = " A job that " + alternatives(back) + " made ready again, and that nobody has claimed since, looks as if it were still held: it acts on that as well."
+	}
+	s.Doc = append(s.Doc, b.actsOn(since)+", it does the rest and returns an error that is ErrLost and, as a *LostError, names their keys."+looksHeld,
 		b.settleEnds(s, name, again)+b.rollBack(name))
+}
+
+// looksHeld returns the methods that make a job ready again and surely leave in its row all by which
+// a step tells that it is held: what hides the row is the time alone.
+func (b *builder) looksHeld(name queue.TransitionName) []string {
+	step := b.spec.Transitions[name]
+	if o := b.spec.Outcome(name); o != nil {
+		step = o.Transition
+	}
+	if step == nil || b.side != nil || b.ready != nil || b.running != nil || b.rows != nil {
+		return nil
+	}
+	tests, fence := b.leaving(step), b.spec.Fence.Columns
+	stays := func(t *queue.Transition) bool {
+		return t != nil && !t.Delete && movesTo(t) == nil && !slices.ContainsFunc(t.Writes, func(w queue.Write) bool {
+			return slices.Contains(fence, w.Column) || slices.ContainsFunc(tests, func(test queue.Test) bool {
+				return slices.ContainsFunc(test.Alternatives(), func(a queue.Test) bool {
+					switch {
+					case a.Op == queue.Raw:
+						return b.spec.Reads(a.SQL, w.Column)
+					case a.Column != w.Column:
+						return false
+					}
+					return w.Value.Kind != queue.Literal && w.Value.Kind != queue.Null || (&queue.Transition{Writes: []queue.Write{w}}).Changes(tests)
+				})
+			})
+		})
+	}
+	var methods []string
+	if stays(b.spec.Transitions[queue.Retry]) {
+		methods = append(methods, "Fail")
+	}
+	if b.pkg.Requeue != nil && stays(b.spec.Transitions[queue.Release]) {
+		methods = append(methods, "Requeue")
+	}
+	for _, o := range b.spec.Outcomes {
+		if o.To == queue.Ready && stays(o.Transition) {
+			methods = append(methods, exported(o.Name))
+		}
+	}
+	return methods
+}
+
+// alternatives joins words by commas and or.
+func alternatives(words []string) string {
+	if last := len(words) - 1; last > 0 {
+		return strings.Join(words[:last], ", ") + " or " + words[last]
+	}
+	return words[0]
 }
 
 // actsOn says by what a step that settles jobs tells that they are its own, and when they are

@@ -1075,7 +1075,7 @@ func TestCommentsOfSweepsFollowTheirHeads(t *testing.T) {
 func TestCommentsOfNamedChanges(t *testing.T) {
 	seen := false
 	everyPlan(t, func(t *testing.T, m made) {
-		if m.Strategy != "pop" || m.spec.DoneDeletes || len(m.Claim.Params) == 0 || !strings.Contains(t.Name(), "popped") {
+		if m.Strategy != "pop" || m.spec.DoneDeletes || !m.spec.ChangesNamed() {
 			return
 		}
 		seen = true
@@ -1089,6 +1089,30 @@ func TestCommentsOfNamedChanges(t *testing.T) {
 	})
 	if !seen {
 		t.Error("no such claim was seen")
+	}
+}
+
+// Where a time alone hides the rows that Fail has made ready again, the comments say that these still
+// look held; where a status tells them apart, they do not.
+func TestCommentsOfRowsThatLookHeld(t *testing.T) {
+	seen := false
+	everyPlan(t, func(t *testing.T, m made) {
+		if m.Complete == nil || m.Hold {
+			return
+		}
+		doc := strings.Join(m.Complete.Doc, " ")
+		if strings.HasSuffix(t.Name(), "sqlite/hidden/hidden") {
+			seen = true
+			if !strings.Contains(doc, "or have ended already, it does the rest") || !strings.Contains(doc, " A job that Fail made ready again,") {
+				t.Errorf("the comment of Complete says %q", doc)
+			}
+		}
+		if strings.Contains(t.Name(), "/email") && strings.Contains(doc, "looks as if") {
+			t.Errorf("the comment of Complete says %q", doc)
+		}
+	})
+	if !seen {
+		t.Error("no such rows were seen")
 	}
 }
 

@@ -176,8 +176,13 @@ func (b *binding) judgeEnds() {
 	}
 }
 
-// ChangesNamed reports whether a claim ends jobs of which its caller says which they are.
-func (s *Spec) ChangesNamed() bool { return s.Strategy == "pop" && len(s.Params) > 0 }
+// ChangesNamed reports whether a claim ends jobs of which its caller says which they are: by a
+// column of the key, or by an argument of a condition.
+func (s *Spec) ChangesNamed() bool {
+	return s.Strategy == "pop" && slices.ContainsFunc(s.Params, func(p *Param) bool {
+		return p.Kind == Argument || !p.Optional && slices.Contains(s.Key, p.Column)
+	})
+}
 
 // leavesReady reports whether a row is surely ready behind a step, as it was before its claim.
 func (b *binding) leavesReady(t *Transition) bool {
@@ -321,7 +326,7 @@ func holdsOne(tests []Test) bool {
 			return compared(t) && slices.Contains([]Op{Less, LessEqual, Greater, GreatEqual}, t.Op)
 		})
 		return unknown == 1 && !slices.ContainsFunc(tests, func(t Test) bool {
-			return t.Op == IsNull || t.Op != NotNull && !compared(t) && !(order && t.Op == NotIn)
+			return t.Op == IsNull || t.Op != NotNull && !compared(t) && (!order || t.Op != NotIn)
 		})
 	}
 	if len(candidates) == 0 {

@@ -719,7 +719,8 @@ func (b *binding) judgeWrites() {
 		if name == Start {
 			state = Running
 		}
-		if t == nil || t.Delete || len(t.Tests) == 0 || state == Failed && b.failedByLimit || state == Running && !b.runs() {
+		popped := b.spec.Strategy == "pop" && (name == Retry || name == Release) // which no operation does
+		if t == nil || popped || t.Delete || len(t.Tests) == 0 || state == Failed && b.failedByLimit || state == Running && !b.runs() {
 			continue
 		}
 		for _, s := range b.status {

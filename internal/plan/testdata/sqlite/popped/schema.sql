@@ -23,3 +23,10 @@ CREATE TABLE letters (
     place  int NOT NULL, -- qgen:order 1; on done set arg:rank; payload
     reason TEXT -- qgen:on done set arg:reason
 );
+
+-- SQL tells which rows are ready, and what new ones are is another matter: nothing tries a job again.
+-- qgen:queue unlocked strategy=pop purge=none
+CREATE TABLE unlocked (
+    id    INTEGER PRIMARY KEY,
+    state int NOT NULL -- qgen:status ready~"state > 1000" ready:=1001 done:=1
+);
