@@ -32,19 +32,19 @@ CREATE TABLE asked (id bigint PRIMARY KEY,
 
 -- Nothing but the status tells them apart, and ready_if asks what a claim leaves as it is.
 -- qgen:queue alone done=delete
--- qgen:where "at <= {now}"
+-- qgen:where "at <= extract(epoch from {now})"
 CREATE TABLE alone (id bigint PRIMARY KEY, by text, -- qgen:on claim set 'x'; on retry,release set null
   at int NOT NULL DEFAULT 0 -- qgen:status ready~"at <> 0" running~"at <> 0"; on claim,release,retry set old
 );
 -- That may leave out the rows that run, so it is no more than a note.
 -- qgen:queue perhaps done=delete
--- qgen:where "at <= {now}"
+-- qgen:where "at <= extract(epoch from {now})"
 CREATE TABLE perhaps (id bigint PRIMARY KEY, by text, -- qgen:on claim set 'x'; on retry,release set null
   at int NOT NULL DEFAULT 0 -- qgen:status ready~"at > 0" running~"at > 5"; on claim,release,retry set old
 );
 -- qgen:queue leaves done=delete
 -- qgen:where "at <= 5"
--- qgen:where "at < {now} or by is null"
+-- qgen:where "at < extract(epoch from {now}) or by is null"
 CREATE TABLE leaves (id bigint PRIMARY KEY, by text, -- qgen:on claim set 'x'; on retry,release set null
   at int NOT NULL DEFAULT 0 -- qgen:status ready~"at > 0" running~"at > 5"; on claim,release,retry set old
 );
