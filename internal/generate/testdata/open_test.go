@@ -2,11 +2,14 @@ package run
 
 import (
 	"database/sql"
-	"os"
+	_ "embed"
 	"testing"
 
 	_ "modernc.org/sqlite"
 )
+
+//go:embed table.sql
+var tableSQL string
 
 // open opens a database with the tables of the case.
 func open(t *testing.T) *sql.DB {
@@ -18,11 +21,7 @@ func open(t *testing.T) *sql.DB {
 func database(t *testing.T) string {
 	t.Helper()
 	dsn := "file:" + t.TempDir() + "/queue.db?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_txlock=immediate"
-	ddl, err := os.ReadFile("table.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := opened(t, dsn).Exec(string(ddl)); err != nil {
+	if _, err := opened(t, dsn).Exec(tableSQL); err != nil {
 		t.Fatal(err)
 	}
 	return dsn
