@@ -149,6 +149,9 @@ type Dialect struct {
 	// Samples are texts that columns of a type take: of types whose texts have a form. A verb of
 	// fmt in one stands for a number that tells such texts apart, and * for the type's length.
 	Samples map[string]string `yaml:"samples"`
+	// Arguments are the types of arguments by their Go types, where SQL of the user's names them
+	// and no column says one.
+	Arguments map[string]string `yaml:"arguments"`
 	// MostText is how many bytes of a text a statement that settles jobs takes, 0 for
 	// any number.
 	MostText int `yaml:"most_text"`

@@ -171,6 +171,9 @@ func (w *writer) plain(f *plan.Field) bool {
 
 // convert is a value of the field, not null, as its column keeps it.
 func (w *writer) convert(f *plan.Field, value *code.Statement) *code.Statement {
+	if f.Codec == plan.Seconds {
+		return value.Dot("Seconds").Call()
+	}
 	if since := sinceEpoch(f.Codec); since != nil {
 		if f.Fraction {
 			return code.Id("inUnits").Call(value, timeUnit(f))
@@ -219,6 +222,8 @@ func timeUnit(f *plan.Field) *code.Statement {
 // convertFunc is convert as a function.
 func (w *writer) convertFunc(f *plan.Field) *code.Statement {
 	switch {
+	case f.Codec == plan.Seconds:
+		return code.Qual("time", "Duration").Dot("Seconds")
 	case f.TimeIsNumber() && f.Codec == plan.EpochNS:
 		return code.Id("unixNano")
 	case f.TimeIsNumber():
@@ -240,6 +245,8 @@ func zoneMethod(f *plan.Field) string {
 // sentName is the name of the Go type of what value and convert return.
 func (w *writer) sentName(f *plan.Field) string {
 	switch {
+	case f.Codec == plan.Seconds:
+		return "float64"
 	case f.TimeIsNumber():
 		return "int64"
 	case f.TimeIsText():

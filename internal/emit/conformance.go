@@ -164,7 +164,7 @@ func (w *writer) conformanceJob(f *code.File) {
 	var before, values []*code.Statement
 	for _, field := range w.Enqueue.Fields {
 		value := w.sample(field)
-		if value == nil {
+		if value == nil || field.Said != "" { // without it the job is as it would be at present
 			continue
 		}
 		if pointer(field, field.Optional) {

@@ -323,6 +323,9 @@ func (w *writer) newJobType(f *code.File) {
 		if field.Present {
 			doc += " Where " + field.Name + " is nil, the job is due at present, by the database's clock."
 		}
+		if field.Said != "" {
+			doc += " " + field.Name + " is " + oneLine(field.Said) + "."
+		}
 		if field.Undue {
 			doc += " Where " + field.Name + " is nil, the job is not due before something else sets it."
 		}

@@ -221,6 +221,7 @@ func (b *builder) checkExpressions(errs *source.ErrorList) {
 		}
 	}
 	b.checkTimes(errs)
+	b.checkAsked(errs)
 }
 
 // checkTarget complains about expressions of the user's that read the queue's table in a
@@ -474,6 +475,9 @@ func (b *builder) checkWorkArguments(errs *source.ErrorList) {
 		}
 		var values []queue.Value
 		for _, w := range t.Writes {
+			if asks := b.spec.Asks(w.Value); len(asks) > 0 {
+				values = append(values, queue.Value{Kind: queue.Given, Name: asks[0].Name, Pos: w.Value.Pos})
+			}
 			values = append(values, w.Value)
 		}
 		for _, c := range t.With {

@@ -152,6 +152,15 @@ func (b *builder) comesInOrder(c *Claim) bool {
 // addWritten adds the arguments of the user's that a claim writes.
 func (b *builder) addWritten(params []*Param, t *queue.Transition) []*Param {
 	for _, p := range b.givens(t, false) {
+		if p.Field.Said != "" {
+			i := slices.IndexFunc(b.spec.Params, func(have *queue.Param) bool {
+				return have.Kind == queue.Argument && b.d.Fold(have.Name) == p.Field.Column
+			})
+			if i >= 0 { // which the claim asks by it as well
+				p.Name = params[i].Name
+				continue
+			}
+		}
 		for b.uses(p.Name) || slices.ContainsFunc(params, func(have *Param) bool { return have.Name == p.Name }) {
 			p.Name += "Value"
 		}

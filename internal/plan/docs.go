@@ -471,8 +471,8 @@ func (b *builder) docOutcome(s *Settle, o *queue.Outcome) {
 		text += ": their rows are deleted."
 	case o.To == queue.Ready:
 		text += ": they are ready again"
-		if b.spec.Due != nil {
-			text += ", as due as they were"
+		if c := b.spec.Due; c != nil {
+			text += b.outcomeDue(o, c)
 		}
 		if b.spec.Attempts != nil {
 			text += ", and the try does not count"
@@ -483,6 +483,21 @@ func (b *builder) docOutcome(s *Settle, o *queue.Outcome) {
 	}
 	s.Doc = append(s.Doc, text+b.also(o.Transition.Name))
 	b.docClaimed(s, o.Transition.Name)
+}
+
+// outcomeDue says when jobs are due again that an outcome makes ready.
+func (b *builder) outcomeDue(o *queue.Outcome, due *schema.Column) string {
+	i := slices.IndexFunc(o.Transition.Writes, func(w queue.Write) bool { return w.Column == due })
+	if i < 0 {
+		return ", as due as they were"
+	}
+	switch v := o.Transition.Writes[i].Value; {
+	case v.Kind == queue.Now && v.Shift == nil:
+		return ", due at once"
+	case v.Kind == queue.Now && v.Shift.Given != "":
+		return ", due when " + b.askedName(b.spec.AskedFor(v.Shift.Given)) + " has passed, by the database's clock"
+	}
+	return ", due by what it writes to " + plainText(due.Name)
 }
 
 // docClaimed says of what settles claimed jobs when it acts, and its locks.

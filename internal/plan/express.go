@@ -104,6 +104,9 @@ type scope struct {
 	// asks are the arguments that expressions take in a statement of Purge; nil where they are
 	// those of Claim.
 	asks map[string]*Param
+	// newArgument returns what a new job has for an argument of which values of its row are made; nil
+	// where no row is added.
+	newArgument func(*Field) string
 }
 
 // arg records an argument and returns its mark.
@@ -248,7 +251,9 @@ func (s *scope) rawFor(to *schema.Column, text string) string {
 			out.WriteString(macros[inner])
 		default:
 			mark := "NULL"
-			if p := s.asked(name); p != nil {
+			if text, ok := s.askedText(name, to); ok {
+				mark = text
+			} else if p := s.asked(name); p != nil {
 				mark = s.arg(Arg{Kind: ArgParam, Param: p})
 				if p.Field != nil {
 					mark = s.write(s.timesBeside(name)[0], mark)
@@ -636,7 +641,7 @@ func (s *scope) clock(c *schema.Column, shift *queue.Shift) string {
 		return text
 	}
 	form := "digits" // what the present and a constant make fits
-	if shift != nil && (shift.Column != nil || shift.Arg != "" || shift.Wait != nil) {
+	if shift != nil && (shift.Column != nil || shift.Arg != "" || shift.Given != "" || shift.Wait != nil) {
 		form = "digits_within"
 	}
 	text = dialect.Fill(s.d.Fragments[form].At(s.version), "value", text, "width", strconv.Itoa(width), "last", last(width))
@@ -719,7 +724,7 @@ func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 		}
 		return dialect.Fill(clock.Interval, "interval", length, "format", format)
 	}
-	if shift.Column == nil && shift.Arg == "" && shift.Wait == nil {
+	if shift.Column == nil && shift.Arg == "" && shift.Given == "" && shift.Wait == nil {
 		amount, unit := wholes(shift.Fixed)
 		return dialect.Fill(fixed, "sign", sign, "minus", minus, "seconds", seconds(shift.Fixed), "format", format,
 			"interval", interval(shift.Fixed), "amount", strconv.FormatInt(amount, 10), "unit", unit)
@@ -736,6 +741,8 @@ func (s *scope) clockNumber(c *schema.Column, shift *queue.Shift) string {
 		if shift.Unit != time.Second && shift.Unit != 0 {
 			amount += " * " + seconds(shift.Unit)
 		}
+	case shift.Given != "":
+		amount, _ = s.askedText(shift.Given, c)
 	case shift.Arg == queue.ArgLease:
 		amount = s.arg(Arg{Kind: ArgLease})
 	case shift.Arg == queue.ArgTimeout:

@@ -137,6 +137,7 @@ const (
 	EpochNS   Codec = "epoch_ns" // nanoseconds
 	TextTime  Codec = "text"     // time.Time in Layout
 	JSONBytes Codec = "json"     // json.RawMessage, scanned as bytes; sent as its text where several travel as JSON
+	Seconds   Codec = "seconds"  // time.Duration as seconds (float64)
 	WallTime  Codec = "wall"     // time.Time in a column without zone: its clock reads UTC or local, by UTC
 )
 
@@ -178,6 +179,9 @@ type Field struct {
 	// Cast is the type to which an array or a scalar argument is cast, in the
 	// dialect's words ("bigint", "uuid"); "" when none is needed.
 	Cast string
+	// Said, of an argument that no column holds, is what it is as a clause: values that are written
+	// are made of it.
+	Said string
 	// New says whether Enqueue takes it, and Optional whether it may be left
 	// out so that the column's default applies (its NewJob field is a pointer).
 	New, Optional bool

@@ -235,11 +235,17 @@ func (b *builder) checkTimes(errs *source.ErrorList) {
 	if by := b.spec.PurgeIf; by != nil {
 		params = slices.Concat(params, by.Params)
 	}
+	b.sentInOneWay(params, func(p *queue.Param) []*schema.Column { return b.timesBeside(p.Name) }, errs)
+}
+
+// sentInOneWay complains about an argument that would have to be sent in two ways, for the columns
+// with which it is compared.
+func (b *builder) sentInOneWay(params []*queue.Param, compared func(*queue.Param) []*schema.Column, errs *source.ErrorList) {
 	for _, p := range params {
 		if !isTime(p) {
 			continue
 		}
-		columns := b.timesBeside(p.Name)
+		columns := compared(p)
 		for _, c := range columns {
 			first := columns[0]
 			one, other := b.field(b.roleOf(first)), b.field(b.roleOf(c))

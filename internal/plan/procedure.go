@@ -77,7 +77,7 @@ func (s *scope) parameterType(a Arg) string {
 		field = a.Param.Field
 	}
 	switch {
-	case a.Kind == ArgLease || a.Kind == ArgTimeout || a.Kind == ArgDelay || a.Kind == ArgOlder:
+	case a.Kind == ArgLease || a.Kind == ArgTimeout || a.Kind == ArgDelay || a.Kind == ArgOlder, field != nil && field.Codec == Seconds:
 		return form("seconds")
 	case a.Kind == ArgLimit || a.Kind == ArgShardIdx || a.Kind == ArgShardCnt:
 		return form("count")

@@ -193,7 +193,7 @@ func (b *builder) settle(name queue.TransitionName, file, op, moves string) *Set
 	s.settle.joined, s.settle.small = moved && was == "", b.rows != nil
 	extra := b.carries(t)
 	for _, p := range st.Given {
-		if p.Member != "" && b.foreign[p.Field] == nil {
+		if p.Member != "" && (b.foreign[p.Field] == nil || p.Field.Said != "") {
 			extra = append(extra, p.Field)
 		}
 	}
@@ -285,7 +285,7 @@ func (b *builder) compared() []*Field {
 // takesGiven reports whether a transition writes an argument of the user's.
 func (b *builder) takesGiven(name queue.TransitionName) bool {
 	t := b.spec.Transitions[name]
-	return t != nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Value.Kind == queue.Given })
+	return t != nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return b.spec.IsSaid(w.Value) })
 }
 
 // givens plans the arguments of the user's that a transition writes; perJob says
@@ -309,6 +309,9 @@ func (b *builder) givens(t *queue.Transition, perJob bool) []*Param {
 		}
 	}
 	for _, w := range t.Writes {
+		for _, p := range b.spec.Asks(w.Value) {
+			add(b.askedAs(p), p.Name)
+		}
 		switch {
 		case w.Value.Kind != queue.Given:
 		case perJob && b.spec.Cycle.Asks(w.Value):
@@ -896,6 +899,9 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		n := newColumn{column: c.Column}
 		if first, ok := written[c.Column]; ok {
 			n.value = &first
+			for _, p := range b.spec.Asks(first) {
+				e.addField(b.askedAs(p).Field)
+			}
 		}
 		later := n.value != nil && c.Column == b.spec.FirstDue // written where the caller says no time
 		if n.value != nil && !later {
@@ -908,7 +914,7 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		f.New, f.Present, f.Due = true, later, later || c.Column == b.spec.Due
 		f.Tries = b.spec.Attempts != nil && b.spec.Attempts.Column == c.Column
 		f.Optional = later || c.HasDefault || !c.NotNull && f.GoType != "json.RawMessage" && f.GoType != "[]byte"
-		e.Fields = append(e.Fields, f)
+		e.addField(f)
 		n.field = f
 		news = append(news, n)
 	}
@@ -927,14 +933,27 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 	if together {
 		mv.Batch = many.batchOf(ArgNewBatch, ArgNewAll, nil, nil, e.Fields, "_new")
 	}
+	s.newArgument = s.argumentOfNew
+	many.newArgument = func(f *Field) string {
+		i := slices.Index(e.Fields, f)
+		if len(mv.Batch.Names) > 0 && many.travel() != "lists" {
+			return many.batchValue(f, mv.Batch.Names[i])
+		}
+		return listMark + strconv.Itoa(i) + listMark
+	}
+	var order []*Field // of the values of a row
 	for _, n := range news {
 		v.Columns = append(v.Columns, b.d.Ident(n.column.Name))
 		one, _ := s.brings(n)
 		v.Values = append(v.Values, one)
 		if n.field == nil {
-			mv.Values = append(mv.Values, many.value(n.column, *n.value))
+			mv.Values = append(mv.Values, eachListed(many.value(n.column, *n.value), e.Fields, func(f *Field) string {
+				order = append(order, f)
+				return b.slot()
+			}))
 			continue
 		}
+		order = append(order, n.field)
 		lot := ""
 		if together {
 			lot = b.slot()
@@ -999,7 +1018,7 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 	e.One = s.statement("enqueue", "insert_one", v, keys, head...)
 	if together && b.batches("lists") {
 		row := "(" + strings.Join(mv.Values, ", ") + ")"
-		mv.Batch.List = many.list(Arg{Kind: ArgNewList, Batch: e.Fields, First: row, More: ",\n       " + row})
+		mv.Batch.List = many.list(Arg{Kind: ArgNewList, Batch: order, First: row, More: ",\n       " + row})
 	}
 	if e.AutoKey && together {
 		if together = b.can(dialect.ConsecutiveIDs) && !b.cluster; together {
@@ -1016,6 +1035,20 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 	}
 	b.pkg.Enqueue = e
 	b.docEnqueue(e)
+}
+
+// addField adds a field to NewJob, once.
+func (e *Enqueue) addField(f *Field) {
+	if f.Said != "" && slices.Contains(e.Fields, f) {
+		return
+	}
+	f.New = true
+	e.Fields = append(e.Fields, f)
+}
+
+// argumentOfNew is an argument of which values of a new row are made, where NewJob has it.
+func (s *scope) argumentOfNew(f *Field) string {
+	return s.typed(f, s.arg(Arg{Kind: ArgNew, Field: f}))
 }
 
 // givesKey has a statement that adds a row give back its key: in a row, which it returns, or

@@ -183,11 +183,14 @@ type settleScope struct {
 	// carried are the batch's columns that hold what each job is given besides: its
 	// result, and arguments of the user's.
 	carried map[*schema.Column]carried
-	named   bool // arguments of the caller are written by their names, for people
-	delay   bool // the caller may give a delay, 0 leaves the due time alone
-	joined  bool // the batch is joined as a table even where a list would do
-	small   bool // the table is so small that a join would rather read it whole
-	late    bool // the transaction may have begun long ago: the present is that of the statement
+	extra   []*Field // for which they are
+	// again writes out what each job is given for a field, in a text that no other has; of lists.
+	again  func(f *Field) string
+	named  bool // arguments of the caller are written by their names, for people
+	delay  bool // the caller may give a delay, 0 leaves the due time alone
+	joined bool // the batch is joined as a table even where a list would do
+	small  bool // the table is so small that a join would rather read it whole
+	late   bool // the transaction may have begun long ago: the present is that of the statement
 }
 
 // carried is what a job is given for a column, and where the batch holds it.
@@ -395,7 +398,7 @@ func (s *scope) assign(list []assignment) []string {
 	}
 	var texts []string
 	for _, a := range list {
-		texts = append(texts, s.d.Ident(a.column.Name)+" = "+a.value)
+		texts = append(texts, s.d.Ident(a.column.Name)+" = "+eachListed(a.value, s.settle.extra, s.settle.again))
 	}
 	for _, c := range s.spec.Kept {
 		if len(texts) > 0 && !slices.ContainsFunc(list, func(a assignment) bool { return a.column == c }) {
@@ -655,6 +658,7 @@ func (s *scope) batchOf(one, all ArgKind, keys, held, extra []*Field, suffix str
 	if len(keys) > 0 {
 		b.Column = s.own(keys[0])
 	}
+	s.settle.extra = extra
 	for i, f := range extra {
 		s.settle.carry(s.columnOf(f), f, b.Names[len(keys)+len(held)+i])
 	}
@@ -777,11 +781,18 @@ func (s *scope) writeOut(b *batch, one ArgKind, keys, held, extra []*Field) {
 		b.List = s.list(Arg{Kind: ArgHeldList, Batch: keys, First: held, More: held, Pad: true})
 	case ArgNewBatch:
 	default:
-		for i, f := range extra {
+		written := 0
+		s.settle.again = func(f *Field) string {
 			// The text of a list is found by what it begins with, so no two are alike.
-			value := strings.Repeat("(", i) + s.write(s.columnOf(f), s.slot()) + strings.Repeat(")", i)
+			value := strings.Repeat("(", written) + s.write(s.columnOf(f), s.slot()) + strings.Repeat(")", written)
+			written++
 			when := " WHEN " + all(b.Match) + " THEN " + value
-			s.settle.carry(s.columnOf(f), f, "CASE"+s.list(Arg{Kind: ArgList, Batch: append(slices.Clone(keys), f), First: when, More: when})+" END")
+			return "CASE" + s.list(Arg{Kind: ArgList, Batch: append(slices.Clone(keys), f), First: when, More: when}) + " END"
+		}
+		for _, f := range extra {
+			if f.Said == "" {
+				s.settle.carry(s.columnOf(f), f, s.settle.again(f))
+			}
 		}
 		if fields := slices.Concat(keys, held); s.can(dialect.RowLists) && !slices.ContainsFunc(fields, s.convertsInRows) {
 			own, row := strings.Join(b.Own, ", "), strings.Join(b.Values, ", ")

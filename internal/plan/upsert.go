@@ -309,11 +309,13 @@ func (s *scope) overRow(v queue.Value) queue.Value {
 // lookFor plans the statements that look for the row that a job meets, lock it, and change it.
 func (b *builder) lookFor(e *Enqueue, u *upsert) {
 	s, v := b.newScope(), b.base("Enqueue")
+	s.newArgument = s.argumentOfNew
 	v.Where = s.meets(u)
 	v.Returning = s.read(b.pkg.Key)
 	e.Lock = s.statement("enqueue_lock", "lock_one", v, b.pkg.Key, "enqueue: finds the row that is like the job in "+u.key.text(),
 		"locks: the row, until commit; waits for who has it locked", "index: "+u.key.list())
 	s, v = b.newScope(), b.base("Enqueue")
+	s.newArgument = s.argumentOfNew
 	s.newValue = func(c *schema.Column) string {
 		value, _ := s.brings(u.news[slices.IndexFunc(u.news, func(n newColumn) bool { return n.column == c })])
 		return value

@@ -325,6 +325,7 @@ func (b *binding) readRunning(a *pairing) {
 	if r.sound && b.errs.Len() == before {
 		b.spec.Away = &Away{Pos: a.Pos, Spec: r.spec, Claim: r.arrival(), Ready: a.from}
 		r.readCompanions()
+		r.settleAsked()
 		r.moveBack()
 		r.readFence()
 		r.judge()
@@ -412,6 +413,10 @@ func (b *binding) goes(c *Companion, column *Column, of *schema.Column, written 
 	}
 	v := CompanionValue{Column: column, Value: Value{Kind: ColumnOf, Other: of}, Of: of}
 	switch {
+	case written != nil && len(b.spec.Asks(*written)) > 0:
+		b.errorf(written.Pos, "column %q of %q gets a value that is made of argument %q when the row moves there", column.Name, c.QualifiedName(), b.spec.Asks(*written)[0].Name).
+			WithHint("A row that moves takes an argument as it is: set arg:name. Or write what the row holds.")
+		return
 	case written != nil && written.Kind != Old:
 		var ok bool
 		if v.Value, ok = moved(*written, other); !ok || v.Value.Kind == Add && of == nil {

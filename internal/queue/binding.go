@@ -131,6 +131,7 @@ func bindOne(cat *schema.Catalog, t *schema.Table, q *config.Queue, fold func(st
 		b.askMembers()
 		b.readCompanions()
 	}
+	b.settleAsked()
 	if b.sound && errs.Len() == before {
 		b.judgeWrites()
 		b.judgeKept()

@@ -484,8 +484,8 @@ func span(s *Shift) string {
 		return s.Column.Name
 	case s.Column != nil:
 		return s.Column.Name + " × " + duration(s.Unit)
-	case s.Arg != "":
-		return "{" + s.Arg + "}"
+	case s.Arg != "" || s.Given != "":
+		return "{" + s.Arg + s.Given + "}"
 	case s.Wait != nil:
 		return s.Wait.text()
 	}

@@ -100,7 +100,7 @@ func (b *binding) writeNamed(o *Outcome, from config.Outcome, base *Transition) 
 			}
 			v.Shift = nil
 		}
-		if !set[d.column] && v.Kind != Arg && v.Kind != Given {
+		if !set[d.column] && v.Kind != Arg && !b.spec.IsSaid(v) {
 			b.write(d.by, d.column, v, o.named())
 		}
 	}

@@ -37,7 +37,7 @@ func (b *binding) writeExplicit() {
 			case name == Claim && !b.runs():
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")
-			case t.Delete && (b.moves(name) == nil || !b.moves(name).Same || value.Kind == Given):
+			case t.Delete && (b.moves(name) == nil || !b.moves(name).Same || b.spec.IsSaid(value)):
 				b.errorf(step.pos, "%s removes the row, so nothing is written to it", name).
 					WithHint("Leave it out, or keep such rows.")
 			default:
@@ -45,7 +45,7 @@ func (b *binding) writeExplicit() {
 				b.noteLess(step.name, r.column, value)
 				switch {
 				case name != Fail:
-				case value.Kind == Given:
+				case b.spec.IsSaid(value):
 					b.keepsOnGiveUp(r)
 				default:
 					b.failsToo(r, value)
@@ -176,7 +176,7 @@ func (b *binding) readOn(r *role) (steps []*word, value Value, ok bool) {
 	b.updating = isUpdate(steps)
 	defer func() { b.updating = false }()
 	value, ok = b.written(r, r.words[i+1].values[0])
-	return steps, value, ok && b.fitsUpdate(steps, value)
+	return steps, value, ok && b.fitsUpdate(r, steps, value)
 }
 
 // isStep reports whether a word names a step that writes.

@@ -347,10 +347,13 @@ func (b *binding) macro(l literal, offset, length int, args *[]*Param) string {
 			WithHint("%s", suggest(name, macros, "In braces stand {arg:name gotype} and")+" Braces of SQL itself stand in quotes.")
 	case args == nil:
 		b.errorf(pos, "{%s} stands where no argument can be given", name).
-			WithHint("Arguments are given to Claim and to Purge: they stand in qgen:where, ready_if and purge_if.")
+			WithHint("Arguments stand in qgen:where, ready_if and purge_if, and in what qgen:on and the set: of an outcome write.")
 	case m[2] != "" && !goTypeForm.MatchString(m[2]):
 		b.errorf(pos, "%q is no Go type", m[2]).WithHint("Write {arg:%s int}.", m[1])
 	case m[2] != "" && !b.hasGoType(m[2], pos):
+	case args == &b.spec.Asked && strings.TrimLeft(m[2], "*") == goDuration:
+		b.errorf(pos, "databases have no common form of a %s", goDuration).
+			WithHint("Write now+arg:%s where it is added to the present; or take a number: {arg:%s float64}.", m[1], m[1])
 	default:
 		b.argument(args, &Param{Name: m[1], Kind: Argument, GoType: m[2], Pos: pos})
 		return "{arg:" + m[1] + "}"
@@ -381,14 +384,22 @@ func (b *binding) hasGoType(text string, pos source.Pos) bool {
 	return true
 }
 
-// argument adds an argument of Claim or of Purge.
+// noGoType complains about an argument of which nothing says the type.
+func (b *binding) noGoType(p *Param) {
+	b.errorf(p.Pos, "argument %q has no Go type", p.Name).WithHint("Write {arg:%s int}, or whatever type its values have.", p.Name)
+}
+
+// argument adds an argument of Claim or of Purge, or one of which what a step writes is made; of that
+// another place may say the type.
 func (b *binding) argument(to *[]*Param, p *Param) {
 	i := slices.IndexFunc(*to, func(have *Param) bool { return have.Name == p.Name })
 	switch {
-	case i < 0 && p.GoType == "":
-		b.errorf(p.Pos, "argument %q has no Go type", p.Name).WithHint("Write {arg:%s int}, or whatever type its values have.", p.Name)
+	case i < 0 && p.GoType == "" && to != &b.spec.Asked:
+		b.noGoType(p)
 	case i < 0:
 		*to = append(*to, p)
+	case (*to)[i].GoType == "":
+		(*to)[i].GoType, (*to)[i].Pos = p.GoType, p.Pos
 	case p.GoType != "" && p.GoType != (*to)[i].GoType:
 		b.errorf(p.Pos, "argument %q is %s here, but %s at %s", p.Name, p.GoType, (*to)[i].GoType, (*to)[i].Pos).
 			WithHint("Say the type once, or the same each time.")

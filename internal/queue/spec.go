@@ -71,10 +71,13 @@ type Spec struct {
 	// NoTieBreak: rows that are equal in Order come in any order.
 	NoTieBreak bool
 	Params     []*Param // of Claim, in the order of the columns
-	Shard      *Shard
-	Group      *Group    // nil: rows run beside each other freely
-	Log        *Log      // rows are only added, and read behind a mark; nil where they are written
-	Columns    []*Column // every column of the table, in table order
+	// Asked are the arguments of which values are made that steps write: each name is one, of
+	// whatever operations take the steps.
+	Asked   []*Param
+	Shard   *Shard
+	Group   *Group    // nil: rows run beside each other freely
+	Log     *Log      // rows are only added, and read behind a mark; nil where they are written
+	Columns []*Column // every column of the table, in table order
 
 	Fence Fence
 	// Clock is what times without zone show where their column does not say: "utc",
@@ -441,6 +444,7 @@ type Shift struct {
 	Fixed  time.Duration
 	Column *schema.Column // holds a number of Unit, or intervals
 	Arg    string         // an argument of the transition, in seconds
+	Given  string         // the argument that the user calls so, among Spec.Asked
 	Unit   time.Duration  // of Column
 	Wait   *Wait
 }
@@ -469,14 +473,14 @@ const (
 	Argument ParamKind = "argument" // stands in a test of ready rows as {arg:name}
 )
 
-// Param is an argument of Claim.
+// Param is an argument of Claim, or one of which what a step writes is made.
 type Param struct {
 	Name     string
-	Column   *schema.Column // nil for Argument
+	Column   *schema.Column // nil for Argument, but of Spec.Asked the one that gets the same value
 	Kind     ParamKind
 	Optional bool    // a zero value does not narrow
 	Any      []Value // a row that has one of these suits every caller
-	GoType   string  // of Argument, as written; the tests of ready rows name it
+	GoType   string  // of Argument, as written; the tests of ready rows, or what is written, name it
 	Pos      source.Pos
 }
 

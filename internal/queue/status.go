@@ -174,8 +174,14 @@ func (b *binding) written(r *role, l literal) (Value, bool) {
 	c := r.column
 	switch {
 	case l.quote == sql:
-		text, ok := b.expression(l, nil)
+		var args *[]*Param
+		if r.verb == "on" { // a state has none
+			args = &b.spec.Asked
+		}
+		text, ok := b.expression(l, args)
 		return Value{Kind: SQLExpr, Text: text, Pos: l.pos}, ok
+	case isShifted(l):
+		return b.shifted(r, l)
 	case l.quote == bare && (l.text == "+1" || l.text == "-1"):
 		if !isNumber(c.Type) {
 			b.errorf(l.pos, "column %q is %s, which does not count", c.Name, c.Type.Raw).WithHint("%s is for columns of numbers.", l.text)

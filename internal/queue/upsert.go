@@ -74,9 +74,14 @@ func NewColumns(text string) (names []string) {
 func isUpdate(steps []*word) bool { return len(steps) == 1 && steps[0].name == string(Update) }
 
 // fitsUpdate complains about a value that Enqueue does not have for a row that is there.
-func (b *binding) fitsUpdate(steps []*word, v Value) bool {
+func (b *binding) fitsUpdate(r *role, steps []*word, v Value) bool {
 	if !slices.ContainsFunc(steps, func(w *word) bool { return w.name == string(Update) }) {
 		return true
+	}
+	if asks := b.spec.Asks(v); len(asks) > 0 {
+		b.errorf(v.Pos, "argument %q of update would be one of Enqueue, which takes what NewJob has", asks[0].Name).
+			WithHint("Let a column of the new row be made of it, qgen:on enqueue set …, and write here what the job brings to that: on update set \"{new}.%s\".", r.column.Name)
+		return false
 	}
 	switch v.Kind {
 	case Given:

@@ -1,0 +1,407 @@
+-- Package mailsq uses the table MAILS as a queue of jobs on Oracle 19 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Later-----------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates MAILS_READY.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    Oracle 19 cannot return the rows of an UPDATE
+-- * block        a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: block comes first
+--   advisory     Oracle has no locks on numbers
+--   guarded      not needed: block comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: on retry, column "RUN_AT" gets [{now} + NUMTODSINTERVAL({arg:minutes}, 'MINUTE')] as qgen:on says, not now + {delay} as qgen:due would
+-- note: on renew, column "TILL" gets now + 15m as qgen:on says, not now + 5m as qgen:lease would
+-- note: rows are taken as they came, by column "ID"
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (STATE, ID, RUN_AT)
+-- arguments: 1: limit, 2: given cost int, 3: cursor
+DECLARE /* mailsq.Claim */
+    CURSOR candidate IS
+        SELECT /*+ INDEX(MAILS MAILS_READY) */ ROWIDTOCHAR(ROWID)
+        FROM   MAILS
+        WHERE  STATE = 0
+        AND    (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL)
+        ORDER  BY ID
+        FOR    UPDATE SKIP LOCKED;
+    picked SYS.ODCIVARCHAR2LIST;
+BEGIN
+    OPEN candidate;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :1;
+    CLOSE candidate;
+    FORALL i IN 1 .. picked.COUNT
+        UPDATE MAILS
+        SET    STATE = 1,
+               TILL = SYSTIMESTAMP + NUMTODSINTERVAL(300, 'SECOND'),
+               TRIES = (tries + :2)
+        WHERE  ROWID = CHARTOROWID(picked(i));
+    OPEN :3 FOR
+        SELECT ID, TO_CHAR(RUN_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
+               TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), FAILS
+        FROM   MAILS
+        WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
+END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: batch Cost, 4: batch More, 5: counts
+DECLARE /* mailsq.Complete */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    COST_HELD DBMS_SQL.NUMBER_TABLE := :3;
+    MORE_HELD DBMS_SQL.VARCHAR2A := :4;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    STATE = 2,
+               TILL = NULL,
+               TRIES = (tries + COST_HELD(i)),
+               NOTE = (note || MORE_HELD(i))
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP_TZ(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 1;
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :5 := changed;
+END;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: given minutes int, 4: counts
+DECLARE /* mailsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    STATE = 0,
+               RUN_AT = (SYSTIMESTAMP + NUMTODSINTERVAL(:3, 'MINUTE')),
+               TILL = NULL,
+               TRIES = (tries + :3),
+               FAILS = FAILS + 1
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP_TZ(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 1;
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: counts
+DECLARE /* mailsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    STATE = 3,
+               TILL = NULL,
+               FAILS = FAILS + 1
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP_TZ(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 1;
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: delay, 4: counts
+DECLARE /* mailsq.Requeue */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    STATE = 0,
+               RUN_AT = CASE WHEN :3 > 0.0 THEN SYSTIMESTAMP + NUMTODSINTERVAL(:3, 'SECOND') ELSE RUN_AT END,
+               TILL = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP_TZ(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 1;
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :4 := changed;
+END;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: counts
+DECLARE /* mailsq.Extend */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    TILL = SYSTIMESTAMP + NUMTODSINTERVAL(900, 'SECOND')
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP_TZ(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 1;
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* mailsq.Extend */
+       ID, TO_CHAR(TILL, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+FROM   MAILS
+WHERE  (ID = :v0);
+
+-- sql/outcome_later.sql
+-- outcome_later: running to ready
+-- fence: TILL as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch Till, 3: given delay time.Duration, 4: given cost int, 5: counts
+DECLARE /* mailsq.Later */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    TILL_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE MAILS
+        SET    STATE = 0,
+               RUN_AT = SYSTIMESTAMP + NUMTODSINTERVAL(:3, 'SECOND'),
+               TILL = NULL,
+               TRIES = (tries + :4)
+        WHERE  ID = ID_HELD(i)
+        AND    TILL = TO_TIMESTAMP_TZ(TILL_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 1;
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :5 := changed;
+END;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT), which finds the rows that somebody has by STATE
+-- arguments: 1: limit
+UPDATE /* mailsq.Recover */ MAILS
+SET    STATE = 0,
+       TILL = NULL,
+       FAILS = FAILS + 1
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 1
+           AND    FAILS < 2
+           AND    TILL <= SYSTIMESTAMP
+           AND    ROWNUM <= :1)
+AND    STATE = 1
+AND    FAILS < 2
+AND    TILL <= SYSTIMESTAMP;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT), which finds the rows that somebody has by STATE
+-- arguments: 1: limit
+UPDATE /* mailsq.Recover */ MAILS
+SET    STATE = 3,
+       TILL = NULL,
+       FAILS = FAILS + 1
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 1
+           AND    FAILS >= 2
+           AND    TILL <= SYSTIMESTAMP
+           AND    ROWNUM <= :1)
+AND    STATE = 1
+AND    FAILS >= 2
+AND    TILL <= SYSTIMESTAMP;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT)
+-- arguments: 1: given first int64, 2: limit
+UPDATE /* mailsq.Redrive */ MAILS
+SET    STATE = 0,
+       TILL = NULL,
+       FAILS = 0,
+       STEP = (step + :1)
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 3
+           AND    ROWNUM <= :2)
+AND    STATE = 3;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT)
+-- arguments: 1: limit
+DELETE /* mailsq.Purge */ FROM MAILS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 2
+           AND    ROWNUM <= :1)
+AND    STATE = 2;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, ID, RUN_AT)
+-- arguments: 1: limit
+DELETE /* mailsq.Purge */ FROM MAILS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   MAILS
+           WHERE  STATE = 3
+           AND    ROWNUM <= :1)
+AND    STATE = 3;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Delay, 2: new First, 3: new First, 4: new_key
+INSERT /* mailsq.Enqueue */ INTO MAILS
+       (RUN_AT, STEP)
+VALUES (SYSTIMESTAMP + NUMTODSINTERVAL(:1, 'SECOND'), (:2 * :3))
+/* the new key */ RETURNING ID INTO :4;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* mailsq.Stats */
+       count(CASE WHEN STATE = 0 AND (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 1 THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 2 THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 3 THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 0 AND RUN_AT > SYSTIMESTAMP THEN 1 END) AS DELAYED,
+       count(CASE WHEN STATE = 1 AND TILL <= SYSTIMESTAMP THEN 1 END) AS EXPIRED,
+       (CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) - CAST(SYS_EXTRACT_UTC(min(CASE WHEN STATE = 0 AND (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL) THEN RUN_AT END)) AS DATE)) * 86400 AS OLDEST_READY
+FROM   MAILS;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (STATE, ID, RUN_AT)
+-- arguments: 1: limit
+SELECT /* mailsq.Peek */
+       *
+FROM   (
+           SELECT ID, TO_CHAR(RUN_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), FAILS
+           FROM   MAILS
+           WHERE  STATE = 0
+           AND    (RUN_AT <= SYSTIMESTAMP OR RUN_AT IS NULL)
+           ORDER  BY ID
+       )
+WHERE  ROWNUM <= :1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* mailsq.Verify */
+       'the server is Oracle ' || have.version || ', the package needs 19'
+FROM   PRODUCT_COMPONENT_VERSION have
+WHERE  have.product LIKE 'Oracle%'
+AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 2)) < 1900;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* mailsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'STATE', 'number' FROM DUAL UNION ALL
+           SELECT 'RUN_AT', 'timestamp with time zone' FROM DUAL UNION ALL
+           SELECT 'TILL', 'timestamp with time zone' FROM DUAL UNION ALL
+           SELECT 'TRIES', 'number' FROM DUAL UNION ALL
+           SELECT 'NOTE', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'FAILS', 'number' FROM DUAL UNION ALL
+           SELECT 'STEP', 'number' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'MAILS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* mailsq.Verify */
+       'index ' || want.name || ' is missing'
+FROM   (
+           SELECT 'MAILS_READY' AS name FROM DUAL
+       ) want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   ALL_INDEXES have
+           WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+           AND    have.table_name = 'MAILS'
+           AND    have.index_name = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are passed over in it; it also serves Recover: rows that somebody has, which are few
+CREATE INDEX MAILS_READY ON MAILS (STATE, ID, RUN_AT) ONLINE;

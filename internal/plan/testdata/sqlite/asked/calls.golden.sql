@@ -1,0 +1,105 @@
+-- Package callsq uses the table calls as a queue of jobs on SQLite 3.41 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> done
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: Claim changes the rows that its caller names, and that is all.
+--
+-- It locks the database for writing while the statement runs. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: done:=0 is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim.sql
+-- claim: ready to done
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id)
+-- arguments: 1: given delay time.Duration, 2: given most int, 3: param most int, 4: param id int64, 5: limit
+UPDATE /* callsq.Claim */ calls
+SET    state = 0,
+       run_at = CAST(unixepoch() + ?1 AS INTEGER),
+       weight = (weight + ?2)
+WHERE  id IN (
+           SELECT id
+           FROM   calls
+           WHERE  state = 0
+           AND    (weight < ?3)
+           AND    id = ?4
+           ORDER  BY id
+           LIMIT  ?5)
+RETURNING id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* callsq.Enqueue */ INTO calls
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* callsq.Stats */
+       count(*) FILTER (WHERE state = 0) AS ready
+FROM   calls;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: param most int, 2: param id int64, 3: limit
+SELECT /* callsq.Peek */
+       id
+FROM   calls
+WHERE  state = 0
+AND    (weight < ?1)
+AND    id = ?2
+ORDER  BY id
+LIMIT  ?3;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* callsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.41'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 41);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* callsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'INTEGER'),
+           ('run_at', 'INTEGER'),
+           ('weight', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('calls') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
