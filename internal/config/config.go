@@ -200,9 +200,11 @@ type Group struct {
 	Pos     source.Pos
 	Columns []String
 	Limit   Number
-	Fifo    Flag
-	When    String // rows for which it does not hold belong to no group
-	Lock    *GroupLock
+	// LimitSQL is the limit where it is no number: SQL, or the word arg.
+	LimitSQL String
+	Fifo     Flag
+	When     String // rows for which it does not hold belong to no group
+	Lock     *GroupLock
 }
 
 // GroupLock names the row of another table that stands for a group.

@@ -326,18 +326,13 @@ func payloadKeys(p *parser, f *PayloadFrom) []key {
 	}
 }
 
-// OneLimit says what to write where something else than a number limits the rows of a group.
-const OneLimit = "Write one number for all groups, from 1 to 32767. Where each group has a limit of its own, have one queue " +
-	"for each limit, apart by qgen:where, or let ready_if compare what runs: " +
-	"\"(select count(*) …) < …\". It counts before the claim, so more may run after claims at the same moment, or of several jobs."
-
 // groupKeys are the keys of group.
 func groupKeys(p *parser, g *Group) []key {
 	return []key{
 		{name: "column", read: func(name string, v *yaml.Node) { g.Columns = p.strs(v, name, "columns") }},
 		{name: "limit", read: func(name string, v *yaml.Node) {
 			if s, ok := p.resolve(v); ok && s.Kind == yaml.ScalarNode && s.Tag == "!!str" {
-				p.errs.Errorf(p.at(s), "%s is %q, which is no number of rows", name, s.Value).WithHint("%s", OneLimit)
+				g.LimitSQL = p.str(v, name)
 				return
 			}
 			g.Limit = p.integer(v, name, 1, math.MaxInt16, "how many rows of one group may run at once")
@@ -347,8 +342,8 @@ func groupKeys(p *parser, g *Group) []key {
 		{name: "lock", read: func(name string, v *yaml.Node) {
 			g.Lock = &GroupLock{Pos: p.at(v)}
 			p.mapping(v, name, []key{
-				{name: "table", required: "Name the table that has one row for each group: table: tenants.", read: into(&g.Lock.Table, p.str)},
-				{name: "on", required: `Say which of its rows stands for the group of a job: on: "id = {row}.tenant_id".`, read: into(&g.Lock.On, p.str)},
+				{name: "table", required: "Name the table that has one row for each group, or one for all jobs: table: tenants.", read: into(&g.Lock.Table, p.str)},
+				{name: "on", required: `Say which of its rows stands for the group of a job: on: "id = {row}.tenant_id"; or for all jobs: on: "id = 1".`, read: into(&g.Lock.On, p.str)},
 			})
 		}},
 	}

@@ -67,6 +67,9 @@ func (w *writer) claimFile() *code.File {
 			code.Type().Id("Shard").Struct(code.List(code.Id("Index"), code.Id("Count")).Int()))
 	}
 	w.claimMethod(f)
+	if c.Gate != nil {
+		w.roomMethod(f)
+	}
 	if w.hasLow() {
 		w.lookMethod(f)
 	}
@@ -88,7 +91,11 @@ func (w *writer) claimStatements() []*plan.Statement {
 	if c.BatchRow != nil {
 		batch, undo = c.BatchRow.Statement, c.BatchRow.Undo
 	}
-	all := present(slices.Concat([]*plan.Statement{c.Pick, c.Lock}, c.Narrow, []*plan.Statement{c.Expired, c.TakeOver, batch, c.Statement, undo, c.Read})...)
+	var gate []*plan.Statement
+	if c.Gate != nil {
+		gate = []*plan.Statement{c.Gate.Lock, c.Gate.Room}
+	}
+	all := present(slices.Concat(gate, []*plan.Statement{c.Pick, c.Lock}, c.Narrow, []*plan.Statement{c.Expired, c.TakeOver, batch, c.Statement, undo, c.Read})...)
 	for _, r := range c.Ladder {
 		all = append(all, r.Statement)
 	}
@@ -305,17 +312,24 @@ func (w *writer) token(g *code.Group) {
 
 // claimText returns the text and arguments of the claim's first statement,
 // with the lines that must stand before.
-//
-//	text, args := q.claimStatement(kind, token, limit)
 func (w *writer) claimText(g *code.Group, op string) []*code.Statement {
 	w.prepareLists(g, op)
+	before, text := w.firstText(op, code.Nil())
+	addAll(g, before)
+	return text
+}
+
+// firstText is claimText where the lists are prepared. Where an argument fails, results are
+// returned before the error.
+//
+//	text, args := q.claimStatement(kind, token, limit)
+func (w *writer) firstText(op string, results ...*code.Statement) (before, text []*code.Statement) {
 	if len(w.Claim.Ladder) == 0 {
-		before, args := w.arguments(w.Claim.Statement, source{lists: true}, op, code.Nil())
-		addAll(g, before)
-		return w.bound(w.Claim.Statement, args)
+		before, args := w.arguments(w.Claim.Statement, source{lists: true}, op, results...)
+		return before, w.bound(w.Claim.Statement, args)
 	}
-	g.List(code.Id("text"), code.Id("args")).Op(":=").Add(w.queue()).Dot("claimStatement").Call(passed(w.sized())...)
-	return []*code.Statement{code.Id("text"), code.Id("args").Op("...")}
+	return []*code.Statement{code.List(code.Id("text"), code.Id("args")).Op(":=").Add(w.queue()).Dot("claimStatement").Call(passed(w.sized())...)},
+		[]*code.Statement{code.Id("text"), code.Id("args").Op("...")}
 }
 
 // prepareLists emits the lists among the parameters of Claim as JSON, where
@@ -357,17 +371,26 @@ func (w *writer) sized() []variable {
 // look emits one run of the claim into jobs and err.
 func (w *writer) look(g *code.Group) {
 	w.token(g)
+	w.prepareLists(g, "claim")
 	var body []*code.Statement
 	switch w.Claim.Flow {
 	case plan.LockTake:
-		w.prepareLists(g, "claim")
 		body = w.lockTake()
-	case plan.MarkRead:
-		body = w.markRead(w.claimText(g, "claim"), "claim")
 	default:
-		body = w.jobsInto("jobs", readCall(reader(w.Claim.Statement), "scanJob", w.claimText(g, "claim")...))
+		before, text := w.firstText("claim", code.Nil())
+		if w.Claim.Gate == nil {
+			addAll(g, before)
+		} else {
+			before, text = w.firstText("") // within the attempt, which says how many there are
+			body = before
+		}
+		if w.Claim.Flow == plan.MarkRead {
+			body = append(body, w.markRead(text, "claim")...)
+		} else {
+			body = append(body, w.jobsInto("jobs", readCall(reader(w.Claim.Statement), "scanJob", text...))...)
+		}
 	}
-	g.Add(w.taking("jobs", body...))
+	g.Add(w.taking("jobs", append(w.passGate("jobs", code.Id("limit").Op(":=").Id("min").Call(code.Id("limit"), code.Id("room"))), body...)...))
 	if w.transacts() {
 		g.Add(ifErr(code.Nil())) // the jobs that were read are not the claim's own when its commit failed
 	}
@@ -383,7 +406,7 @@ func (w *writer) transacts() bool {
 	case plan.LockTake, plan.MarkRead, plan.OneBlock:
 		return true
 	}
-	return c.Lock != nil || c.BatchRow != nil || c.Statement.Has(plan.ArgCursor) || len(c.With) > 0 || w.Payload != nil && c.Flow != plan.ReadOnly
+	return c.Gate != nil || c.Lock != nil || c.BatchRow != nil || c.Statement.Has(plan.ArgCursor) || len(c.With) > 0 || w.Payload != nil && c.Flow != plan.ReadOnly
 }
 
 // markRead emits
@@ -647,6 +670,130 @@ func (w *writer) sort(g *code.Group) {
 	}
 }
 
+// passGate emits the beginning of an attempt where only so many jobs may run:
+//
+//	jobs = nil
+//	room, err := q.room(ctx, db)
+//	if err != nil || room == 0 {
+//		return err
+//	}
+//	limit := min(limit, room)
+func (w *writer) passGate(into string, less ...*code.Statement) []*code.Statement {
+	if w.Claim.Gate == nil {
+		return nil
+	}
+	call := w.queue().Dot("room").Call(append([]*code.Statement{code.Id("ctx"), code.Id("db")}, passed(w.roomParams())...)...)
+	return append(unlessNone(into, "room", call, code.Id("room").Op("==").Lit(0)), less...)
+}
+
+// passTried is passGate for candidates that were found before; full says whether there are
+// more of them than may run:
+//
+//	full = room <= len(tried)
+//	tried := tried[:min(len(tried), room)]
+func (w *writer) passTried(into string) []*code.Statement {
+	if w.Claim.Gate == nil {
+		return nil
+	}
+	size := code.Len(code.Id("tried"))
+	return append([]*code.Statement{code.Id("full").Op("=").True()}, w.passGate(into,
+		code.Id("full").Op("=").Id("room").Op("<=").Add(size.Clone()),
+		code.Id("tried").Op(":=").Id("tried").Index(code.Op(":").Id("min").Call(size, code.Id("room"))))...)
+}
+
+// declareFull and stopFull emit
+//
+//	var full bool
+//
+// and
+//
+//	if full {
+//		break // as many run as may
+//	}
+func (w *writer) declareFull() []*code.Statement {
+	if w.Claim.Gate == nil {
+		return nil
+	}
+	return []*code.Statement{code.Var().Id("full").Bool()}
+}
+
+func (w *writer) stopFull() []*code.Statement {
+	if w.Claim.Gate == nil {
+		return nil
+	}
+	return []*code.Statement{code.If(code.Id("full")).Block(code.Break().Comment("as many run as may"))}
+}
+
+// roomParams are the parameters of Claim that room takes.
+func (w *writer) roomParams() []variable {
+	var list []variable
+	for _, p := range w.Claim.Params {
+		if slices.ContainsFunc(w.Claim.Gate.Room.Args, func(a plan.Arg) bool { return a.Param == p }) {
+			list = append(list, variable{p.Name, w.paramType(p)})
+		}
+	}
+	return append(list, w.timeout(w.Claim.Gate.Room)...)
+}
+
+// roomMethod emits
+//
+//	func (q *Queue) room(ctx context.Context, db DBTX) (int, error) {
+//		locked, err := query(ctx, db, scanRoom, claimGateSQL)
+//		if err != nil || len(locked) == 0 {
+//			return 0, err
+//		}
+//		room, err := query(ctx, db, scanRoom, claimRoomSQL)
+//		if err != nil || len(room) == 0 {
+//			return 0, err
+//		}
+//		return max(room[0], 0), nil
+//	}
+func (w *writer) roomMethod(f *code.File) {
+	gate := w.Claim.Gate
+	doc := "room says how many more jobs may run. Until db is committed no other claim counts."
+	var body []*code.Statement
+	body = append(body, w.lockGate(code.Lit(0))...)
+	before, args := w.arguments(gate.Room, source{}, "", code.Lit(0))
+	body = append(body, before...)
+	body = append(body,
+		code.List(code.Id("room"), code.Err()).Op(":=").Add(queryCall("scanRoom", w.bound(gate.Room, args)...)),
+		ifErrOr(empty("room"), code.Lit(0)),
+		code.Return(code.Id("max").Call(code.Id("room").Index(code.Lit(0)), code.Lit(0)), code.Nil()))
+	params := append([]*code.Statement{ctxParam(), code.Id("db").Id("DBTX")}, declared(w.roomParams())...)
+	decl(f, []string{doc}, code.Func().Add(w.receiver()).Id("room").Params(params...).Params(code.Int(), code.Error()).Block(body...))
+}
+
+// lockGate emits the lock behind which running jobs are counted:
+//
+//	locked, err := query(ctx, db, scanRoom, claimGateSQL)
+//	if err != nil || len(locked) == 0 {
+//		return 0, err
+//	}
+func (w *writer) lockGate(results ...*code.Statement) []*code.Statement {
+	lock := w.Claim.Gate.Lock
+	if lock == nil {
+		return w.reserved(results...)
+	}
+	return []*code.Statement{
+		code.List(code.Id("locked"), code.Err()).Op(":=").Add(queryCall("scanRoom", w.bound(lock, nil)...)),
+		ifErrOr(empty("locked"), results...),
+	}
+}
+
+// scanRoomFunc emits
+//
+//	func scanRoom(r row) (n int, err error) {
+//		err = r.Scan(&n)
+//		return n, err
+//	}
+func (w *writer) scanRoomFunc(f *code.File) {
+	decl(f, []string{"scanRoom reads one number."},
+		code.Func().Id("scanRoom").Params(code.Id("r").Id("row")).Params(code.Id("n").Int(), code.Err().Error()).Block(
+			code.Err().Op("=").Id("r").Dot("Scan").Call(code.Op("&").Id("n")),
+			code.Return(code.Id("n"), code.Err()),
+		))
+}
+
 // lowClaim emits a claim that starts above the keys seen taken:
 //
 //	low, turn := q.low.start()
@@ -787,12 +934,14 @@ func (w *writer) pickTake(g *code.Group) {
 			)),
 		)
 		g.Id("tried").Op(":=").Id("found").Index(code.Op(":").Id("min").Call(code.Id("missing"), code.Len(code.Id("found"))))
-		g.Add(w.taking("taken", take...))
+		addAll(g, w.declareFull())
+		g.Add(w.taking("taken", append(w.passTried("taken"), take...)...))
 		g.If(code.Err().Op("!=").Nil()).Block(code.Break())
 		g.Id("jobs").Op("=").Append(code.Id("jobs"), code.Id("taken").Op("..."))
 		g.If(code.Len(code.Id("taken")).Op("==").Len(code.Id("found")).Op("&&").Len(code.Id("found")).Op("<").Id("fetch")).Block(
 			code.Break().Comment("there are no more"),
 		)
+		addAll(g, w.stopFull())
 	})
 	g.If(code.Err().Op("!=").Nil().Op("&&").Parens(empty("jobs").Op("||").Add(w.queue()).Dot("begin").Op("==").Nil())).Block(
 		code.Return(code.Nil(), code.Err()),
@@ -850,8 +999,10 @@ func (w *writer) askTake(g *code.Group) {
 		)
 		g.If(empty("tried")).Block(code.Break())
 		w.token(g)
-		g.Add(w.taking("jobs", take...))
+		addAll(g, w.declareFull())
+		g.Add(w.taking("jobs", append(w.passTried("jobs"), take...)...))
 		g.Add(ifErr(code.Nil()))
+		addAll(g, w.stopFull())
 	})
 	w.sort(g)
 	g.Return(code.Id("jobs"), code.Nil())

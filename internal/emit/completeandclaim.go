@@ -17,7 +17,7 @@ func (w *writer) fuses() bool {
 // batches reports whether both statements of CompleteAndClaim travel in one
 // round trip.
 func (w *writer) batches() bool {
-	return w.isPgx() && w.fuses() && !w.writesOthers() && w.Payload == nil && (w.Claim.Flow == plan.OneStatement || w.Claim.Flow == plan.ReadOnly)
+	return w.isPgx() && w.fuses() && !w.writesOthers() && w.Payload == nil && w.Claim.Gate == nil && (w.Claim.Flow == plan.OneStatement || w.Claim.Flow == plan.ReadOnly)
 }
 
 // writesOthers reports whether completing or claiming jobs writes other tables.
@@ -89,7 +89,7 @@ func (w *writer) fused(g *code.Group, op string) {
 		w.fusedInTurn(g)
 		return
 	}
-	if w.Complete.Lock != nil || w.Complete.Rows != nil || w.Claim.Flow == plan.LockTake || w.Claim.Collides || w.Most > 0 || w.writesOthers() {
+	if w.Complete.Lock != nil || w.Complete.Rows != nil || w.Claim.Flow == plan.LockTake || w.Claim.Gate != nil || w.Claim.Collides || w.Most > 0 || w.writesOthers() {
 		w.fusedWithin(g, op)
 		return
 	}
@@ -153,6 +153,9 @@ func (w *writer) fusedInTurn(g *code.Group) {
 //	err = q.transact(ctx, "complete and claim", func(db DBTX) (err error) {
 //		within := *q
 //		within.db, within.begin, within.hook = db, nil, noHook{}
+//		if _, err = query(ctx, db, scanRoom, claimGateSQL); err != nil {
+//			return err // before the rows of done, as Claim does
+//		}
 //		if gone = within.Complete(ctx, done...); gone != nil && !errors.Is(gone, ErrLost) {
 //			return gone
 //		}
@@ -167,13 +170,18 @@ func (w *writer) fusedWithin(g *code.Group, op string) {
 	within := func() *code.Statement { return code.Id("within") }
 	g.Add(observe(w.queue(), code.Lit(op), code.Len(code.Id("done")).Op("+").Len(code.Id("jobs"))))
 	g.Var().Id("gone").Error()
-	g.Add(attempt(w.queue(), "transact", code.Lit(op),
-		w.inTransaction("within"),
+	body := []*code.Statement{w.inTransaction("within")}
+	if gate := w.Claim.Gate; gate != nil && gate.Lock != nil {
+		// Else a claim that has the gate may wait for the rows of done, and this one for the gate.
+		body = append(body, code.If(code.List(code.Id("_"), code.Err()).Op("=").Add(queryCall("scanRoom", w.bound(gate.Lock, nil)...)), code.Err().Op("!=").Nil()).Block(
+			code.Return(code.Err()).Comment("the gate is locked before the rows of done")))
+	}
+	g.Add(attempt(w.queue(), "transact", code.Lit(op), append(body,
 		code.If(code.Id("gone").Op("=").Add(within().Dot("Complete").Call(code.Id("ctx"), code.Id("done").Op("..."))),
 			code.Id("gone").Op("!=").Nil().Op("&&").Op("!").Qual("errors", "Is").Call(code.Id("gone"), code.Id("ErrLost"))).Block(code.Return(code.Id("gone"))),
 		code.List(code.Id("jobs"), code.Err()).Op("=").Add(within().Dot("Claim").Call(w.claimArgs(code.Id("limit"))...)),
 		code.Return(code.Err()),
-	))
+	)...))
 	g.Add(ifErr(code.Nil()))
 	g.Return(code.Id("jobs"), code.Id("gone"))
 }

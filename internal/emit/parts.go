@@ -63,6 +63,7 @@ func (w *writer) parts() []part {
 		{"scanToken", "token.go", w.scanTokenFunc},
 		{"scanPeeked", "peek.go", w.scanPeekedFunc},
 		{"scanCandidate", "claim.go", w.scanCandidateFunc},
+		{"scanRoom", "claim.go", w.scanRoomFunc},
 		{"addClaims", "claim.go", w.addClaimsFunc},
 		{"less", "claim.go", w.lessFunc},
 		{"scanStarted", "start.go", w.scanStartedFunc},

@@ -55,7 +55,8 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	}
 	b.nameTables()
 	b.checkTable(errs)
-	b.checkGroup(errs)
+	b.checkGroup(spec.Group, errs)
+	b.checkGroup(spec.Gate, errs)
 	b.buildFields(q, errs)
 	b.bringReady(spec, errs)
 	b.checkCompared()
@@ -124,7 +125,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	b.takeReady()
 	b.noteDeclined()
 	if b.looksAround() {
-		b.pkg.Notes = append(b.pkg.Notes, "a condition on ready rows reads other rows of "+b.spec.Table.QualifiedName()+" as they were before a claim, so claims at the same moment, and one of several jobs, may go over a limit that it counts; qgen:group limit= holds one for each value of a column, and a lock that callers take first in their transaction (WithTx) any")
+		b.pkg.Notes = append(b.pkg.Notes, "a condition on ready rows reads other rows of "+b.spec.Table.QualifiedName()+" as they were before a claim, so claims at the same moment, and one of several jobs, may go over a limit that it counts; qgen:group limit= holds one, at a column for each of its values and above the table for all rows, and a lock that callers take first in their transaction (WithTx) any")
 	}
 	if b.d.HotHead != "" && b.spec.Shard == nil {
 		b.pkg.Notes = append(b.pkg.Notes, b.d.HotHead)
@@ -826,6 +827,12 @@ func (b *builder) buildExplain() {
 		if b.side == nil || name == queue.Update {
 			if text, ok := b.explainStep(name); ok {
 				m.Writes = text
+				if g := cmp.Or(b.spec.Gate, b.spec.Group); g != nil && name == queue.Claim {
+					m.Writes += "; " + limitText(g)
+					if len(g.Columns) > 0 {
+						m.Writes += " of those that are alike in " + groupNames(g)
+					}
+				}
 				p.Moves = append(p.Moves, m)
 			}
 			continue

@@ -51,7 +51,7 @@ func (b *builder) buildClaim() {
 		}
 		break // what follows an expression cannot be sorted by alone
 	}
-	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.spec.Group == nil && b.spec.Cycle == nil && b.firstInFirstOut() {
+	if b.can(dialect.LowHint) && b.pkg.Strategy == "returning" && b.spec.Group == nil && b.spec.Gate == nil && b.spec.Cycle == nil && b.firstInFirstOut() {
 		c.Low = &Low{Field: b.pkg.Key[0], Refresh: lowRefresh}
 	}
 	if w := b.spec.Transitions[queue.Claim]; w != nil && b.spec.Token != nil && b.spec.Batch == nil && b.hasRunning() && b.writesClaim() {
@@ -122,6 +122,7 @@ func (b *builder) buildClaim() {
 	default:
 		b.fail(fmt.Errorf("strategy %q has no statements", b.pkg.Strategy))
 	}
+	c.Gate = b.buildGate()
 	b.buildBatch(c)
 	if b.hasCompanions(queue.Claim) && b.pkg.Strategy != "pop" && b.pkg.Strategy != "partition" {
 		c.With = b.companions(queue.Claim, "claim", "Claim", nil)
@@ -301,6 +302,13 @@ func (b *builder) claimParams() []*Param {
 // askedParam plans an argument that an expression of the user's takes.
 func (b *builder) askedParam(p *queue.Param) *Param {
 	gp := &Param{GoType: p.GoType, Name: b.narrowingName(p.Name), Doc: "the value of {arg:" + p.Name + "}"}
+	if p.Name == queue.ArgRunning && b.saysRunning() {
+		gp.Doc = "how many jobs may run at once"
+		if b.spec.Gate == nil {
+			gp.Doc = "how many jobs of one group may run at once"
+		}
+		gp.Doc += "; all callers have to say the same"
+	}
 	if strings.HasPrefix(p.GoType, "[]") && p.GoType != "[]byte" {
 		gp.Doc += ", of which nil may be a null, with which nothing compares, and no empty list"
 	}

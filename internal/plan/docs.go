@@ -78,8 +78,10 @@ func (b *builder) docClaim(c *Claim) {
 		within = " right behind"
 	}
 	c.Doc = append(c.Doc, b.payloadDoc(within)...)
-	if rule := b.groupRule(); rule != "" {
-		c.Doc = append(c.Doc, rule)
+	for _, rule := range []string{b.groupRule(), b.gateRule()} {
+		if rule != "" {
+			c.Doc = append(c.Doc, rule)
+		}
 	}
 	end := over.rollBack(queue.Claim)
 	if b.running != nil && len(c.With) > 0 {
@@ -926,8 +928,10 @@ func (b *builder) buildDoc() {
 		}
 		p.Doc = append(p.Doc, text)
 	}
-	if rule := b.groupRule(); rule != "" {
-		p.Doc = append(p.Doc, rule)
+	for _, rule := range []string{b.groupRule(), b.gateRule()} {
+		if rule != "" {
+			p.Doc = append(p.Doc, rule)
+		}
 	}
 	p.Doc = append(p.Doc, p.Locks+" "+p.Crash)
 	if b.writesLockless() {

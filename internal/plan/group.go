@@ -11,7 +11,6 @@ package plan
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +31,11 @@ const (
 )
 
 // groupMode is how claimers of one group are kept apart, "" without groups.
-func (b *builder) groupMode() string {
-	switch g := b.spec.Group; {
+func (b *builder) groupMode() string { return b.modeOf(b.spec.Group) }
+
+// modeOf is groupMode of a group, or of the whole queue.
+func (b *builder) modeOf(g *queue.Group) string {
+	switch {
 	case g == nil:
 		return ""
 	case b.d.Groups == groupNumber && g.Lock != nil:
@@ -47,13 +49,18 @@ func (b *builder) groupMode() string {
 func (b *builder) groupInSteps() bool { return b.spec.Group != nil && b.groupMode() != groupStatement }
 
 // checkGroup complains about a rule that the server cannot keep.
-func (b *builder) checkGroup(errs *source.ErrorList) {
-	g := b.spec.Group
+func (b *builder) checkGroup(g *queue.Group, errs *source.ErrorList) {
 	if g == nil {
 		return
 	}
-	const inYAML = `Name a row for each group, which claims lock first: lock: {table: tenants, on: "id = {row}.tenant_id"} under group: in qgen.yaml. Any table will do that has one row for each group, or one for each of some numbers: on: "id = mod({row}.tenant_id, 64)".`
-	switch mode := b.groupMode(); {
+	inYAML := `Name a row for each group, which claims lock first: lock: {table: tenants, on: "id = {row}.tenant_id"} under group: in qgen.yaml. Any table will do that has one row for each group, or one for each of some numbers: on: "id = mod({row}.tenant_id, 64)".`
+	if len(g.Columns) == 0 {
+		inYAML = `Name a row which claims lock first: lock: {table: gates, on: "id = 1"} under group: in qgen.yaml. Any table will do that has such a row, and it has to be there.`
+	}
+	switch mode := b.modeOf(g); {
+	case b.cluster && len(g.Columns) == 0:
+		errs.Errorf(g.Pos, "of a cluster each node knows its own locks only, so that two of them would let more rows run than may").
+			WithHint("Have all workers use one node and leave cluster: out.")
 	case b.cluster:
 		errs.Errorf(g.Pos, "of a cluster each node knows its own locks only, so that two of them would fill one group").
 			WithHint("Have all workers use one node and leave cluster: out, or take the rows of one group by a topic and give it to one worker.")
@@ -65,7 +72,7 @@ func (b *builder) checkGroup(errs *source.ErrorList) {
 		errs.Errorf(g.Pos, "%s has no lock in which two claimers of one group would meet: each counts the running rows before the other has written its own", b.d.Title).
 			WithHint("%s", inYAML)
 	case g.Lock != nil && mode != groupRow:
-		errs.Errorf(g.Lock.Pos, "a row that stands for a group is not needed: %s", b.groupWhy()).WithHint("Leave lock: out.")
+		errs.Errorf(g.Lock.Pos, "a row that stands for a group is not needed: %s", b.groupWhy(g)).WithHint("Leave lock: out.")
 	case mode == groupNumber:
 		for _, c := range g.Columns {
 			if !b.hashes(c) {
@@ -88,8 +95,19 @@ func (b *builder) hashes(c *schema.Column) bool {
 }
 
 // groupWhy says how claimers of one group are kept apart, as a clause.
-func (b *builder) groupWhy() string {
-	switch b.groupMode() {
+func (b *builder) groupWhy(g *queue.Group) string {
+	whole := len(g.Columns) == 0
+	switch mode := b.modeOf(g); {
+	case whole && mode == groupStatement && b.d.SingleWriter:
+		return "a claim locks the database for writing, then counts what is running"
+	case whole && mode == groupStatement:
+		return "of two claims that count what the other takes one is undone and made again"
+	case whole && mode == groupRow:
+		return "a claim locks a row of " + plainText(g.Lock.QualifiedName()) + " that stands for the queue, then counts what is running"
+	case whole:
+		return "a claim locks a number that stands for the queue, then counts what is running"
+	}
+	switch b.modeOf(g) {
 	case groupStatement:
 		if b.d.SingleWriter {
 			return "one claim writes at a time and counts what is running"
@@ -100,7 +118,7 @@ func (b *builder) groupWhy() string {
 	case groupRange:
 		return "a claim locks the running rows of each group as it counts them, and the gap where another would appear"
 	}
-	return "a claim locks the row of " + plainText(b.spec.Group.Lock.QualifiedName()) + " that stands for each group, then counts what is running"
+	return "a claim locks the row of " + plainText(g.Lock.QualifiedName()) + " that stands for each group, then counts what is running"
 }
 
 // bearsGroup reports whether a strategy can keep the rule of the group.
@@ -151,6 +169,9 @@ func (s strategy) fits(b *builder) (ok bool, why, mend string) {
 		return ok, why, mend
 	}
 	if ok, no, mend := b.bearsGroup(s.name); !ok {
+		return false, no, mend
+	}
+	if ok, no, mend := b.bearsGate(s.name); !ok {
 		return false, no, mend
 	}
 	return true, why, mend
@@ -239,7 +260,10 @@ func (s *scope) look() []string {
 			"n", strconv.Itoa(g.Limit), "less", strconv.Itoa(g.Limit-1), "line", groupLine)
 	}
 	room := []string{fill("group_none", s.running()), fill("group_none", s.ahead())}
-	if g.Limit > 1 {
+	switch {
+	case g.LimitSQL != "":
+		room = []string{s.groupSum(from)}
+	case g.Limit > 1:
 		// The first spares counting all that wait.
 		room = []string{fill("group_few", s.ahead()), s.groupSum(from)}
 	}
@@ -261,7 +285,7 @@ func (s *scope) groupSum(from string) string {
 	count := func(from, where string) string {
 		return "(SELECT count(*)" + groupLine + "FROM   " + from + groupLine + "WHERE  " + where + ")"
 	}
-	return strconv.Itoa(s.spec.Group.Limit) + " > " + count(from, s.running()) + groupLine[:len(groupLine)-4] + "+ " + count(s.groupFrom("group_look"), s.ahead())
+	return s.groupLimit(s.spec.Group) + " > " + count(from, s.running()) + groupLine[:len(groupLine)-4] + "+ " + count(s.groupFrom("group_look"), s.ahead())
 }
 
 // recount are the conditions of a row whose group still has room for it behind the
@@ -271,7 +295,7 @@ func (s *scope) recount() []string {
 	g := s.spec.Group
 	from := s.groupFrom("group_count")
 	room := "(SELECT count(*)" + groupLine + "FROM   " + from + groupLine + "WHERE  " + s.running() + ") = 0"
-	if g.Limit > 1 {
+	if g.Limit != 1 {
 		room = s.groupSum(from)
 	}
 	where := []string{s.unlessFree([]string{room})}
@@ -334,7 +358,7 @@ func (b *builder) lockTable() string {
 
 // lockOn is the condition of the row there that stands for the group of a row.
 func (s *scope) lockOn() string {
-	return strings.TrimSuffix(strings.TrimPrefix(s.raw(s.spec.Group.Lock.On), "("), ")")
+	return unwrapped(s.raw(s.spec.Group.Lock.On))
 }
 
 // groupValues are what a block needs that locks the groups of rows which it has locked
@@ -515,33 +539,26 @@ func (b *builder) groupIndexes() []wanted {
 	return []wanted{run, w}
 }
 
+// groupNames are the columns in which the rows of a group are alike.
+func groupNames(g *queue.Group) string {
+	var names []string
+	for _, c := range g.Columns {
+		names = append(names, plainText(c.Name))
+	}
+	return strings.Join(names, " and ")
+}
+
 // groupRule says for people what a group's rule is, "" without one.
 func (b *builder) groupRule() string {
 	g := b.spec.Group
 	if g == nil {
 		return ""
 	}
-	var names []string
-	for _, c := range g.Columns {
-		names = append(names, plainText(c.Name))
-	}
-	rule := fmt.Sprintf("Of the jobs that are alike in %s, at most %d run at once", strings.Join(names, " and "), g.Limit)
-	if g.Limit == 1 {
-		rule = strings.Replace(rule, "at most 1 run", "one runs", 1)
-	}
+	rule := "Of the jobs that are alike in " + groupNames(g) + ", " + limitText(g)
 	if g.Fifo {
 		rule += ", and in their order: a job is not claimed while one before it is not finished, be it that it runs or waits for its next try"
 	}
-	rule += "; " + b.groupWhy() + "."
-	switch {
-	case b.groupMode() == groupStatement && !b.d.SingleWriter:
-		rule += " In a transaction of the caller's own that must be SERIALIZABLE."
-	case b.d.Fragments["group_fresh"].At(b.version) != "":
-		rule += " In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error."
-	}
-	if b.groupMode() == groupRow && b.d.Fragments["group_fresh"].At(b.version) == "" {
-		rule += " In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began."
-	}
+	rule += "; " + b.groupWhy(g) + "." + b.groupLevel(g)
 	if b.groupInSteps() {
 		rule += " A claim can come back with fewer jobs than are ready: it "
 		if b.groupMode() == groupRow && !b.can(dialect.SkipLocked) {
@@ -550,4 +567,17 @@ func (b *builder) groupRule() string {
 		rule += "passes over groups that another claims from at that moment."
 	}
 	return rule
+}
+
+// groupLevel says which isolation level the transactions of callers need, "" where any will do.
+func (b *builder) groupLevel(g *queue.Group) string {
+	switch mode := b.modeOf(g); {
+	case mode == groupStatement && !b.d.SingleWriter:
+		return " In a transaction of the caller's own that must be SERIALIZABLE."
+	case b.d.Fragments["group_fresh"].At(b.version) != "":
+		return " In a transaction of the caller's own that must be READ COMMITTED; at any other level Claim returns an error."
+	case mode == groupRow:
+		return " In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began."
+	}
+	return ""
 }

@@ -720,6 +720,11 @@ func (b *builder) buildIndexes() {
 			list = append(list, w)
 		}
 	}
+	if b.spec.Gate != nil {
+		if w, ok := b.gateIndex(); ok {
+			list = append(list, w)
+		}
+	}
 	switch {
 	case b.rowToken != nil:
 		w := b.tokenIndex("serves Complete and the like: the token is what names a claimed row")

@@ -390,7 +390,8 @@ type Claim struct {
 	Shard    bool
 	LeaseArg bool // Claim takes lease time.Duration
 	Accept   *Accept
-	Again    bool // a claim that comes back with nothing looks once more
+	Gate     *Gate // nil: any number of jobs runs
+	Again    bool  // a claim that comes back with nothing looks once more
 	Low      *Low
 	Order    []SortTerm // of the returned rows
 	// With is what is written to other tables for the jobs, behind everything else in
@@ -410,6 +411,15 @@ type BatchRow struct {
 	// Undo deletes the row by its key where Statement took no job; nil where it takes those
 	// that were locked.
 	Undo *Statement
+}
+
+// Gate keeps more jobs from running than the queue may have: what a claim runs first, in the
+// transaction in which it takes jobs.
+type Gate struct {
+	// Lock keeps claims apart and returns a row, without which nothing is claimed; nil where
+	// Package.Reserve or the server itself does.
+	Lock *Statement
+	Room *Statement // returns one number: how many more jobs may run
 }
 
 // Accept is a function of the caller's that a claim asks whether to take a job, before

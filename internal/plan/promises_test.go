@@ -775,7 +775,7 @@ func TestClaimsAskNothingElse(t *testing.T) {
 		}
 		switch g := m.spec.Group; {
 		case g == nil:
-		case len(g.Member) > 0:
+		case len(g.Member) > 0, g.LimitSQL != "":
 			want++ // it is of no group, or that has room
 		default:
 			want += 2 // who runs, and who is before it
@@ -852,6 +852,9 @@ func TestArgumentsOfClaimStayThere(t *testing.T) {
 		own := append(m.claims(), m.Claim.Pick, m.Claim.Read, m.Peek.Statement)
 		if m.spec.Group != nil { // those before a row are counted again behind the lock
 			own = append(append(own, m.Claim.Narrow...), m.Claim.Statement)
+		}
+		if m.Claim.Gate != nil { // who claims may say how many run
+			own = append(own, m.Claim.Gate.Room)
 		}
 		for _, s := range m.Statements() {
 			for _, a := range s.Args {

@@ -149,6 +149,10 @@ func (b *builder) checkConformance(q *config.Queue, errs *source.ErrorList) {
 		refuse("The test finishes jobs and looks that none is left. Leave conformance or cycle out.", "no job of this queue ends")
 		return
 	}
+	if b.spec.Gate != nil {
+		refuse("Leave conformance out, and test with jobs of your own.", "the test claims hundreds of jobs, and only so many of this queue run at once (group)")
+		return
+	}
 	if b.pkg.Enqueue == nil {
 		refuse("The test adds jobs of its own with Enqueue. Make that possible, or leave conformance out.", "%s", b.noEnqueue)
 		return

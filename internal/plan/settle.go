@@ -108,11 +108,11 @@ func (b *builder) checkTries(errs *source.ErrorList) {
 	}
 }
 
-// freeGroups marks what lets other jobs of a group be claimed. A job that is ready again as
+// freeGroups marks what lets other jobs of a group, or of the queue, be claimed. A job that is ready again as
 // soon as it has failed would else be tried again and again without a pause.
 func (b *builder) freeGroups() {
 	p := b.pkg
-	if b.spec.Group == nil || p.Complete == nil {
+	if b.spec.Group == nil && b.spec.Gate == nil || p.Complete == nil {
 		return
 	}
 	p.Complete.Frees = true
@@ -1351,6 +1351,9 @@ func (b *builder) buildPeek() {
 	if b.spec.Group != nil {
 		b.pkg.Peek.Doc[0] += " Of each group it shows no more jobs than a claim could take now; those behind them it leaves out, due or not."
 	}
+	if b.spec.Gate != nil {
+		b.pkg.Peek.Doc[0] += " It shows them also when a claim could take none, because enough of them run."
+	}
 	var absent []string
 	for _, f := range b.pkg.Fields {
 		if c := b.columnOf(f); c != nil && b.running == nil && !slices.Contains(b.pkg.Peek.Statement.Rows, f) && b.roles[c] != nil && b.roles[c].Payload {
@@ -1425,6 +1428,7 @@ func (b *builder) buildVerify(q *config.Queue, errs *source.ErrorList) {
 	if b.ready != nil {
 		b.verifyReady(verify)
 	}
+	b.verifyGate(verify)
 	if b.offset != nil {
 		b.ask(verify, "verify_offset", "verify_columns", " of "+plainText(b.sideName()), "create the table with schema/offset.sql, or generate again", func(_ *scope, v *values) { b.verifyOffset(v) })
 	}

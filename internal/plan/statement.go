@@ -17,6 +17,9 @@ func (p *Package) Statements() []*Statement {
 		add(p.Offset.statements()...)
 	}
 	if c := p.Claim; c != nil {
+		if c.Gate != nil {
+			add(c.Gate.Lock, c.Gate.Room)
+		}
 		add(c.Pick, c.Lock)
 		add(c.Narrow...)
 		add(c.Expired, c.TakeOver)

@@ -192,6 +192,8 @@ func (a *pairing) divide(t *schema.Table, roles []*role, errs *source.ErrorList)
 	for _, r := range roles {
 		c := a.to[r.column]
 		switch {
+		case r.verb == "group" && r.column == nil:
+			errs.Errorf(r.pos, "group and states: {running: {table: …}} do not go together").WithHint("Leave qgen:group out.")
 		case r.verb == "status" || r.verb == "visible" || r.verb == "group":
 			errs.Errorf(r.pos, "column %q is qgen:%s, but the state of a job is the table in which its row is", r.column.Name, r.verb).
 				WithHint("%s", map[string]string{

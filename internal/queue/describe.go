@@ -44,6 +44,9 @@ func (s *Spec) String() string {
 	if s.Group != nil {
 		line("group", "%s", s.Group.text())
 	}
+	if s.Gate != nil {
+		line("group", "%s", s.Gate.text())
+	}
 	line("fence", "%s", s.fenceText())
 	if s.Strategy != "" {
 		line("strategy", "%s", s.Strategy)

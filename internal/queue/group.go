@@ -14,11 +14,13 @@ import (
 )
 
 // Group says how many rows of a group may run at once. Rows that are alike in all of
-// Columns are one group.
+// Columns are one group; without columns all rows of the queue are.
 type Group struct {
 	Pos     source.Pos
 	Columns []*schema.Column
 	Limit   int // rows that may run; 1 where Fifo
+	// LimitSQL is the limit where it is no number that is known here; "" where Limit is.
+	LimitSQL string
 	// Fifo: only the first unfinished row of a group is claimed, so that its rows are
 	// done in Order. A row that waits for its next try is unfinished.
 	Fifo bool
@@ -57,6 +59,13 @@ func (l *GroupLock) QualifiedName() string {
 // groupWords are what qgen:group takes.
 var groupWords = []string{"limit", "fifo", "free"}
 
+// ArgRunning is the argument of limit=arg.
+const ArgRunning = "running"
+
+// OneLimit says what to write where something else than a number limits the rows of a group.
+const OneLimit = "Write a number from 1 to 32767, or limit=arg: then who claims says it. In qgen.yaml stands SQL as well: " +
+	"limit: \"select max_jobs from tenants where id = {row}.tenant_id\" under group:."
+
 // readGroup sets Spec.Group. The states, the transitions and the order must be known.
 func (b *binding) readGroup() {
 	roles, from := b.roles["group"], b.config.Group
@@ -70,7 +79,11 @@ func (b *binding) readGroup() {
 		if !g.Pos.IsValid() {
 			g.Pos = r.pos
 		}
-		g.Columns = append(g.Columns, r.column)
+		if r.column != nil {
+			g.Columns = append(g.Columns, r.column)
+		} else if len(roles) > 1 {
+			b.errorf(r.pos, "qgen:group stands above the table, for all its rows, and at a column").WithHint("Keep one of them.")
+		}
 		b.readGroupWords(g, r, free)
 	}
 	if from != nil {
@@ -79,27 +92,40 @@ func (b *binding) readGroup() {
 	if b.errs.Len() > before {
 		return
 	}
+	whole := len(g.Columns) == 0
 	switch {
-	case len(g.Columns) == 0:
-		b.errorf(g.Pos, "nothing says which rows are a group").
-			WithHint("Name the column in which they are alike: group: {column: tenant_id, limit: 1}.")
-	case g.Limit == 0 && !g.Fifo:
+	case g.Limit == 0 && g.LimitSQL == "" && !g.Fifo:
 		b.errorf(g.Pos, "nothing says what is limited for a group").
 			WithHint("Write limit=1 for one row at a time, a greater number for more, or fifo for one after the other in order.")
-	case g.Fifo && g.Limit > 1:
-		b.errorf(g.Pos, "fifo runs the rows of a group one after the other, so that limit=%d cannot be", g.Limit).
-			WithHint("Keep fifo, or limit=%d.", g.Limit)
+	case whole && g.Fifo:
+		b.errorf(g.Pos, "fifo is for rows that are alike in a column, and none is named").
+			WithHint("Write limit=1 for one row of the whole queue at a time, in its order: then a row that waits for its next try is passed over. Where it must not be, mark a column that is alike in all rows with qgen:group fifo.")
+	case whole && g.When != "":
+		b.errorf(from.When.Pos, "when is for rows that are alike in a column, and none is named").
+			WithHint("Name the column: group: {column: tenant_id, limit: 1}. Or leave when: out: all rows of the queue are one group, and qgen:where says which rows these are.")
+	case g.Fifo && (g.Limit > 1 || g.LimitSQL != ""):
+		limit := strconv.Itoa(g.Limit)
+		if g.LimitSQL != "" {
+			limit = strings.Replace(g.LimitSQL, "{arg:"+ArgRunning+"}", "arg", 1)
+		}
+		b.errorf(g.Pos, "fifo runs the rows of a group one after the other, so that limit=%s cannot be", limit).
+			WithHint("Keep fifo, or limit=%s.", limit)
 	case !b.runs() || b.spec.Transitions[Claim] == nil:
 		b.errorf(g.Pos, "the running rows of a group cannot be counted: nothing marks a running row").
 			WithHint("Say running=<value> on qgen:status, or mark a column with qgen:lease, qgen:claimed or qgen:token.")
 	case b.claims.worker != nil && b.claims.worker.has("mine"):
 		b.errorf(g.Pos, "a row that is mine is ready and runs at once, so the running rows of a group cannot be counted").
 			WithHint("Leave mine=ready of column %q out.", b.claims.worker.column.Name)
-	case len(b.spec.Key) == 0:
+	case len(b.spec.Key) == 0 && !whole:
 		b.errorf(g.Pos, "the rows of a group have no order among themselves, since nothing names a row").
 			WithHint("Add a primary key, or mark unique columns with qgen:id.")
 	}
 	if b.errs.Len() > before {
+		return
+	}
+	if whole {
+		g.Running = b.counted()
+		b.spec.Gate = g
 		return
 	}
 	if g.Fifo {
@@ -120,11 +146,13 @@ func (b *binding) readGroupWords(g *Group, r *role, free map[*schema.Column][]Va
 		switch {
 		case w.op == flag && w.name == "fifo":
 			g.Fifo = true
+		case w.op == equals && w.name == "limit" && len(w.values) == 1 && w.values[0].text == "arg":
+			g.LimitSQL = b.limitArg(w.values[0].pos)
 		case w.op == equals && w.name == "limit" && len(w.values) == 1:
 			n, err := strconv.ParseInt(w.values[0].text, 10, 16)
 			switch {
 			case err != nil && !isDigits(w.values[0].text):
-				b.errorf(w.values[0].pos, "limit is %q, which is no number of rows", w.values[0].text).WithHint("%s", config.OneLimit)
+				b.errorf(w.values[0].pos, "limit is %q, which is no number of rows", w.values[0].text).WithHint("%s", OneLimit)
 			case err != nil || n < 1:
 				b.errorf(w.values[0].pos, "limit is %q, which is no number of rows", w.values[0].text).
 					WithHint("Write how many rows of one group may run at once, from 1 to 32767.")
@@ -133,6 +161,9 @@ func (b *binding) readGroupWords(g *Group, r *role, free map[*schema.Column][]Va
 			default:
 				g.Limit = int(n)
 			}
+		case w.op == equals && w.name == "free" && r.column == nil:
+			b.errorf(w.pos, "free is for a column in which rows are alike, and this is said of all rows").
+				WithHint("Leave free= out. Rows that are no part of the queue are told by qgen:where.")
 		case w.op == equals && w.name == "free":
 			for _, l := range w.values {
 				if v, ok := b.literal(r.column, l); ok {
@@ -152,7 +183,7 @@ func (b *binding) readGroupWords(g *Group, r *role, free map[*schema.Column][]Va
 func groupHint(w *word) string {
 	switch w.name {
 	case "limit":
-		return "Write limit=1, or how many rows of one group may run at once."
+		return "Write limit=1, or how many rows of one group may run at once, or limit=arg."
 	case "fifo":
 		return "Write fifo, which takes no value."
 	case "free":
@@ -185,7 +216,11 @@ func (b *binding) readGroupConfig(g *Group, from *config.Group) {
 		}
 	}
 	if from.Limit.IsSet() {
-		g.Limit, g.Fifo = int(from.Limit.Value), false
+		g.Limit, g.LimitSQL, g.Fifo = int(from.Limit.Value), "", false
+	}
+	if from.LimitSQL.IsSet() {
+		g.Limit, g.Fifo = 0, false
+		g.LimitSQL = b.limitSQL(from.LimitSQL, len(g.Columns) == 0)
 	}
 	if from.Fifo.IsSet() {
 		g.Fifo = from.Fifo.Value
@@ -198,13 +233,40 @@ func (b *binding) readGroupConfig(g *Group, from *config.Group) {
 		known := len(b.spec.Expressions)
 		on, _ := b.expression(asLiteral(l.On), nil)
 		b.spec.Expressions = b.spec.Expressions[:known]
-		if !strings.Contains(on, "{row}") {
+		switch of := strings.Contains(on, "{row}"); {
+		case len(g.Columns) > 0 && !of:
 			b.errorf(l.On.Pos, "nothing in this condition is of the job, so every group would have the same row").
-				WithHint(`Name the job's row as {row}: "id = {row}.tenant_id".`)
+				WithHint(`Name the job's row as {row}: "id = {row}.tenant_id". Or name no column: then all rows of the queue are one group.`)
+		case len(g.Columns) == 0 && of:
+			b.errorf(l.On.Pos, "one row stands for all jobs, so that it cannot be told by one of them").
+				WithHint(`Name the row itself: on: "id = 1". Or name the column in which the rows of a group are alike: column: tenant_id.`)
 		}
 		g.Lock = &GroupLock{On: on, Pos: l.Pos}
 		b.findLock(g.Lock, l.Table)
 	}
+}
+
+// limitArg has the caller of Claim say the limit.
+func (b *binding) limitArg(pos source.Pos) string {
+	b.argument(&b.spec.Params, &Param{Name: ArgRunning, Kind: Argument, GoType: "int", Pos: pos})
+	return "{arg:" + ArgRunning + "}"
+}
+
+// limitSQL reads a limit that is no number: the word arg, or SQL.
+func (b *binding) limitSQL(from config.String, whole bool) string {
+	if from.Value == "arg" {
+		return b.limitArg(from.Pos)
+	}
+	if !strings.ContainsAny(from.Value, "({") && !source.Mentions(from.Value, "select") {
+		b.errorf(from.Pos, "limit is %q, which is no number of rows", from.Value).WithHint("%s", OneLimit)
+		return from.Value
+	}
+	sql, _ := b.expression(asLiteral(from), &b.spec.Params)
+	if whole && strings.Contains(sql, "{row}") {
+		b.errorf(from.Pos, "all rows of the queue are one group, so that no row can tell its limit").
+			WithHint("Name the column in which the rows of a group are alike: column: tenant_id.")
+	}
+	return sql
 }
 
 // findLock finds the table that holds the rows for groups. The DDL need not have it.
@@ -264,12 +326,15 @@ func (b *binding) readMembers(g *Group, free map[*schema.Column][]Value) {
 	}
 }
 
-// countGroup sets which rows of a group run and which wait. A running row whose claim
-// has run out and that is simply claimed again does not count: its worker is gone, and
-// the group goes on. One that Recover has to reset counts until then.
+// counted are the tests of a row that counts as running. One whose claim has run out and
+// that is simply claimed again does not: its worker is gone, and the group goes on. One that
+// Recover has to reset counts until then.
+func (b *binding) counted() []Test { return append(b.all(Running), b.runningMembers()...) }
+
+// countGroup sets which rows of a group run and which wait.
 func (b *binding) countGroup(g *Group) {
 	k := &b.claims
-	g.Running = append(b.all(Running), b.runningMembers()...)
+	g.Running = b.counted()
 	g.Waiting = b.all(Ready)
 	if k.visible && !k.told {
 		b.note("a row of a group that waits for its time counts as running: both are hidden by column %q", k.lease.column.Name)
@@ -365,7 +430,14 @@ func (b *binding) changedBy(c *schema.Column) TransitionName {
 
 // text describes a group as people say it.
 func (g *Group) text() string {
-	text := names(g.Columns) + " limit " + strconv.Itoa(g.Limit)
+	of, limit := names(g.Columns), strconv.Itoa(g.Limit)
+	if len(g.Columns) == 0 {
+		of = "all rows"
+	}
+	if g.LimitSQL != "" {
+		limit = "[" + g.LimitSQL + "]"
+	}
+	text := of + " limit " + limit
 	if g.Fifo {
 		text = names(g.Columns) + " fifo"
 	}
@@ -375,5 +447,9 @@ func (g *Group) text() string {
 	if g.Lock != nil {
 		text += " lock " + g.Lock.QualifiedName() + " [" + g.Lock.On + "]"
 	}
-	return text + "; runs: " + conjunction(g.Running) + "; waits: " + conjunction(g.Waiting)
+	text += "; runs: " + conjunction(g.Running)
+	if len(g.Columns) == 0 {
+		return text
+	}
+	return text + "; waits: " + conjunction(g.Waiting)
 }

@@ -149,7 +149,7 @@ var verbs = []*verb{
 	{name: "shard", on: onTable | onColumn, words: []rule{
 		{name: "mod", takes: noValue}, {name: "range", takes: noValue}, {name: "hash", takes: oneValue},
 	}},
-	{name: "group", on: onColumn, takes: anything},
+	{name: "group", on: onTable | onColumn, takes: anything},
 	{name: "priority", on: onTable | onColumn, takes: anything},
 	{name: "order", on: onTable | onColumn, takes: anything},
 	{name: "payload", on: onColumn, words: []rule{{name: "type", takes: oneValue}, {name: "json", takes: noValue}}},

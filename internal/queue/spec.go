@@ -76,6 +76,7 @@ type Spec struct {
 	Asked   []*Param
 	Shard   *Shard
 	Group   *Group    // nil: rows run beside each other freely
+	Gate    *Group    // of all rows of the queue, which has no columns; nil: any number of them runs
 	Log     *Log      // rows are only added, and read behind a mark; nil where they are written
 	Columns []*Column // every column of the table, in table order
 

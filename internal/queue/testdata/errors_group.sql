@@ -58,3 +58,32 @@ CREATE TABLE limits (
   other int NOT NULL,  -- qgen:group limit="slots + 1"
   slots int NOT NULL
 );
+
+-- qgen:queue
+-- qgen:group limit=2 free=null
+CREATE TABLE whole (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL  -- qgen:status ready=N running=A done=D
+);
+
+-- qgen:queue
+-- qgen:group fifo
+CREATE TABLE inline (
+  id bigint PRIMARY KEY,
+  s  text NOT NULL  -- qgen:status ready=N running=A done=D
+);
+
+-- qgen:queue
+-- qgen:group limit=2
+CREATE TABLE both_of (
+  id bigint PRIMARY KEY,
+  a  int NOT NULL,  -- qgen:group limit=1
+  s  text NOT NULL  -- qgen:status ready=N running=A done=D
+);
+
+-- qgen:queue
+CREATE TABLE told (
+  id bigint PRIMARY KEY,
+  a  int NOT NULL,  -- qgen:group fifo limit=arg
+  s  text NOT NULL  -- qgen:status ready=N running=A done=D
+);

@@ -1,0 +1,342 @@
+-- Package conversionsq uses the table CONVERSIONS as a queue of jobs on Oracle 19 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- Of all jobs of the queue, at most 4 run at once; a claim locks a row of SETTINGS that stands for the queue, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. When as many run as may, Claim returns no jobs. Without that row nothing is claimed, and Verify says so. Claims follow one another: each waits until the one before it is committed, so a transaction of the caller's own that claims is to be short.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates CONVERSIONS_READY.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    Oracle 19 cannot return the rows of an UPDATE
+-- * block        a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: block comes first
+--   advisory     Oracle has no locks on numbers
+--   guarded      not needed: block comes first
+--   pop          it writes no running state, so the running rows of the queue cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim_gate.sql
+-- claim: one at a time, so that what runs can be counted
+-- locks: the row of SETTINGS, until commit; without it nothing is claimed
+-- index: of SETTINGS, whichever finds that row
+SELECT /* conversionsq.Claim */
+       1
+FROM   SETTINGS
+WHERE  id = 1
+FOR    UPDATE;
+
+-- sql/claim_room.sql
+-- claim: how many more rows may run
+-- locks: none
+-- index: (STATE, WEIGHT DESC, ID)
+SELECT /* conversionsq.Claim */
+       4 - (
+           SELECT count(*)
+           FROM   CONVERSIONS
+           WHERE  STATE = 'busy'
+       )
+FROM   DUAL;
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (STATE, WEIGHT DESC, ID)
+-- arguments: 1: limit, 2: cursor
+DECLARE /* conversionsq.Claim */
+    CURSOR candidate IS
+        SELECT /*+ INDEX(CONVERSIONS CONVERSIONS_READY) */ ROWIDTOCHAR(ROWID)
+        FROM   CONVERSIONS
+        WHERE  STATE = 'new'
+        ORDER  BY WEIGHT DESC, ID
+        FOR    UPDATE SKIP LOCKED;
+    picked SYS.ODCIVARCHAR2LIST;
+BEGIN
+    OPEN candidate;
+    FETCH candidate BULK COLLECT INTO picked LIMIT :1;
+    CLOSE candidate;
+    FORALL i IN 1 .. picked.COUNT
+        UPDATE CONVERSIONS
+        SET    STATE = 'busy',
+               UNTIL_AT = SYSTIMESTAMP + NUMTODSINTERVAL(300, 'SECOND')
+        WHERE  ROWID = CHARTOROWID(picked(i));
+    OPEN :2 FOR
+        SELECT ID, TO_CHAR(UNTIL_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), WEIGHT
+        FROM   CONVERSIONS
+        WHERE  ROWID IN (SELECT CHARTOROWID(COLUMN_VALUE) FROM TABLE(picked));
+END;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: UNTIL_AT as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch UntilAt, 3: counts
+DECLARE /* conversionsq.Complete */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    UNTIL_AT_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE CONVERSIONS
+        SET    STATE = 'over',
+               UNTIL_AT = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    UNTIL_AT = TO_TIMESTAMP_TZ(UNTIL_AT_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: UNTIL_AT as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch UntilAt, 3: counts
+DECLARE /* conversionsq.Fail */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    UNTIL_AT_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE CONVERSIONS
+        SET    STATE = 'dead',
+               UNTIL_AT = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    UNTIL_AT = TO_TIMESTAMP_TZ(UNTIL_AT_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: UNTIL_AT as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch UntilAt, 3: counts
+DECLARE /* conversionsq.Requeue */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    UNTIL_AT_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE CONVERSIONS
+        SET    STATE = 'new',
+               UNTIL_AT = NULL
+        WHERE  ID = ID_HELD(i)
+        AND    UNTIL_AT = TO_TIMESTAMP_TZ(UNTIL_AT_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: UNTIL_AT as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: batch ID, 2: batch UntilAt, 3: counts
+DECLARE /* conversionsq.Extend */
+    ID_HELD DBMS_SQL.NUMBER_TABLE := :1;
+    UNTIL_AT_HELD DBMS_SQL.VARCHAR2A := :2;
+    changed DBMS_SQL.NUMBER_TABLE;
+BEGIN
+    FORALL i IN 1 .. ID_HELD.COUNT
+        UPDATE CONVERSIONS
+        SET    UNTIL_AT = SYSTIMESTAMP + NUMTODSINTERVAL(300, 'SECOND')
+        WHERE  ID = ID_HELD(i)
+        AND    UNTIL_AT = TO_TIMESTAMP_TZ(UNTIL_AT_HELD(i), 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+        AND    STATE = 'busy';
+    FOR i IN 1 .. ID_HELD.COUNT LOOP
+        changed(i) := SQL%BULK_ROWCOUNT(i);
+    END LOOP;
+    :3 := changed;
+END;
+
+-- sql/extend_read.sql
+-- extend: reads back what it wrote
+-- locks: none
+-- index: the key
+-- arguments: 1: list ID
+SELECT /* conversionsq.Extend */
+       ID, TO_CHAR(UNTIL_AT, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
+FROM   CONVERSIONS
+WHERE  (ID = :v0);
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, WEIGHT DESC, ID), which finds the rows that somebody has by STATE
+-- arguments: 1: limit
+UPDATE /* conversionsq.Recover */ CONVERSIONS
+SET    STATE = 'new',
+       UNTIL_AT = NULL
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   CONVERSIONS
+           WHERE  STATE = 'busy'
+           AND    UNTIL_AT <= SYSTIMESTAMP
+           AND    ROWNUM <= :1)
+AND    STATE = 'busy'
+AND    UNTIL_AT <= SYSTIMESTAMP;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, WEIGHT DESC, ID)
+-- arguments: 1: limit
+UPDATE /* conversionsq.Redrive */ CONVERSIONS
+SET    STATE = 'new',
+       UNTIL_AT = NULL
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   CONVERSIONS
+           WHERE  STATE = 'dead'
+           AND    ROWNUM <= :1)
+AND    STATE = 'dead';
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, WEIGHT DESC, ID)
+-- arguments: 1: limit
+DELETE /* conversionsq.Purge */ FROM CONVERSIONS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   CONVERSIONS
+           WHERE  STATE = 'over'
+           AND    ROWNUM <= :1)
+AND    STATE = 'over';
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (STATE, WEIGHT DESC, ID)
+-- arguments: 1: limit
+DELETE /* conversionsq.Purge */ FROM CONVERSIONS
+WHERE  ROWID IN (
+           SELECT ROWID
+           FROM   CONVERSIONS
+           WHERE  STATE = 'dead'
+           AND    ROWNUM <= :1)
+AND    STATE = 'dead';
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Weight, 2: new_key
+INSERT /* conversionsq.Enqueue */ INTO CONVERSIONS
+       (WEIGHT)
+VALUES (coalesce(:1, 0))
+/* the new key */ RETURNING ID INTO :2;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* conversionsq.Stats */
+       count(CASE WHEN STATE = 'new' THEN 1 END) AS READY,
+       count(CASE WHEN STATE = 'busy' THEN 1 END) AS RUNNING,
+       count(CASE WHEN STATE = 'over' THEN 1 END) AS DONE,
+       count(CASE WHEN STATE = 'dead' THEN 1 END) AS FAILED,
+       count(CASE WHEN STATE = 'busy' AND UNTIL_AT <= SYSTIMESTAMP THEN 1 END) AS EXPIRED
+FROM   CONVERSIONS;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (STATE, WEIGHT DESC, ID)
+-- arguments: 1: limit
+SELECT /* conversionsq.Peek */
+       *
+FROM   (
+           SELECT ID, WEIGHT
+           FROM   CONVERSIONS
+           WHERE  STATE = 'new'
+           ORDER  BY WEIGHT DESC, ID
+       )
+WHERE  ROWNUM <= :1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* conversionsq.Verify */
+       'the server is Oracle ' || have.version || ', the package needs 19'
+FROM   PRODUCT_COMPONENT_VERSION have
+WHERE  have.product LIKE 'Oracle%'
+AND    TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 1)) * 100 + TO_NUMBER(REGEXP_SUBSTR(have.version, '[0-9]+', 1, 2)) < 1900;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* conversionsq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE ' is ' || LOWER(have.data_type) || ', not ' || want.type
+       END
+FROM   (
+           SELECT 'ID' AS name, 'number' AS type FROM DUAL UNION ALL
+           SELECT 'STATE', 'varchar2' FROM DUAL UNION ALL
+           SELECT 'UNTIL_AT', 'timestamp with time zone' FROM DUAL UNION ALL
+           SELECT 'WEIGHT', 'number' FROM DUAL
+       ) want
+LEFT   JOIN ALL_TAB_COLUMNS have
+       ON  have.owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+       AND have.table_name = 'CONVERSIONS'
+       AND have.column_name = want.name
+WHERE  have.column_name IS NULL
+OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
+
+-- sql/verify_gate.sql
+-- verify: gate
+-- locks: none
+SELECT /* conversionsq.Verify */
+       'table SETTINGS has no row with id = 1, so that nothing is claimed'
+FROM   DUAL
+WHERE  NOT EXISTS (SELECT 1 FROM SETTINGS WHERE id = 1);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* conversionsq.Verify */
+       'index ' || want.name || ' is missing'
+FROM   (
+           SELECT 'CONVERSIONS_READY' AS name FROM DUAL
+       ) want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   ALL_INDEXES have
+           WHERE  have.table_owner = SYS_CONTEXT('USERENV', 'CURRENT_SCHEMA')
+           AND    have.table_name = 'CONVERSIONS'
+           AND    have.index_name = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few; it also serves Claim: counts the running rows
+CREATE INDEX CONVERSIONS_READY ON CONVERSIONS (STATE, WEIGHT DESC, ID) ONLINE;

@@ -1,0 +1,330 @@
+-- Package conversionsq uses the table conversions as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- Of all jobs of the queue, at most 4 run at once; a claim locks the database for writing, then counts what is running. When as many run as may, Claim returns no jobs.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates conversions_ready and conversions_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          it writes no running state, so the running rows of the queue cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: the fence compares column "until_at", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim_room.sql
+-- claim: how many more rows may run
+-- locks: none
+-- index: (until_at) WHERE state = 'busy'
+SELECT /* conversionsq.Claim */
+       4 - (
+           SELECT count(*)
+           FROM   conversions
+           WHERE  state = 'busy'
+       );
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (weight DESC, id) WHERE state = 'new'
+-- arguments: 1: limit
+UPDATE /* conversionsq.Claim */ conversions
+SET    state = 'busy',
+       until_at = unixepoch() + 300
+WHERE  id IN (
+           SELECT id
+           FROM   conversions
+           WHERE  state = 'new'
+           ORDER  BY weight DESC, id
+           LIMIT  ?1)
+RETURNING id, until_at, weight;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (weight DESC, id) WHERE state = 'new'
+UPDATE /* conversionsq.Claim */ conversions
+SET    state = 'busy',
+       until_at = unixepoch() + 300
+WHERE  id = (
+           SELECT id
+           FROM   conversions
+           WHERE  state = 'new'
+           ORDER  BY weight DESC, id
+           LIMIT  1)
+RETURNING id, until_at, weight;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: until_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* conversionsq.Complete */ conversions
+SET    state = 'over',
+       until_at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until_at = until_at_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: until_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* conversionsq.Fail */ conversions
+SET    state = 'dead',
+       until_at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until_at = until_at_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: until_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* conversionsq.Requeue */ conversions
+SET    state = 'new',
+       until_at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until_at = until_at_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: until_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID UntilAt
+UPDATE /* conversionsq.Extend */ conversions
+SET    until_at = unixepoch() + 300
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS until_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(until_at = until_at_held
+      AND    state = 'busy')
+RETURNING id, until_at;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (until_at) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* conversionsq.Recover */ conversions
+SET    state = 'new',
+       until_at = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   conversions
+           WHERE  state = 'busy'
+           AND    until_at <= unixepoch()
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* conversionsq.Redrive */ conversions
+SET    state = 'new',
+       until_at = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   conversions
+           WHERE  state = 'dead'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'over' would find them
+-- arguments: 1: limit
+DELETE /* conversionsq.Purge */ FROM conversions
+WHERE  id IN (
+           SELECT id
+           FROM   conversions
+           WHERE  state = 'over'
+           LIMIT  ?1);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'dead' would find them
+-- arguments: 1: limit
+DELETE /* conversionsq.Purge */ FROM conversions
+WHERE  id IN (
+           SELECT id
+           FROM   conversions
+           WHERE  state = 'dead'
+           LIMIT  ?1);
+
+-- sql/reserve.sql
+-- reserve: takes the lock for writing at the beginning of a transaction that reads first
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads nothing
+DELETE /* conversionsq.Reserve */ FROM conversions
+WHERE  0;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Weight
+INSERT /* conversionsq.Enqueue */ INTO conversions
+       (weight)
+VALUES (coalesce(?1, 0))
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Weight
+INSERT /* conversionsq.EnqueueMany */ INTO conversions
+       (weight)
+SELECT coalesce(weight_new, 0)
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS weight_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* conversionsq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND until_at <= unixepoch()) AS expired
+FROM   conversions;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (weight DESC, id) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* conversionsq.Peek */
+       id, weight
+FROM   conversions
+WHERE  state = 'new'
+ORDER  BY weight DESC, id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* conversionsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* conversionsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('until_at', 'INTEGER'),
+           ('weight', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('conversions') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* conversionsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('conversions_ready', 'weight desc, id', 'weight desc', 'state=''new'''),
+           ('conversions_expired', 'until_at', 'until_at', 'state=''busy''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('conversions') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX conversions_ready ON conversions (weight DESC, id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out; it also serves Claim: counts the running rows
+CREATE INDEX conversions_expired ON conversions (until_at)
+WHERE  state = 'busy';

@@ -1,0 +1,314 @@
+-- Package rendersq uses the table renders as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- Of all jobs of the queue, at most as many run at once as the argument running of Claim says; a claim locks the database for writing, then counts what is running. When as many run as may, Claim returns no jobs.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates renders_ready and renders_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          it writes no running state, so the running rows of the queue cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "taken_at", which counts whole seconds: two claims within one second look alike
+-- note: no column counts tries, so Fail is for good at the first error; Requeue puts a job back (qgen:attempts)
+
+-- sql/claim_room.sql
+-- claim: how many more rows may run
+-- locks: none
+-- index: (taken_at) WHERE state = 'busy'
+-- arguments: 1: param running int
+SELECT /* rendersq.Claim */
+       ?1 - (
+           SELECT count(*)
+           FROM   renders
+           WHERE  state = 'busy'
+       );
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+UPDATE /* rendersq.Claim */ renders
+SET    state = 'busy',
+       taken_at = unixepoch()
+WHERE  id IN (
+           SELECT id
+           FROM   renders
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, taken_at;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 'new'
+UPDATE /* rendersq.Claim */ renders
+SET    state = 'busy',
+       taken_at = unixepoch()
+WHERE  id = (
+           SELECT id
+           FROM   renders
+           WHERE  state = 'new'
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, taken_at;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: taken_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID TakenAt
+UPDATE /* rendersq.Complete */ renders
+SET    state = 'over'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS taken_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(taken_at = taken_at_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: taken_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID TakenAt
+UPDATE /* rendersq.Fail */ renders
+SET    state = 'dead'
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS taken_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(taken_at = taken_at_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: taken_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID TakenAt
+UPDATE /* rendersq.Requeue */ renders
+SET    state = 'new',
+       taken_at = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS taken_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(taken_at = taken_at_held
+      AND    state = 'busy')
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: taken_at as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID TakenAt
+UPDATE /* rendersq.Extend */ renders
+SET    taken_at = unixepoch()
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS taken_at_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(taken_at = taken_at_held
+      AND    state = 'busy')
+RETURNING id, taken_at;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the database for writing, while the statement runs
+-- index: (taken_at) WHERE state = 'busy'
+-- arguments: 1: limit
+UPDATE /* rendersq.Recover */ renders
+SET    state = 'new',
+       taken_at = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   renders
+           WHERE  state = 'busy'
+           AND    taken_at <= unixepoch() - 600
+           LIMIT  ?1);
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough
+-- arguments: 1: limit
+UPDATE /* rendersq.Redrive */ renders
+SET    state = 'new',
+       taken_at = NULL
+WHERE  id IN (
+           SELECT id
+           FROM   renders
+           WHERE  state = 'dead'
+           LIMIT  ?1);
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (taken_at) WHERE state = 'over' would find them
+-- arguments: 1: older, 2: limit
+DELETE /* rendersq.Purge */ FROM renders
+WHERE  id IN (
+           SELECT id
+           FROM   renders
+           WHERE  state = 'over'
+           AND    taken_at <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (taken_at) WHERE state = 'dead' would find them
+-- arguments: 1: older, 2: limit
+DELETE /* rendersq.Purge */ FROM renders
+WHERE  id IN (
+           SELECT id
+           FROM   renders
+           WHERE  state = 'dead'
+           AND    taken_at <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/reserve.sql
+-- reserve: takes the lock for writing at the beginning of a transaction that reads first
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads nothing
+DELETE /* rendersq.Reserve */ FROM renders
+WHERE  0;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* rendersq.Enqueue */ INTO renders
+DEFAULT VALUES
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* rendersq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'over') AS done,
+       count(*) FILTER (WHERE state = 'dead') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND taken_at <= unixepoch() - 600) AS expired,
+       (unixepoch() - min(taken_at) FILTER (WHERE state = 'busy')) AS oldest_running
+FROM   renders;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 'new'
+-- arguments: 1: limit
+SELECT /* rendersq.Peek */
+       id
+FROM   renders
+WHERE  state = 'new'
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* rendersq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* rendersq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'TEXT'),
+           ('taken_at', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('renders') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* rendersq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('renders_ready', 'id', 'id', 'state=''new'''),
+           ('renders_expired', 'taken_at', 'taken_at', 'state=''busy''')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('renders') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX renders_ready ON renders (id)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out; it also serves Claim: counts the running rows
+CREATE INDEX renders_expired ON renders (taken_at)
+WHERE  state = 'busy';

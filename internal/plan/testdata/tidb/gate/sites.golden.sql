@@ -1,0 +1,444 @@
+-- Package sitesq uses the table exports as a queue of jobs on TiDB 7.5 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy guarded: the old state is compared when a row is taken.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Requeue takes the count back, and Redrive sets it anew: whoever keeps a job after it was given back, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- Of the jobs that are alike in site_id, at most as many run at once as this says: select max_jobs from settings where id = {row}.site_id; a claim locks the row of settings that stands for each group, then counts what is running. In a transaction of the caller's own that must be READ COMMITTED, since at another level the rows would be counted as they were when it began. A claim can come back with fewer jobs than are ready: it waits for groups that another claims from at that moment, and leaves out those that are full then.
+--
+-- It reads candidates without locks and locks the rows it takes until it commits; workers that want the same rows wait for each other. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates exports_settled_ready and exports_sites_line.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+--   returning    TiDB 7.5 cannot return the rows of an UPDATE
+--   block        TiDB has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  TiDB 7.5 cannot pass over locked rows
+--   advisory     TiDB has no locks on numbers
+-- * guarded      the old state is compared when a row is taken
+--   pop          it writes no running state, so the running rows of a group cannot be counted
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: tries are counted in column "tries" when they begin (on=claim)
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "tries" alone, which repeats after Requeue and Redrive: a Requeue that is sent twice can give back the claim of another; qgen:worker or qgen:token closes that
+-- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
+
+-- sql/claim_pick.sql
+-- claim: keys of ready rows, which claim.sql then takes
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* sitesq.Claim */
+       id
+FROM   exports IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'new'
+               AND    other.id < exports.id)
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/claim_lock.sql
+-- claim: locks those of the rows that claim_pick.sql named which are still ready
+-- locks: the rows it returns, and the row of settings for each group that they are of, until commit; waits for rows that are locked
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* sitesq.Claim */
+       id
+FROM   exports FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    state = 'new'
+AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'new'
+               AND    other.id < exports.id)
+AND    (SELECT 1
+               FROM   settings
+               WHERE  id = exports.site_id
+               FOR    UPDATE) = 1
+FOR    UPDATE;
+
+-- sql/claim_count.sql
+-- claim: those of the rows whose groups still have room behind the locks
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* sitesq.Claim */
+       id
+FROM   exports FORCE INDEX (PRIMARY)
+WHERE  (id = ?)
+AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'new'
+               AND    other.id < exports.id);
+
+-- sql/claim.sql
+-- claim: ready to running, of the rows that claim_lock.sql locked
+-- locks: the rows it takes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+UPDATE /* sitesq.Claim */ exports FORCE INDEX (PRIMARY)
+SET    state = 'busy',
+       tries = tries + 1,
+       taken_at = UTC_TIMESTAMP(6)
+WHERE  (id = ?);
+
+-- sql/claim_read.sql
+-- claim: reads back the rows that were taken
+-- locks: none
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID
+SELECT /* sitesq.Claim */
+       id, site_id, tries, CAST(taken_at AS CHAR)
+FROM   exports FORCE INDEX (PRIMARY)
+WHERE  (id = ?);
+
+-- sql/complete_lock.sql
+-- complete: locks the rows of jobs whose claims are still theirs, which complete.sql then writes
+-- fence: tries as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+SELECT /* sitesq.Complete */
+       id
+FROM   exports FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+UPDATE /* sitesq.Complete */ exports FORCE INDEX (PRIMARY)
+SET    state = 'over'
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy';
+
+-- sql/retry_lock.sql
+-- retry: locks the rows of jobs whose claims are still theirs, which retry.sql then writes
+-- fence: tries as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+SELECT /* sitesq.Fail */
+       id
+FROM   exports FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/retry.sql
+-- retry: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+UPDATE /* sitesq.Fail */ exports FORCE INDEX (PRIMARY)
+SET    state = 'new',
+       taken_at = NULL
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy';
+
+-- sql/fail_lock.sql
+-- fail: locks the rows of jobs whose claims are still theirs, which fail.sql then writes
+-- fence: tries as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+SELECT /* sitesq.Fail */
+       id
+FROM   exports FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+UPDATE /* sitesq.Fail */ exports FORCE INDEX (PRIMARY)
+SET    state = 'dead'
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy';
+
+-- sql/requeue_lock.sql
+-- requeue: locks the rows of jobs whose claims are still theirs, which requeue.sql then writes
+-- fence: tries as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+SELECT /* sitesq.Requeue */
+       id
+FROM   exports FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+UPDATE /* sitesq.Requeue */ exports FORCE INDEX (PRIMARY)
+SET    state = 'new',
+       tries = tries - 1,
+       taken_at = NULL
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy';
+
+-- sql/extend_lock.sql
+-- extend: locks the rows of jobs whose claims are still theirs, which extend.sql then writes
+-- fence: tries as the claim left it
+-- locks: the rows it returns, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+SELECT /* sitesq.Extend */
+       id
+FROM   exports FORCE INDEX (PRIMARY)
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy'
+FOR    UPDATE;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: list ID Tries
+UPDATE /* sitesq.Extend */ exports FORCE INDEX (PRIMARY)
+SET    taken_at = UTC_TIMESTAMP(6)
+WHERE  ((id = ? AND tries = ?))
+AND    state = 'busy';
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (state, id), which finds the rows that somebody has by state
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* sitesq.Recover */ exports
+SET    state = 'new',
+       taken_at = NULL
+WHERE  state = 'busy'
+AND    tries < 3
+AND    taken_at <= UTC_TIMESTAMP(6) - INTERVAL 600 SECOND
+LIMIT  ?;
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (state, id), which finds the rows that somebody has by state
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* sitesq.Recover */ exports
+SET    state = 'dead'
+WHERE  state = 'busy'
+AND    tries >= 3
+AND    taken_at <= UTC_TIMESTAMP(6) - INTERVAL 600 SECOND
+LIMIT  ?;
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* sitesq.Redrive */ exports
+SET    state = 'new',
+       tries = 0,
+       taken_at = NULL
+WHERE  state = 'dead'
+LIMIT  ?;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (state, id); it reads those that are not old enough as well, which one on (state, taken_at) would not
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* sitesq.Purge */ FROM exports
+WHERE  state = 'over'
+AND    taken_at <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+LIMIT  ?;
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; waits for rows that are locked
+-- index: (state, id); it reads those that are not old enough as well, which one on (state, taken_at) would not
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* sitesq.Purge */ FROM exports
+WHERE  state = 'dead'
+AND    taken_at <= UTC_TIMESTAMP(6) - INTERVAL ? SECOND
+LIMIT  ?;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new SiteID
+INSERT /* sitesq.Enqueue */ INTO exports
+       (site_id)
+VALUES (?);
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* sitesq.Stats */
+       count(CASE WHEN state = 'new' THEN 1 END) AS ready,
+       count(CASE WHEN state = 'busy' THEN 1 END) AS running,
+       count(CASE WHEN state = 'over' THEN 1 END) AS done,
+       count(CASE WHEN state = 'dead' THEN 1 END) AS failed,
+       count(CASE WHEN state = 'busy' AND taken_at <= UTC_TIMESTAMP(6) - INTERVAL 600 SECOND THEN 1 END) AS expired,
+       TIMESTAMPDIFF(MICROSECOND, min(CASE WHEN state = 'busy' THEN taken_at END), UTC_TIMESTAMP(6)) / 1000000 AS oldest_running
+FROM   exports;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (state, id)
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* sitesq.Peek */
+       id, site_id, tries
+FROM   exports IGNORE INDEX FOR ORDER BY (PRIMARY)
+WHERE  state = 'new'
+AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
+           + (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'new'
+               AND    other.id < exports.id)
+ORDER  BY id
+LIMIT  ?;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* sitesq.Verify */
+       CONCAT('the server is ', VERSION(), ', the package needs TiDB 7.5')
+FROM   DUAL
+WHERE  VERSION() NOT LIKE '%-TiDB-v%'
+OR     SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 1) * 100
+       + SUBSTRING_INDEX(SUBSTRING_INDEX(SUBSTRING_INDEX(VERSION(), '-TiDB-v', -1), '.', 2), '.', -1) < 705;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* sitesq.Verify */
+       CONCAT('column ', want.name, CASE
+           WHEN have.column_name IS NULL THEN ' is missing'
+           ELSE CONCAT(' is ', have.column_type, ', not ', want.type)
+       END)
+FROM   (
+           SELECT 'id' AS name, 'bigint' AS type UNION ALL
+           SELECT 'site_id', 'int' UNION ALL
+           SELECT 'state', 'varchar' UNION ALL
+           SELECT 'tries', 'int' UNION ALL
+           SELECT 'taken_at', 'datetime'
+       ) AS want
+LEFT   JOIN information_schema.columns AS have
+       ON  have.table_schema = DATABASE()
+       AND have.table_name = 'exports'
+       AND LOWER(have.column_name) = LOWER(want.name)
+WHERE  have.column_name IS NULL
+OR     CONCAT(have.data_type, CASE WHEN have.column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* sitesq.Verify */
+       'tidb_txn_mode is not pessimistic; SET GLOBAL tidb_txn_mode = ''pessimistic'''
+FROM   DUAL
+WHERE  @@tidb_txn_mode <> 'pessimistic';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* sitesq.Verify */
+       CONCAT('index ', want.name, ' is missing')
+FROM   (
+           SELECT 'exports_settled_ready' AS name, 'state, id' AS columns, 'state, id' AS least UNION ALL
+           SELECT 'exports_sites_line', 'site_id, state, id', 'site_id, state, id'
+       ) AS want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   (
+                      SELECT index_name AS name,
+                             GROUP_CONCAT(CONCAT(IFNULL(LOWER(column_name), '?'), IF(sub_part IS NULL, '', '?'), IF(collation = 'D', ' desc', ''))
+                                          ORDER BY seq_in_index SEPARATOR ', ') AS columns
+                      FROM   information_schema.statistics
+                      WHERE  table_schema = DATABASE()
+                      AND    table_name = 'exports'
+                      AND    index_type = 'BTREE'
+                      GROUP  BY index_name
+                  ) AS have
+           WHERE  LOWER(have.name) = LOWER(want.name)
+           OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
+           OR     have.columns = want.least);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few
+-- settledq advises the same
+CREATE INDEX exports_settled_ready ON exports (state, id);
+-- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
+-- the name the server may take another index and sort, which locks every ready row.
+
+-- serves Claim: who is before a row in its group, and which of them run
+CREATE INDEX exports_sites_line ON exports (site_id, state, id);
