@@ -45,6 +45,7 @@ const (
 	TargetOnce    Capability = "target_once"      // an UPDATE or DELETE reads its table in no sub-query that is not a derived table
 	OrderedUpdate Capability = "ordered_update"   // UPDATE … ORDER BY … LIMIT … RETURNING; claims that meet are undone
 
+	SortsLocked     Capability = "sorts_locked"        // an UPDATE that sorts locks all that it sorts
 	PlainPredicates Capability = "plain_predicates"    // the predicate of an index holds no OR
 	UnsortedInsert  Capability = "unsorted_insert"     // INSERT returns rows in any order
 	TriggerOutput   Capability = "trigger_output"      // rows on which a trigger fires are not returned, but can be kept and read
@@ -78,7 +79,7 @@ const (
 var capabilities = []Capability{
 	Returning, SkipLocked, NoKeyUpdate, Materialized, AdvisoryLocks, RowLocks,
 	PartialIndex, LowHint, KeyTie, Unhex, DomainArrays, JSONAppend,
-	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, TargetOnce,
+	NullsOrder, IndexNulls, DescIndex, ExprIndex, LastInsertID, ReturningOld, OrderedUpdate, LocksSorted, SortsLocked, TargetOnce,
 	PlainPredicates, UnsortedInsert, TriggerOutput, Blocks, OpenCursors, ReturningKey, Procedures, ConsecutiveIDs, ReturningUpdate, Miscounts, WriterLocks, Numbered, InsertAbsent, InsertReads, Upsert, UpsertKey, UpsertAnyKey, UpsertExpr, UpsertIndexes, RowLists,
 	FixedAmid,
 	PartitionsBlock, IncrementalSort, NullFixed, EqualityFirst, PredicateRules, IndexCompare, IndexFilter,

@@ -488,6 +488,11 @@ func (b *builder) canLockInOrder() (bool, string, string) {
 	if !b.can(dialect.LocksSorted) {
 		return true, "", ""
 	}
+	return b.givesOrder()
+}
+
+// givesOrder reports whether an index gives ready rows in the order of the queue.
+func (b *builder) givesOrder() (bool, string, string) {
 	unsorted := func(o queue.OrderTerm) bool {
 		return o.Column == nil || b.inNoIndex(o) || o.Desc != b.spec.Order[0].Desc && !b.can(dialect.DescIndex)
 	}

@@ -390,7 +390,18 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	case "advisory":
 		head[1] = "locks: the rows it takes, and a number for each, until commit; passes over numbers that are locked"
 	}
+	if b.sortsLocked() {
+		head[1] = locksSorted
+	}
 	return s.statement(name, template+suffix, v, rows, append(head, b.readyHead())...)
+}
+
+const locksSorted = "locks: all ready rows, which are sorted first, until commit; passes over rows that are locked"
+
+// sortsLocked reports whether the server locks all ready rows, since it sorts them.
+func (b *builder) sortsLocked() bool {
+	given, _, _ := b.givesOrder()
+	return b.can(dialect.SortsLocked) && len(b.spec.Order) > 0 && (!given || len(b.several()) > 0)
 }
 
 // popped returns what a claim of strategy pop writes, since it ends its jobs as well; nil
@@ -507,8 +518,11 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	}
 	v.Returning = s.read(fields)
 	s.cursor(&v)
-	return s.statement("claim_lock", "select_lock", v, fields, head,
-		"locks: the rows it returns, until commit; passes over rows that are locked", b.readyHead())
+	locks := "locks: the rows it returns, until commit; passes over rows that are locked"
+	if b.sortsLocked() {
+		locks = locksSorted
+	}
+	return s.statement("claim_lock", "select_lock", v, fields, head, locks, b.readyHead())
 }
 
 // findsFirst reports whether a claim that locks rows finds them without locks before: where

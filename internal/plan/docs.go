@@ -167,6 +167,9 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "It locks no row of the table; the row of the group in " + plainText(b.sideName()) + " is written in one statement, which waits for others that write it."
 	case p.Strategy == "hold":
 		p.Locks = "It locks the rows it returns until the transaction ends and passes over rows that others hold."
+		if b.sortsLocked() {
+			p.Locks = "It sorts the ready rows, which locks all of them until the transaction ends, and passes over rows that others hold: another claim finds none meanwhile."
+		}
 	case b.d.SingleWriter:
 		p.Locks = "It locks the database for writing while the statement runs."
 		if len(b.payload) > 0 || b.spec.Batch != nil || p.Strategy == "move" {
@@ -186,6 +189,8 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "The engine locks the table while each of its statements runs, and a caller's transaction cannot take back what they wrote."
 	case b.can(dialect.OrderedUpdate) && p.Strategy != "lock_update" && p.Strategy != "hold":
 		p.Locks = "It locks the rows it takes until it commits; of two claims that meet, one is undone and made again."
+	case b.sortsLocked():
+		p.Locks = "It sorts the ready rows, which locks all of them until it commits, and passes over rows that others hold: another claim finds none meanwhile."
 	case b.claimPasses():
 		p.Locks = "It locks the rows it takes until it commits and passes over rows that others hold."
 	default:

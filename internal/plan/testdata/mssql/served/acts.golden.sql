@@ -14,7 +14,7 @@
 --
 -- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
 --
--- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+-- It sorts the ready rows, which locks all of them until it commits, and passes over rows that others hold: another claim finds none meanwhile. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
 -- The table needs an index that it does not have yet: schema/indexes.sql creates acts_ready.
 --
@@ -37,7 +37,7 @@
 
 -- sql/claim.sql
 -- claim: ready to running
--- locks: the rows it takes, until commit; passes over rows that are locked
+-- locks: all ready rows, which are sorted first, until commit; passes over rows that are locked
 -- index: (state, host, ended)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string
