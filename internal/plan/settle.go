@@ -823,7 +823,7 @@ func (b *builder) checkNewRow(errs *source.ErrorList) {
 			if b.can(dialect.InsertReads) && before || !b.spec.ReadsSurely(w.Value.Text, c.Column) {
 				continue
 			}
-			hint := "Let the caller say it, in a field of NewJob: qgen:on enqueue set arg:" + unexported(w.Column.Name) + ". What follows from other columns a generated column, or a trigger of the table, can tell."
+			hint := "Let the caller say it, in a field of NewJob: qgen:on enqueue set arg:" + unexported(w.Column.Name) + ", or {arg:name gotype} in the SQL in place of column " + strconv.Quote(c.Name) + ". What follows from other columns a generated column, or a trigger of the table, can tell."
 			if b.can(dialect.InsertReads) {
 				hint = b.d.Title + " reads columns that the DDL has before it. " + hint
 			}
@@ -1039,11 +1039,10 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 
 // addField adds a field to NewJob, once.
 func (e *Enqueue) addField(f *Field) {
-	if f.Said != "" && slices.Contains(e.Fields, f) {
-		return
-	}
 	f.New = true
-	e.Fields = append(e.Fields, f)
+	if !slices.Contains(e.Fields, f) {
+		e.Fields = append(e.Fields, f)
+	}
 }
 
 // argumentOfNew is an argument of which values of a new row are made, where NewJob has it.

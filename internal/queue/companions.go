@@ -898,6 +898,9 @@ func (b *binding) valueBeside(step TransitionName, c *Companion, column *Column,
 		}
 		return wrong(hint, "%q is no value", text)
 	}
+	if strings.Contains(text, "{"+argMark) {
+		return wrong("Write arg:name as the whole value, and let the caller say that.", "an argument is no part of SQL over another table")
+	}
 	sql, ok := b.expression(asLiteral(s), nil)
 	return Value{Kind: SQLExpr, Text: sql, Pos: s.Pos}, ok
 }

@@ -27,3 +27,13 @@ CREATE TABLE calls (
     run_at datetimeoffset, -- qgen:on done set now+arg:delay
     weight int DEFAULT 0 NOT NULL -- qgen:on done set "weight + {arg:most int}"
 );
+
+-- What a new job says goes to two columns, and to the row that it meets.
+-- qgen:queue pushes enqueue=update
+CREATE TABLE pushes (
+    name   nvarchar(40) NOT NULL PRIMARY KEY,
+    state  int DEFAULT 0 NOT NULL, -- qgen:status ready=0 running=1
+    run_at datetimeoffset, -- qgen:due; on enqueue set "DATEADD(second, {arg:pause}, {now})"; on update set "{new}.run_at"
+    pause  int NOT NULL, -- qgen:on enqueue set arg:pause; on update set "{new}.pause"; payload
+    last   datetimeoffset -- qgen:on enqueue set now+arg:delay; on update set "{new}.last"
+);

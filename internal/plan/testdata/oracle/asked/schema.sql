@@ -27,3 +27,13 @@ CREATE TABLE calls (
     run_at TIMESTAMP WITH TIME ZONE, -- qgen:on done set now+arg:delay
     weight NUMBER(9) DEFAULT 0 NOT NULL -- qgen:on done set "weight + {arg:most int}"
 );
+
+-- What a new job says goes to two columns, and to the row that it meets.
+-- qgen:queue pushes enqueue=update
+CREATE TABLE pushes (
+    name   VARCHAR2(40) NOT NULL PRIMARY KEY,
+    state  NUMBER(9) DEFAULT 0 NOT NULL, -- qgen:status ready=0 running=1
+    run_at TIMESTAMP WITH TIME ZONE, -- qgen:due; on enqueue set "{now} + NUMTODSINTERVAL({arg:pause}, 'SECOND')"; on update set "{new}.run_at"
+    pause  NUMBER(9) NOT NULL, -- qgen:on enqueue set arg:pause; on update set "{new}.pause"; payload
+    last   TIMESTAMP WITH TIME ZONE -- qgen:on enqueue set now+arg:delay; on update set "{new}.last"
+);

@@ -27,3 +27,13 @@ CREATE TABLE calls (
     run_at timestamptz, -- qgen:on done set now+arg:delay
     weight integer DEFAULT 0 NOT NULL -- qgen:on done set "weight + {arg:most int}"
 );
+
+-- What a new job says goes to two columns, and to the row that it meets.
+-- qgen:queue pushes enqueue=update
+CREATE TABLE pushes (
+    name   text NOT NULL PRIMARY KEY,
+    state  integer DEFAULT 0 NOT NULL, -- qgen:status ready=0 running=1
+    run_at timestamptz, -- qgen:due; on enqueue set "{now} + make_interval(secs => {arg:pause})"; on update set "{new}.run_at"
+    pause  integer NOT NULL, -- qgen:on enqueue set arg:pause; on update set "{new}.pause"; payload
+    last   timestamptz -- qgen:on enqueue set now+arg:delay; on update set "{new}.last"
+);

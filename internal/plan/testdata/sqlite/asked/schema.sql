@@ -27,3 +27,13 @@ CREATE TABLE calls (
     run_at INTEGER, -- qgen:on done set now+arg:delay as=epoch
     weight INTEGER DEFAULT 0 NOT NULL -- qgen:on done set "weight + {arg:most int}"
 );
+
+-- What a new job says goes to two columns, and to the row that it meets.
+-- qgen:queue pushes enqueue=update
+CREATE TABLE pushes (
+    name   TEXT NOT NULL PRIMARY KEY,
+    state  INTEGER DEFAULT 0 NOT NULL, -- qgen:status ready=0 running=1
+    run_at INTEGER, -- qgen:due as=epoch; on enqueue set "{now} + {arg:pause}"; on update set "{new}.run_at"
+    pause  INTEGER NOT NULL, -- qgen:on enqueue set arg:pause; on update set "{new}.pause"; payload
+    last   INTEGER -- qgen:on enqueue set now+arg:delay as=epoch; on update set "{new}.last"
+);
