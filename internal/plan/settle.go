@@ -1226,8 +1226,8 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 		oldest("OldestReady", "how long the oldest ready row has waited", b.spec.Due, states[queue.Ready])
 	}
 	started, made := b.spec.Started, ""
-	if b.writesOf(queue.Claim, started) == queue.Given {
-		started = nil // the caller says what it is
+	if kind := b.writesOf(queue.Claim, started); kind == queue.Given || kind == queue.Now && !b.writesPresent(queue.Claim, started) {
+		started = nil // the caller says what it is, or how far from the present
 	}
 	if b.writesOf(queue.Renew, started) != "" {
 		made = " or extended"
@@ -1248,7 +1248,7 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 			made = ", made" + made + " last,"
 		}
 		between("MeanWait", "mean time from enqueue to claim"+made+" of finished rows", b.spec.Enqueued, started, done)
-		if b.writesOf(queue.Finish, b.spec.Finished) == queue.Now {
+		if b.writesPresent(queue.Finish, b.spec.Finished) {
 			between("MeanRun", "mean time from claim"+made+" to finish of finished rows", started, b.spec.Finished, done)
 		}
 	}
@@ -1279,6 +1279,14 @@ func (b *builder) writesOf(name queue.TransitionName, c *schema.Column) queue.Va
 		}
 	}
 	return ""
+}
+
+// writesPresent reports whether a step writes the present to a column, and no time at a distance from it.
+func (b *builder) writesPresent(name queue.TransitionName, c *schema.Column) bool {
+	t := b.spec.Transitions[name]
+	return t != nil && c != nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool {
+		return w.Column == c && w.Value.Kind == queue.Now && w.Value.Shift == nil
+	})
 }
 
 // readyDoc says which rows Stats counts as ready.

@@ -37,3 +37,12 @@ CREATE TABLE pushes (
     pause  INTEGER NOT NULL, -- qgen:on enqueue set arg:pause; on update set "{new}.pause"; payload
     last   INTEGER -- qgen:on enqueue set now+arg:delay as=epoch; on update set "{new}.last"
 );
+
+-- What is written as the time of the claim and of the end is no time from which Stats could measure.
+CREATE TABLE ends (
+    id    INTEGER PRIMARY KEY AUTOINCREMENT,
+    state INTEGER DEFAULT 0 NOT NULL, -- qgen:status ready=0 running=1 done=2
+    made  INTEGER NOT NULL, -- qgen:enqueued as=epoch
+    since INTEGER, -- qgen:claimed as=epoch; on claim set now+1m
+    ended INTEGER -- qgen:finished as=epoch; on done set now+arg:rest
+);

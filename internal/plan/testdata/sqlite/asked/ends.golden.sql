@@ -1,0 +1,232 @@
+-- Package endsq uses the table ends as a queue of jobs on SQLite 3.41 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice within one second.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running for good: nothing in the table tells that it is gone.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates ends_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: on claim, column "since" gets now + 1m as qgen:on says, not now as qgen:claimed would
+-- note: on done, column "ended" gets now + {rest} as qgen:on says, not now as qgen:finished would
+-- note: rows are taken as they came, by column "id"
+-- note: the fence compares column "since", which counts whole seconds: two claims within one second look alike
+-- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 0
+-- arguments: 1: limit
+UPDATE /* endsq.Claim */ ends
+SET    state = 1,
+       since = unixepoch() + 60
+WHERE  id IN (
+           SELECT id
+           FROM   ends
+           WHERE  state = 0
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, made, since;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: (id) WHERE state = 0
+UPDATE /* endsq.Claim */ ends
+SET    state = 1,
+       since = unixepoch() + 60
+WHERE  id = (
+           SELECT id
+           FROM   ends
+           WHERE  state = 0
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, made, since;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: since as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Since Rest
+UPDATE /* endsq.Complete */ ends
+SET    state = 2,
+       ended = CAST(unixepoch() + rest_held AS INTEGER)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS since_held,
+                  json_extract(value, '$[2]') AS rest_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(since = since_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: since as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Since
+UPDATE /* endsq.Fail */ ends
+SET    state = 0,
+       since = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS since_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(since = since_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: since as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Since
+UPDATE /* endsq.Requeue */ ends
+SET    state = 0,
+       since = NULL
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS since_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(since = since_held
+      AND    state = 1)
+RETURNING id;
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE state = 2 would find them
+-- arguments: 1: older, 2: limit
+DELETE /* endsq.Purge */ FROM ends
+WHERE  id IN (
+           SELECT id
+           FROM   ends
+           WHERE  state = 2
+           AND    ended <= CAST(unixepoch() - ?1 AS INTEGER)
+           LIMIT  ?2);
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+INSERT /* endsq.Enqueue */ INTO ends
+       (made)
+VALUES (unixepoch())
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* endsq.Stats */
+       count(*) FILTER (WHERE state = 0) AS ready,
+       count(*) FILTER (WHERE state = 1) AS running,
+       count(*) FILTER (WHERE state = 2) AS done,
+       (unixepoch() - min(made) FILTER (WHERE state = 0)) AS oldest_ready
+FROM   ends;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id) WHERE state = 0
+-- arguments: 1: limit
+SELECT /* endsq.Peek */
+       id, made
+FROM   ends
+WHERE  state = 0
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* endsq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.41'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 41);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* endsq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('state', 'INTEGER'),
+           ('made', 'INTEGER'),
+           ('since', 'INTEGER'),
+           ('ended', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('ends') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+WITH /* endsq.Verify */ want (name, columns, least, predicate) AS (
+    VALUES ('ends_ready', 'id', 'id', 'state=0')
+),
+have (name, columns, predicate) AS (
+    SELECT l.name,
+           (SELECT group_concat(lower(coalesce(k.name, '?')) || CASE k."desc" WHEN 1 THEN ' desc' ELSE '' END, ', ')
+            FROM   (SELECT x.name, x."desc" FROM pragma_index_xinfo(l.name) AS x WHERE x."key" = 1 ORDER BY x.seqno) AS k),
+           CASE WHEN l.partial = 1 THEN (
+               SELECT lower(replace(replace(replace(replace(replace(replace(replace(substr(s.text, instr(upper(s.text), ' WHERE ') + 7),
+                      ' ', ''), '(', ''), ')', ''), '"', ''), '[', ''), ']', ''), '`', ''))
+               FROM   (SELECT replace(replace(replace(m.sql, char(10), ' '), char(13), ' '), char(9), ' ') AS text FROM sqlite_master AS m WHERE m.type = 'index' AND m.name = l.name) AS s
+           ) ELSE '' END
+    FROM   pragma_index_list('ends') AS l
+)
+SELECT 'index ' || want.name || ' is missing'
+FROM   want
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   have
+           WHERE  have.name = want.name
+           OR     have.predicate = want.predicate
+           AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX ends_ready ON ends (id)
+WHERE  state = 0;
