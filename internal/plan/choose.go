@@ -365,6 +365,9 @@ func (b *builder) can(c dialect.Capability) bool {
 	if b.locksTable() && slices.Contains([]dialect.Capability{dialect.RowLocks, dialect.SkipLocked, dialect.Blocks}, c) {
 		return false
 	}
+	if b.spec.Waits && c == dialect.SkipLocked {
+		return false // is asked not to
+	}
 	if _, absent := b.d.ClusterAbsent[c]; absent && b.cluster {
 		return false
 	}

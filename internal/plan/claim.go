@@ -137,8 +137,12 @@ func (b *builder) reordered(c *schema.Column) bool {
 	return t != nil && (b.writesClaim() || b.popped() != nil && !b.popsRead()) && b.running == nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind != queue.Add })
 }
 
-// popsRead reports whether a claim of strategy pop reads its jobs before it ends them.
-func (b *builder) popsRead() bool { return !b.can(dialect.Returning) || b.pkg.Payload != nil }
+// popsRead reports whether a claim of strategy pop reads its jobs before it ends them. A statement
+// that has waited for a row which moved meanwhile would look for it where it was.
+func (b *builder) popsRead() bool {
+	moved := len(b.spec.Key) == 0 && b.d.RowIdentity.Moves && !b.can(dialect.SkipLocked)
+	return !b.can(dialect.Returning) || b.pkg.Payload != nil || moved
+}
 
 // comesInOrder reports whether a claim returns jobs in queue order: the Go can sort them by
 // all of it, or they are what one statement has read in that order.

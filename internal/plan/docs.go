@@ -189,6 +189,8 @@ func (b *builder) locksAndCrash() {
 		p.Locks = "The engine locks the table while each of its statements runs, and a caller's transaction cannot take back what they wrote."
 	case b.can(dialect.OrderedUpdate) && p.Strategy != "lock_update" && p.Strategy != "hold":
 		p.Locks = "It locks the rows it takes until it commits; of two claims that meet, one is undone and made again."
+	case b.spec.Waits && b.can(dialect.RowLocks):
+		p.Locks = "It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits."
 	case b.sortsLocked():
 		p.Locks = "It sorts the ready rows, which locks all of them until it commits, and passes over rows that others hold: another claim finds none meanwhile."
 	case b.claimPasses():

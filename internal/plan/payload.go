@@ -118,7 +118,7 @@ func (b *builder) buildPayload(errs *source.ErrorList) {
 
 // checkPop complains where rows that are taken and gone could not be looked at before.
 func (b *builder) checkPop(errs *source.ErrorList) {
-	if b.pkg.Strategy != "pop" || b.d.SingleWriter || b.can(dialect.RowLocks) && (b.can(dialect.SkipLocked) || !b.can(dialect.Returning)) {
+	if b.pkg.Strategy != "pop" || b.d.SingleWriter || b.can(dialect.RowLocks) && (b.can(dialect.SkipLocked) || b.spec.Waits || !b.can(dialect.Returning)) {
 		return
 	}
 	errs.Errorf(b.spec.PayloadFrom[0].Pos, "strategy=pop locks rows to read what they have in other tables before it deletes them, and %s", b.noSkip()).

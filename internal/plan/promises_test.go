@@ -493,7 +493,7 @@ func TestLockingPickNamesTheStateOnce(t *testing.T) {
 
 // picksUnlocked reports whether a statement picks its rows by a sub-select that locks none.
 func picksUnlocked(sql string) bool {
-	return strings.Contains(sql, "ROWNUM <= ") && !strings.Contains(sql, "FOR    UPDATE")
+	return strings.Contains(sql, "ROWNUM <= ") && !strings.Contains(sql, "FOR    UPDATE SKIP LOCKED")
 }
 
 // onlyPicked returns the first condition outside of the sub-selects that is not

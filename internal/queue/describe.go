@@ -51,6 +51,9 @@ func (s *Spec) String() string {
 	if s.Strategy != "" {
 		line("strategy", "%s", s.Strategy)
 	}
+	if s.Waits {
+		line("locked", "waits for rows that others have locked")
+	}
 	if s.Accept {
 		line("accept", "asks of each ready job")
 	}

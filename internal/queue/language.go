@@ -81,6 +81,7 @@ var strategyNames = []string{"returning", "lock_update", "block", "token", "guar
 var verbs = []*verb{
 	{name: "queue", on: onTable, takes: aName, words: []rule{
 		{name: "strategy", takes: oneValue, only: strategyNames},
+		{name: "locked", takes: oneValue, only: []string{"wait"}},
 		{name: "fence", takes: oneValue, only: []string{"none", "status", "claimed", "attempt", "token"}},
 		{name: "done", takes: oneValue, only: []string{"delete", "keep"}},
 		{name: "failed", takes: oneValue, only: []string{"delete", "keep"}},

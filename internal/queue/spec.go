@@ -88,6 +88,9 @@ type Spec struct {
 	MinPos    source.Pos
 	Strategy  string // forced, "" = chosen
 	ForcedPos source.Pos
+	// Waits: a claim of strategy pop, and Purge, wait for rows that others have locked, and pass
+	// over none.
+	Waits bool
 	// Accept: Claim asks the caller of each ready job whether it takes it; where that was
 	// said.
 	Accept    bool

@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/qgen-dev/qgen/test/servers"
+)
+
+// A claim with locked=wait waits for a row that somebody has locked and is about to change, takes it
+// where it is still ready then, and leaves it where it is not.
+func TestClaimsWaitForLockedRows(t *testing.T) {
+	for _, live := range []struct{ name, engine, driver string }{
+		{"postgres10", "postgresql", "pgx"}, {"postgres18", "postgresql", "pgx"},
+		{"mysql56", "mysql", "mysql"}, {"mysql97", "mysql", "mysql"}, {"mariadb1011", "mariadb", "mysql"},
+	} {
+		t.Run(live.name, func(t *testing.T) {
+			c := tableCase{engine: live.engine}
+			for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
+				text, err := os.ReadFile(filepath.Join("testdata", live.engine, "actions", what))
+				if err != nil {
+					t.Fatal(err)
+				}
+				*into = string(text)
+			}
+			db := ownDatabase(t, live.driver, servers.DSN(t, live.name))
+			run := func(by interface {
+				Exec(string, ...any) (sql.Result, error)
+			}, text string) {
+				t.Helper()
+				if _, err := by.Exec(text); err != nil {
+					t.Fatalf("%v\n%s", err, text)
+				}
+			}
+			for _, text := range servers.Statements(t, c.ddl) {
+				run(db, text)
+			}
+			waits := func(name string, asked any, change, after string, want int) {
+				t.Helper()
+				p := c.variants(t, nil)[name]
+				holder, err := db.Begin()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = holder.Rollback() }()
+				run(holder, change)
+				took := make(chan int, 1)
+				go func() { took <- claimOnce(t, db, p.Package, asked) }()
+				select {
+				case n := <-took:
+					t.Fatalf("%s took %d rows and did not wait for one that is locked", name, n)
+				case <-time.After(300 * time.Millisecond):
+				}
+				run(holder, after)
+				if err := holder.Commit(); err != nil {
+					t.Fatal(err)
+				}
+				if n := <-took; n != want {
+					t.Errorf("%s took %d rows, not %d", name, n, want)
+				}
+			}
+			run(db, "INSERT INTO jobs (host, state) VALUES ('a', 'new'), ('a', 'new'), ('b', 'new'), ('b', 'busy')")
+			const id = "(SELECT * FROM (SELECT min(id) FROM jobs) AS first)"
+			var first int64
+			if err := db.QueryRow("SELECT min(id) FROM jobs").Scan(&first); err != nil {
+				t.Fatal(err)
+			}
+			waits("cancel", first, "UPDATE jobs SET priority = 7 WHERE id = "+id, "UPDATE jobs SET state = 'busy' WHERE id = "+id, 1)
+			waits("cancel", first+1, "UPDATE jobs SET priority = 7 WHERE id = "+id+" + 1", "UPDATE jobs SET state = 'done' WHERE id = "+id+" + 1", 0)
+			waits("drop", "b", "UPDATE jobs SET priority = 7 WHERE host = 'b'", "UPDATE jobs SET state = 'busy' WHERE host = 'b'", 1)
+			if live.engine == "postgresql" {
+				run(db, "INSERT INTO notes (task) VALUES (1), (1), (2)")
+				waits("notes", 1, "UPDATE notes SET body = 'x' WHERE task = 1", "UPDATE notes SET body = 'y' WHERE task = 1", 1)
+			}
+		})
+	}
+}
+
+// ownDatabase opens a database of its own, or a schema where the server's sessions choose that.
+func ownDatabase(t *testing.T, driver, dsn string) *sql.DB {
+	t.Helper()
+	admin := servers.Open(t, driver, dsn, 1)
+	if driver == "mysql" {
+		config, err := mysql.ParseDSN(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.DBName = servers.Create(t, admin, "DATABASE")
+		return servers.Open(t, driver, config.FormatDSN(), 4)
+	}
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.RuntimeParams["search_path"] = servers.Create(t, admin, "SCHEMA")
+	db := stdlib.OpenDB(*config)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// claimOnce runs the statements of a claim of one job, which is asked for by one value, in a
+// transaction as the package has it, and returns how many it took.
+func claimOnce(t *testing.T, db *sql.DB, p *Package, asked any) int {
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		t.Error(err)
+		return -1
+	}
+	defer func() { _ = tx.Rollback() }()
+	var key any
+	args := func(st *Statement) (args []any) {
+		for _, a := range st.Args {
+			switch a.Kind {
+			case ArgParam:
+				args = append(args, asked)
+			case ArgAhead, ArgLimit:
+				args = append(args, 1)
+			case ArgList:
+				args = append(args, key)
+			case ArgBatch:
+				args = append(args, fmt.Sprintf("{%q}", key))
+			default:
+				args = append(args, nil)
+			}
+		}
+		return args
+	}
+	keys := func(st *Statement) int {
+		rows, err := tx.Query(st.SQL, args(st)...)
+		if err != nil {
+			t.Errorf("%v\n%s", err, st.SQL)
+			return -1
+		}
+		defer func() { _ = rows.Close() }()
+		n := 0
+		for ; rows.Next(); n++ {
+			columns, _ := rows.Columns()
+			cells := make([]any, len(columns))
+			for i := range cells {
+				cells[i] = new(sql.RawBytes)
+			}
+			if err := rows.Scan(cells...); err != nil {
+				t.Error(err)
+			}
+			key = string(*cells[0].(*sql.RawBytes))
+		}
+		if err := rows.Err(); err != nil {
+			t.Errorf("%v\n%s", err, st.SQL)
+		}
+		return n
+	}
+	n := 0
+	if p.Claim.Lock == nil {
+		n = keys(p.Claim.Statement)
+	} else if n = keys(p.Claim.Lock); n > 0 {
+		done, err := tx.Exec(p.Claim.Statement.SQL, args(p.Claim.Statement)...)
+		if err != nil {
+			t.Errorf("%v\n%s", err, p.Claim.Statement.SQL)
+			return -1
+		}
+		if changed, _ := done.RowsAffected(); changed != int64(n) {
+			t.Errorf("of %d rows that are locked %d are written\n%s", n, changed, p.Claim.Statement.SQL)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Error(err)
+	}
+	return n
+}

@@ -1,0 +1,18 @@
+-- Jobs, and what an administrator does to those that are named.
+-- qgen:queue jobs
+CREATE TABLE jobs (
+    id       bigserial PRIMARY KEY,
+    host     varchar(40) NOT NULL,
+    state    varchar(40) NOT NULL DEFAULT 'new', -- qgen:status(jobs) ready=new running=busy done=done failed=failed
+    priority int NOT NULL DEFAULT 0, -- qgen:priority(jobs) desc
+    till     timestamptz, -- qgen:lease(jobs) length=5m
+    reason   varchar(40) -- qgen:error(jobs)
+);
+CREATE INDEX jobs_host ON jobs (host);
+
+-- A row that is found by its place moves while a claim waits for it.
+-- qgen:queue strategy=pop locked=wait done=delete id=row
+CREATE TABLE notes (
+    task int NOT NULL, -- qgen:topic
+    body text
+);
