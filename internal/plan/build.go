@@ -790,6 +790,8 @@ func (b *builder) buildExplain() {
 		m := MoveUse{Transition: string(name)}
 		m.From, m.To = moves[name][0], moves[name][1]
 		switch {
+		case name == queue.Claim && b.leavesReadyRows():
+			m.To = string(queue.Ready)
 		case name == queue.Claim && b.popped() != nil:
 			m.To = string(queue.Done)
 		case name == queue.Claim && p.Strategy == "pop":

@@ -381,26 +381,31 @@ func (b *builder) takeStatement(name, template string, limit int) *Statement {
 	s.returns(&v, event(template), rows)
 	s.taken(&v)
 	s.cursor(&v)
-	to := string(b.takenState())
-	if b.popped() != nil {
-		to = string(queue.Done)
+	moves := "ready to " + string(b.takenState())
+	if b.pkg.Strategy == "pop" {
+		moves = b.popMoves()
 	}
-	head := []string{"claim: ready to " + to, "locks: the rows it takes, until commit; passes over rows that are locked"}
+	head := []string{"claim: " + moves, "locks: the rows it takes, until commit; passes over rows that are locked"}
 	switch template {
 	case "block_group":
 		head[1] = "locks: the rows it finds" + b.groupLocks() + ", until commit; passes over rows and groups that are locked"
 	case "delete_some":
-		head = []string{"claim: ready to gone", "locks: the rows it deletes, until commit; passes over rows that are locked"}
+		head[1] = "locks: the rows it deletes, until commit; passes over rows that are locked"
 	case "advisory":
 		head[1] = "locks: the rows it takes, and a number for each, until commit; passes over numbers that are locked"
 	}
-	if b.sortsLocked() {
-		head[1] = locksSorted
-	}
+	head[1] = b.locksSorted(head[1])
 	return s.statement(name, template+suffix, v, rows, append(head, b.readyHead())...)
 }
 
-const locksSorted = "locks: all ready rows, which are sorted first, until commit; passes over rows that are locked"
+// locksSorted is what a head says of locks, of all ready rows where they are sorted under them.
+func (b *builder) locksSorted(head string) string {
+	_, rest, found := strings.Cut(head, ", until commit")
+	if !found || !b.sortsLocked() {
+		return head
+	}
+	return "locks: all ready rows, which are sorted first, until commit" + rest
+}
 
 // sortsLocked reports whether the server locks all ready rows, since it sorts them.
 func (b *builder) sortsLocked() bool {
@@ -417,9 +422,27 @@ func (b *builder) popped() *queue.Transition {
 	return b.spec.Transitions[queue.Finish]
 }
 
-// changesNamed reports whether a claim only changes rows that its caller names: no worker has to do
-// something with them behind it.
-func (b *builder) changesNamed() bool { return b.popped() != nil && b.spec.ChangesNamed() }
+// leavesReadyRows reports whether a claim of strategy pop leaves rows as ready ones are.
+func (b *builder) leavesReadyRows() bool {
+	return b.popped() != nil && slices.Contains(b.spec.Anew, queue.Finish)
+}
+
+// onlyChanges reports whether a claim only changes rows, which its caller names or which stay ready:
+// no worker has to do something with them behind it.
+func (b *builder) onlyChanges() bool {
+	return b.popped() != nil && (b.spec.ChangesNamed() || b.leavesReadyRows())
+}
+
+// popMoves says in head comments what a claim of strategy pop makes of rows.
+func (b *builder) popMoves() string {
+	switch {
+	case b.leavesReadyRows():
+		return "changes ready rows, which stay ready"
+	case b.popped() != nil:
+		return "ready to done"
+	}
+	return "ready to gone"
+}
 
 // takes returns what a claim writes to a row, nil where it writes nothing.
 func (b *builder) takes() *queue.Transition {
@@ -522,11 +545,8 @@ func (b *builder) lockStatement(fields []*Field, head string) *Statement {
 	}
 	v.Returning = s.read(fields)
 	s.cursor(&v)
-	locks := "locks: the rows it returns, until commit; passes over rows that are locked"
-	if b.sortsLocked() {
-		locks = locksSorted
-	}
-	return s.statement("claim_lock", "select_lock", v, fields, head, locks, b.readyHead())
+	return s.statement("claim_lock", "select_lock", v, fields, head,
+		b.locksSorted("locks: the rows it returns, until commit; passes over rows that are locked"), b.readyHead())
 }
 
 // findsFirst reports whether a claim that locks rows finds them without locks before: where
@@ -684,12 +704,16 @@ func (b *builder) picked(name, template, head, locks string, where func(*scope) 
 func (b *builder) popLocked() *Statement {
 	s, v := b.newScope(), b.base("Claim")
 	v.Batch = s.batchOf(ArgBatch, ArgBatchAll, b.pkg.Key, nil, nil, "_picked")
+	head := "claim: " + b.popMoves() + ", of the rows that claim_lock.sql locked"
+	if b.leavesReadyRows() {
+		head = "claim: changes the rows that claim_lock.sql locked, which stay ready"
+	}
 	if t := b.popped(); t != nil {
 		v.Set = s.sets(t.Writes)
-		return s.statement("claim", "update_batch", v, nil, "claim: ready to done, of the rows that claim_lock.sql locked",
+		return s.statement("claim", "update_batch", v, nil, head,
 			"locks: the rows it writes, until commit", b.keyHead(v))
 	}
-	return s.statement("claim", "delete_batch", v, nil, "claim: ready to gone, of the rows that claim_lock.sql locked",
+	return s.statement("claim", "delete_batch", v, nil, head,
 		"locks: the rows it deletes, until commit", b.keyHead(v))
 }
 

@@ -30,8 +30,12 @@ func (b *builder) docClaim(c *Claim) {
 	case "pop":
 		what = "Claim takes up to limit ready jobs and deletes their rows." + comes + " A job that was taken is gone: if the worker dies, it is lost (at most once)."
 		switch {
-		case b.changesNamed():
-			what = "Claim takes up to limit ready jobs and changes their rows, which stay." + comes + " That is all: nothing is written later, whatever becomes of the jobs it returned."
+		case b.onlyChanges():
+			stay := "stay"
+			if b.leavesReadyRows() {
+				stay = "stay ready: the next Claim may take them again"
+			}
+			what = "Claim takes up to limit ready jobs and changes their rows, which " + stay + "." + comes + " That is all: nothing is written later, whatever becomes of the jobs it returned."
 		case b.popped() != nil:
 			what = "Claim takes up to limit ready jobs and marks them done." + comes + " Nothing is written when a job ends: if the worker dies, it is lost (at most once)."
 		}
@@ -211,9 +215,9 @@ func (b *builder) locksAndCrash() {
 	switch {
 	case p.Strategy == "offset":
 		p.Crash = "A consumer that dies leaves its claim until the lease ends; then the rows that the mark has not passed come again."
-	case b.changesNamed() && b.writesLockless():
+	case b.onlyChanges() && b.writesLockless():
 		p.Crash = "A crash can leave a part of the rows changed."
-	case b.changesNamed():
+	case b.onlyChanges():
 		p.Crash = whole + " Then the rows are changed, and nothing is left to be written."
 	case p.Strategy == "pop":
 		p.Crash = "A worker that dies loses the jobs it took."
@@ -1073,8 +1077,12 @@ func (b *builder) fence() string {
 	case "hold":
 		return "The row lock is the claim: nobody else can take or settle a job while its transaction is open."
 	case "pop":
-		if b.changesNamed() {
-			return "There is nothing to settle: Claim changes the rows that its caller names, and that is all."
+		if b.onlyChanges() {
+			rows := "rows"
+			if b.spec.ChangesNamed() {
+				rows = "the rows that its caller names"
+			}
+			return "There is nothing to settle: Claim changes " + rows + ", and that is all."
 		}
 		return "There is nothing to settle: a job belongs to whoever took it."
 	}

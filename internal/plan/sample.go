@@ -153,6 +153,10 @@ func (b *builder) checkConformance(q *config.Queue, errs *source.ErrorList) {
 		refuse("Leave conformance out, and test with jobs of your own.", "the test claims hundreds of jobs, and only so many of this queue run at once (group)")
 		return
 	}
+	if b.leavesReadyRows() {
+		refuse("The test looks that no job is given out twice. Leave conformance out.", "a claim of this queue leaves rows ready")
+		return
+	}
 	if b.pkg.Enqueue == nil {
 		refuse("The test adds jobs of its own with Enqueue. Make that possible, or leave conformance out.", "%s", b.noEnqueue)
 		return

@@ -38,6 +38,8 @@ type binding struct {
 	finished *role
 	// keepsDone and keepsFailed: such rows stay in the table.
 	keepsDone, keepsFailed bool
+	// keepsReady: a claim of strategy pop leaves rows as ready as they are (done=keep).
+	keepsReady bool
 	// failedByLimit: a failed row is a waiting one that has no attempts left.
 	failedByLimit bool
 

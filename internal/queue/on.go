@@ -38,8 +38,11 @@ func (b *binding) writeExplicit() {
 				b.errorf(step.pos, "a claim of this queue writes nothing").
 					WithHint("No word says which rows run, so a claim does not change them. Say running=<value> on qgen:status, or leave claim out here.")
 			case t.Delete && (b.moves(name) == nil || !b.moves(name).Same || b.spec.IsSaid(value)):
-				b.errorf(step.pos, "%s removes the row, so nothing is written to it", name).
-					WithHint("Leave it out, or keep such rows.")
+				hint := "Leave it out, or keep such rows."
+				if b.spec.Strategy == "pop" && name == Finish {
+					hint = "Leave it out, or say done=keep beside strategy=pop: rows then stay as they are but for what on done says."
+				}
+				b.errorf(step.pos, "%s removes the row, so nothing is written to it", name).WithHint("%s", hint)
 			default:
 				b.write(r, r.column, value, name)
 				b.noteLess(step.name, r.column, value)

@@ -60,6 +60,8 @@ func (b *binding) readDone() {
 		if value == "" {
 			b.note("finished rows stay in the table and are known by column %q (done=keep)", b.finished.column.Name)
 		}
+	case value == "keep" && b.spec.Strategy == "pop":
+		b.keepsDone, b.keepsReady = true, true
 	case value == "keep":
 		b.errorf(said.pos, "nothing tells a finished row from a waiting one").
 			WithHint("Say which value of the status means done, qgen:status done=…, or mark a column that may be null with qgen:finished, or say done=delete.")

@@ -152,7 +152,8 @@ func (b *binding) claimWrites(c *schema.Column) bool {
 
 // judgeEnds warns of steps that end a job and leave its row as ready ones are. Where a further
 // condition, as that of ready_if, reads what such a step writes, it is for the user to say. A claim
-// with strategy=pop of rows that its caller names is no queue but a change of them.
+// with strategy=pop of rows that its caller names, or that stay ready by done=keep, is no queue but a
+// change of them.
 func (b *binding) judgeEnds() {
 	for _, name := range b.spec.Steps() {
 		state := enters[name]
@@ -161,11 +162,11 @@ func (b *binding) judgeEnds() {
 			state, job = o.To, fmt.Sprintf("a job that the outcome %q ends", o.Name)
 		}
 		t := b.spec.Transitions[name]
-		if t == nil || t.Delete || name == GiveUp || state != Done && state != Failed || b.spec.Cycle != nil && state == Done || b.failedByLimit && state == Failed || b.isAway() || !b.leavesReady(t) {
+		if t == nil || t.Delete || name == GiveUp || state != Done && state != Failed || b.spec.Cycle != nil && state == Done || b.failedByLimit && state == Failed || b.isAway() || !b.keepsReady && !b.leavesReady(t) {
 			continue
 		}
 		b.spec.Anew = append(b.spec.Anew, name)
-		if b.spec.ChangesNamed() {
+		if b.keepsReady || b.spec.ChangesNamed() {
 			continue
 		}
 		mend := ""

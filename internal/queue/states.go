@@ -27,7 +27,7 @@ func (b *binding) buildStates() {
 	}
 	b.statusCore()
 	b.markCore()
-	if b.finished != nil && b.keepsDone && b.saysState(Done) == nil {
+	if b.finished != nil && b.keepsDone && !b.keepsReady && b.saysState(Done) == nil {
 		c := b.finished.column
 		b.add(Done, Test{Column: c, Op: NotNull}, false)
 		b.add(Ready, Test{Column: c, Op: IsNull}, false)

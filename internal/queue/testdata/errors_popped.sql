@@ -31,3 +31,9 @@ CREATE TABLE skipping (
     id    int PRIMARY KEY,
     state int NOT NULL -- qgen:status ready=0 done=1
 );
+
+-- qgen:queue gone strategy=pop
+CREATE TABLE gone (
+    id  int PRIMARY KEY, -- qgen:topic
+    due timestamptz      -- qgen:on done set now
+);

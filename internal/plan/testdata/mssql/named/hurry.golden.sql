@@ -26,7 +26,7 @@
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim.sql
--- claim: ready to done
+-- claim: changes ready rows, which stay ready
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed

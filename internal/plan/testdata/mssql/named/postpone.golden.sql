@@ -26,7 +26,7 @@
 -- note: rows without a value in column "run_at" stand first in the order, where SQL Server puts nulls (nulls=last puts them last)
 
 -- sql/claim.sql
--- claim: ready to done
+-- claim: changes ready rows, which stay ready
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed

@@ -41,7 +41,7 @@ LIMIT  ?
 FOR    UPDATE SKIP LOCKED;
 
 -- sql/claim.sql
--- claim: ready to done, of the rows that claim_lock.sql locked
+-- claim: changes the rows that claim_lock.sql locked, which stay ready
 -- locks: the rows it writes, until commit
 -- index: the key
 -- isolation: read committed

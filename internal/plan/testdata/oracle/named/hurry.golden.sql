@@ -51,7 +51,7 @@ BEGIN
 END;
 
 -- sql/claim.sql
--- claim: ready to done, of the rows that claim_lock.sql locked
+-- claim: changes the rows that claim_lock.sql locked, which stay ready
 -- locks: the rows it writes, until commit
 -- index: the key
 -- arguments: 1: batch ID

@@ -26,7 +26,7 @@
 -- note: rows without a value in column "run_at" stand last in the order, where PostgreSQL puts nulls (nulls=first puts them first)
 
 -- sql/claim.sql
--- claim: ready to done
+-- claim: changes ready rows, which stay ready
 -- locks: the rows it takes, until commit; passes over rows that are locked
 -- index: the primary key (id)
 -- isolation: read committed

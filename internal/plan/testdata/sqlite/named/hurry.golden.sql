@@ -26,7 +26,7 @@
 -- note: rows are taken as they came, by column "id"
 
 -- sql/claim.sql
--- claim: ready to done
+-- claim: changes ready rows, which stay ready
 -- locks: the database for writing, while the statement runs
 -- index: the primary key (id)
 -- arguments: 1: param id int64, 2: limit

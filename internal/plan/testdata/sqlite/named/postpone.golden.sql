@@ -26,7 +26,7 @@
 -- note: rows without a value in column "run_at" stand first in the order, where SQLite puts nulls (nulls=last puts them last)
 
 -- sql/claim.sql
--- claim: ready to done
+-- claim: changes ready rows, which stay ready
 -- locks: the database for writing, while the statement runs
 -- index: the primary key (id)
 -- arguments: 1: given atValue *time.Time, 2: param id int64, 3: limit

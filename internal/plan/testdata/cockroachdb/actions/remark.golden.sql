@@ -1,0 +1,132 @@
+-- Package remarkq uses the table jobs as a queue of jobs on CockroachDB 25.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> ready again
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: Claim changes rows, and that is all.
+--
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_remark_ready.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
+
+-- sql/claim.sql
+-- claim: changes ready rows, which stay ready
+-- locks: the rows it takes, until commit; of two that meet one is undone and made again
+-- index: (host, id) WHERE state = 'new'
+-- arguments: 1: given reason *string, 2: param host string, 3: limit
+UPDATE /* remarkq.Claim */ jobs
+SET    reason = $1
+WHERE  state = 'new'
+AND    host = $2
+ORDER  BY id
+LIMIT  $3
+RETURNING id, host, priority, till;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new Host, 3: new Priority, 4: new Till
+INSERT /* remarkq.Enqueue */ INTO jobs
+       (id, host, priority, till)
+VALUES (coalesce($1::bigint, unique_rowid()), $2, coalesce($3::bigint, 0), $4)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID, 2: new_batch Host, 3: new_batch Priority, 4: new_batch Till
+INSERT /* remarkq.EnqueueMany */ INTO jobs
+       (id, host, priority, till)
+SELECT coalesce(id_new, unique_rowid()), host_new, coalesce(priority_new, 0), till_new
+FROM   unnest($1::bigint[], $2::varchar[], $3::bigint[], $4::timestamptz[]) WITH ORDINALITY AS job (id_new, host_new, priority_new, till_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* remarkq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (host, id) WHERE state = 'new'
+-- arguments: 1: param host string, 2: limit
+SELECT /* remarkq.Peek */
+       id, host, priority, till
+FROM   jobs
+WHERE  state = 'new'
+AND    host = $1
+ORDER  BY id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* remarkq.Verify */
+       'the server is ' || version() || ', the package needs CockroachDB 25.2'
+WHERE  CASE
+           WHEN version() NOT LIKE 'CockroachDB %' THEN true
+           ELSE split_part(split_part(version(), ' v', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), ' v', 2), '.', 2)::int < 2502
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* remarkq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('host', 'varchar'),
+               ('state', 'varchar'),
+               ('priority', 'bigint'),
+               ('till', 'timestamptz'),
+               ('reason', 'varchar')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* remarkq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_remark_ready')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX jobs_remark_ready ON jobs (host, id)
+WHERE  state = 'new';

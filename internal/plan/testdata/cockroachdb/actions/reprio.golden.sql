@@ -1,0 +1,129 @@
+-- Package reprioq uses the table jobs as a queue of jobs on CockroachDB 25.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> ready again
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: Claim changes the rows that its caller names, and that is all.
+--
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
+
+-- sql/claim.sql
+-- claim: changes ready rows, which stay ready
+-- locks: the rows it takes, until commit; of two that meet one is undone and made again
+-- index: the primary key (id)
+-- arguments: 1: given priority int64, 2: param id int64, 3: limit
+UPDATE /* reprioq.Claim */ jobs
+SET    priority = $1
+WHERE  id = $2
+ORDER  BY id
+LIMIT  $3
+RETURNING id, host, state, till, reason;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new Host, 3: new State, 4: new Till, 5: new Reason
+INSERT /* reprioq.Enqueue */ INTO jobs
+       (id, host, state, till, reason)
+VALUES (coalesce($1::bigint, unique_rowid()), $2, coalesce($3::varchar, 'new'), $4,
+        $5)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID, 2: new_batch Host, 3: new_batch State, 4: new_batch Till, 5: new_batch Reason
+INSERT /* reprioq.EnqueueMany */ INTO jobs
+       (id, host, state, till, reason)
+SELECT coalesce(id_new, unique_rowid()), host_new, coalesce(state_new, 'new'), till_new,
+       reason_new
+FROM   unnest($1::bigint[], $2::varchar[], $3::varchar[], $4::timestamptz[],
+              $5::varchar[]) WITH ORDINALITY AS job (id_new, host_new, state_new, till_new, reason_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* reprioq.Stats */
+       count(*) AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* reprioq.Peek */
+       id, host, state, till, reason
+FROM   jobs
+WHERE  id = $1
+ORDER  BY id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* reprioq.Verify */
+       'the server is ' || version() || ', the package needs CockroachDB 25.2'
+WHERE  CASE
+           WHEN version() NOT LIKE 'CockroachDB %' THEN true
+           ELSE split_part(split_part(version(), ' v', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), ' v', 2), '.', 2)::int < 2502
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* reprioq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('host', 'varchar'),
+               ('state', 'varchar'),
+               ('priority', 'bigint'),
+               ('till', 'timestamptz'),
+               ('reason', 'varchar')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* reprioq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: the only row of each value that is asked for: jobs_pkey serves already

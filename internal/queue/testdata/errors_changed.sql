@@ -1,0 +1,5 @@
+-- Rows that stay as they are but for what on done says.
+CREATE TABLE jobs (
+    id       bigserial PRIMARY KEY,
+    priority int NOT NULL DEFAULT 0
+);
