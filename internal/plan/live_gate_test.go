@@ -10,9 +10,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"github.com/qgen-dev/qgen/test/servers"
 )
 
@@ -21,6 +18,10 @@ import (
 func TestGateHolds(t *testing.T) {
 	for live, engine := range map[string]string{"postgres18": "postgresql", "mysql97": "mysql", "mariadb1011": "mariadb"} {
 		t.Run(live, func(t *testing.T) {
+			driver := "mysql"
+			if engine == "postgresql" {
+				driver = "pgx"
+			}
 			c := tableCase{engine: engine}
 			for what, into := range map[string]*string{"schema.sql": &c.ddl, "qgen.yaml": &c.config} {
 				text, err := os.ReadFile(filepath.Join("testdata", engine, "gate", what))
@@ -30,7 +31,7 @@ func TestGateHolds(t *testing.T) {
 				*into = string(text)
 			}
 			gate := c.variants(t, nil)["conversions"].Claim.Gate
-			db := ownDatabase(t, live)
+			db := ownDatabase(t, driver, servers.DSN(t, live))
 			for _, text := range append(strings.Split(strings.TrimSpace(c.ddl), ";\n"), "INSERT INTO settings VALUES (1, NULL)") {
 				if _, err := db.Exec(text); err != nil {
 					t.Fatalf("%v\n%s", err, text)
@@ -109,31 +110,4 @@ func passGate(t *testing.T, db *sql.DB, gate *Gate, limit int) ([]int64, error) 
 		}
 	}
 	return ids, tx.Commit()
-}
-
-// ownDatabase opens a database, or a schema, for the test alone.
-func ownDatabase(t *testing.T, live string) *sql.DB {
-	t.Helper()
-	dsn := servers.DSN(t, live)
-	if !strings.HasPrefix(live, "postgres") {
-		db, _ := ownMySQL(t, dsn)
-		return db
-	}
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.RuntimeParams["search_path"] = "gate_holds"
-	db := stdlib.OpenDB(*config)
-	t.Cleanup(func() {
-		_, _ = db.Exec("DROP SCHEMA gate_holds CASCADE")
-		_ = db.Close()
-	})
-	if _, err := db.Exec("DROP SCHEMA IF EXISTS gate_holds CASCADE"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("CREATE SCHEMA gate_holds"); err != nil {
-		t.Fatal(err)
-	}
-	return db
 }
