@@ -693,6 +693,15 @@ func (w *writer) parseTimeFunc(f *code.File) {
 		ofText = []*code.Statement{code.If(code.Qual("strings", "HasPrefix").Call(code.Id("v"), code.Lit(w.ZeroDate))).Block(
 			code.Return(none.Clone(), code.Nil())), ofText[0]}
 	}
+	if w.emptyTimes(false) {
+		doc += " An empty text is the zero time, too."
+		if w.ZeroDate == "" {
+			doc = strings.TrimSuffix(doc, ", too.") + "."
+		}
+		ofBytes = code.Return(code.Id("parseTime").Call(code.String().Call(code.Id("v")), code.Id("layout"), code.Id("zone")))
+		ofText = append([]*code.Statement{code.If(code.Qual("strings", "TrimRight").Call(code.Id("v"), code.Lit(" ")).Op("==").Lit("")).Block(
+			code.Return(none.Clone(), code.Nil()))}, ofText...)
+	}
 	decl(f, []string{doc},
 		code.Func().Id("parseTime").Params(code.Id("value").Any(), code.Id("layout").String(), code.Id("zone").Op("*").Qual("time", "Location")).
 			Params(code.Qual("time", "Time"), code.Error()).Block(
@@ -705,6 +714,12 @@ func (w *writer) parseTimeFunc(f *code.File) {
 		))
 }
 
+// emptyTimes reports whether an empty text stands for no time in a column that keeps times as digits,
+// or in one that keeps them in a layout.
+func (w *writer) emptyTimes(digits bool) bool {
+	return slices.ContainsFunc(w.Fields, func(f *plan.Field) bool { return f.Empty && f.Width > 0 == digits })
+}
+
 // parseDigitsFunc emits
 //
 //	func parseDigits(value any, unit time.Duration) (time.Time, error) {
@@ -715,6 +730,9 @@ func (w *writer) parseTimeFunc(f *code.File) {
 //		if !ok {
 //			return time.Time{}, fmt.Errorf("%v is no text", value)
 //		}
+//		if strings.TrimRight(text, " ") == "" { // where a column has no time so
+//			return time.Time{}, nil
+//		}
 //		n, err := strconv.ParseInt(strings.TrimRight(text, " "), 10, 64)
 //		if err != nil {
 //			return time.Time{}, err
@@ -724,21 +742,27 @@ func (w *writer) parseTimeFunc(f *code.File) {
 //	}
 func (w *writer) parseDigitsFunc(f *code.File) {
 	none := code.Qual("time", "Time").Values()
-	decl(f, []string{"parseDigits reads a time that is kept as a text of digits, the number of units since 1970."},
+	doc, digits := "parseDigits reads a time that is kept as a text of digits, the number of units since 1970.", code.Qual("strings", "TrimRight").Call(code.Id("text"), code.Lit(" "))
+	var empty []*code.Statement
+	if w.emptyTimes(true) {
+		doc += " An empty text is the zero time."
+		empty = append(empty, code.If(digits.Clone().Op("==").Lit("")).Block(code.Return(none.Clone(), code.Nil())))
+	}
+	decl(f, []string{doc},
 		code.Func().Id("parseDigits").Params(code.Id("value").Any(), code.Id("unit").Qual("time", "Duration")).
-			Params(code.Qual("time", "Time"), code.Error()).Block(
+			Params(code.Qual("time", "Time"), code.Error()).Block(slices.Concat([]*code.Statement{
 			code.List(code.Id("text"), code.Id("ok")).Op(":=").Id("value").Assert(code.String()),
 			code.If(code.List(code.Id("raw"), code.Id("is")).Op(":=").Id("value").Assert(code.Index().Byte()), code.Id("is")).Block(
 				code.List(code.Id("text"), code.Id("ok")).Op("=").List(code.String().Call(code.Id("raw")), code.True())),
 			code.If(code.Op("!").Id("ok")).Block(
 				code.Return(none.Clone(), code.Qual("fmt", "Errorf").Call(code.Lit("%v is no text"), code.Id("value")))),
-			code.List(code.Id("n"), code.Err()).Op(":=").Qual("strconv", "ParseInt").Call(
-				code.Qual("strings", "TrimRight").Call(code.Id("text"), code.Lit(" ")), code.Lit(10), code.Lit(64)),
+		}, empty, []*code.Statement{
+			code.List(code.Id("n"), code.Err()).Op(":=").Qual("strconv", "ParseInt").Call(digits, code.Lit(10), code.Lit(64)),
 			ifErr(none.Clone()),
 			code.Id("second").Op(":=").Int64().Call(code.Qual("time", "Second").Op("/").Id("unit")),
 			code.Return(code.Qual("time", "Unix").Call(code.Id("n").Op("/").Id("second"),
 				code.Id("n").Op("%").Id("second").Op("*").Int64().Call(code.Id("unit"))).Dot("UTC").Call(), code.Nil()),
-		))
+		})...))
 }
 
 // parseUnitsFunc emits

@@ -145,6 +145,7 @@ func (b *builder) field(c *queue.Column) *Field {
 		f.Codec, f.Layout = Codec(rule.Codec), rule.Layout
 		f.Bare = f.Codec == TextTime && c.Type.Class == schema.Date && c.Clock == "" // likewise
 	}
+	f.Empty = f.TimeIsText() && b.emptyIsNone(c.Column)
 	f.Digits = c.Type.Class == schema.Decimal && f.GoType == "string"
 	f.UTC = f.Bare || cmp.Or(c.Clock, b.spec.Clock) != "local"
 	if c.Type.Class == schema.Text && c.Type.Enum {
@@ -152,6 +153,28 @@ func (b *builder) field(c *queue.Column) *Field {
 	}
 	f.Sample = b.sample(c.Column, f)
 	return f
+}
+
+// emptyIsNone reports whether an empty text in a column of texts that keeps time stands for none: the
+// table begins with it, or it tells a state, or a step writes it.
+func (b *builder) emptyIsNone(c *schema.Column) bool {
+	empty := func(v queue.Value) bool { return v.Kind == queue.Literal && v.Text == "" }
+	if c.Type.Class != schema.Text || strings.HasPrefix(strings.Trim(c.Default, "( "), "''") {
+		return c.Type.Class == schema.Text
+	}
+	for _, state := range b.spec.States {
+		for _, t := range state.Tests {
+			if slices.ContainsFunc(t.Alternatives(), func(t queue.Test) bool { return t.Column == c && slices.ContainsFunc(t.Values, empty) }) {
+				return true
+			}
+		}
+	}
+	for _, t := range b.spec.Transitions {
+		if slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && empty(w.Value) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // columnOf returns the column of a field: of the queue's table, unless a step writes it

@@ -167,7 +167,9 @@ type Field struct {
 	// Fraction, of numbers since 1970: the number may have digits behind the point, and
 	// travels as it is written.
 	Fraction bool
-	UTC      bool // of TextTime and WallTime: read and written as UTC, else local
+	// Empty, of a time that travels as text: an empty text stands for none.
+	Empty bool
+	UTC   bool // of TextTime and WallTime: read and written as UTC, else local
 	// Bare, of TextTime and WallTime: what its clock reads is written as it is, wherever that
 	// is.
 	Bare    bool

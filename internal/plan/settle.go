@@ -1240,6 +1240,12 @@ func (s *scope) figures() (fields []StatsField, texts []string) {
 			return
 		}
 		if age := s.age(from, to, func(column string) string { return column }); age != "" {
+			for _, c := range []*schema.Column{from, to} {
+				// What is no time is no 0 either.
+				if not := s.column(c) + " <> ''"; b.fields[c] != nil && b.fields[c].Empty && !slices.Contains(where, not) {
+					where = append(slices.Clip(where), not)
+				}
+			}
 			add(name, "time.Duration", doc, filter("avg", age, where))
 		}
 	}

@@ -40,3 +40,12 @@ CREATE TABLE polls (
     asked_at bigint, -- qgen:due add=wait_s unit=s as=epoch; on claim set now
     wait_s   int DEFAULT 60 NOT NULL
 );
+
+-- An empty text is no time.
+-- qgen:queue checks
+CREATE TABLE checks (
+    id    integer PRIMARY KEY,
+    ended char(10) DEFAULT '' NOT NULL, -- qgen:status ready='' done=now; finished as=text:epoch
+    since char(10) DEFAULT '' NOT NULL, -- qgen:claimed timeout=900s as=text:epoch expired=claim
+    again varchar(20) DEFAULT '' NOT NULL -- qgen:due as='text:2006-01-02 15:04:05' clock=utc
+);
