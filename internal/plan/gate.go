@@ -139,7 +139,7 @@ func (b *builder) gateRule() string {
 // gateIndex is the index that counts the running rows of the queue, and whether one does.
 func (b *builder) gateIndex() (wanted, bool) {
 	w := b.wantedFor(b.spec.Held)
-	w.kind, w.name, w.lacking = "group", b.indexName("group"), slowClaim
+	w.kind, w.name, w.lacking = "group", b.indexName("group"), "what counts the running rows reads others as well"
 	w.why = "serves Claim: counts the running rows"
 	w.among = w.why
 	if len(w.predicate()) > 0 {

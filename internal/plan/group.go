@@ -54,7 +54,9 @@ func (b *builder) checkGroup(g *queue.Group, errs *source.ErrorList) {
 		return
 	}
 	inYAML := `Name a row for each group, which claims lock first: lock: {table: tenants, on: "id = {row}.tenant_id"} under group: in qgen.yaml. Any table will do that has one row for each group, or one for each of some numbers: on: "id = mod({row}.tenant_id, 64)".`
+	of := "one group"
 	if len(g.Columns) == 0 {
+		of = "the queue"
 		inYAML = `Name a row which claims lock first: lock: {table: gates, on: "id = 1"} under group: in qgen.yaml. Any table will do that has such a row, and it has to be there.`
 	}
 	switch mode := b.modeOf(g); {
@@ -69,7 +71,7 @@ func (b *builder) checkGroup(g *queue.Group, errs *source.ErrorList) {
 		errs.Errorf(g.Pos, "the running rows of a group are counted behind a lock, and %s", why).
 			WithHint("Leave the group out: where one worker alone claims, with a limit of 1, ready_if in qgen.yaml can count the running rows. Or keep the table in an engine that locks rows: ALTER TABLE … ENGINE=InnoDB.")
 	case mode == groupRow && g.Lock == nil:
-		errs.Errorf(g.Pos, "%s has no lock in which two claimers of one group would meet: each counts the running rows before the other has written its own", b.d.Title).
+		errs.Errorf(g.Pos, "%s has no lock in which two claimers of %s would meet: each counts the running rows before the other has written its own", b.d.Title, of).
 			WithHint("%s", inYAML)
 	case g.Lock != nil && mode != groupRow:
 		errs.Errorf(g.Lock.Pos, "a row that stands for a group is not needed: %s", b.groupWhy(g)).WithHint("Leave lock: out.")
