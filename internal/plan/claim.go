@@ -311,7 +311,7 @@ func (b *builder) askedParam(p *queue.Param) *Param {
 		if b.spec.Gate == nil {
 			gp.Doc = "how many jobs of one group may run at once"
 		}
-		gp.Doc += "; all callers have to say the same"
+		gp.Doc += "; all callers have to say the same, and with 0 none is claimed"
 	}
 	if strings.HasPrefix(p.GoType, "[]") && p.GoType != "[]byte" {
 		gp.Doc += ", of which nil may be a null, with which nothing compares, and no empty list"
