@@ -95,7 +95,7 @@ func (w *writer) claimStatements() []*plan.Statement {
 	if c.Gate != nil {
 		gate = []*plan.Statement{c.Gate.Lock, c.Gate.Room}
 	}
-	all := present(slices.Concat(gate, []*plan.Statement{c.Pick, c.Lock}, c.Narrow, []*plan.Statement{c.Expired, c.TakeOver, batch, c.Statement, undo, c.Read})...)
+	all := present(slices.Concat(gate, []*plan.Statement{c.Pick, c.Lock}, c.Narrow, c.Ahead, []*plan.Statement{c.Expired, c.TakeOver, batch, c.Statement, undo, c.Read})...)
 	for _, r := range c.Ladder {
 		all = append(all, r.Statement)
 	}
@@ -259,7 +259,7 @@ func (w *writer) lookAgain(g *code.Group) {
 // limited reports whether a claim takes a limited number of jobs: because it names
 // them in the text of a statement, or because the server locks more than it takes.
 func (w *writer) limited() bool {
-	return w.MostTaken > 0 || slices.ContainsFunc(append([]*plan.Statement{w.Claim.Statement}, w.Claim.With...), func(s *plan.Statement) bool { return s.Has(plan.ArgList) })
+	return w.MostTaken > 0 || slices.ContainsFunc(slices.Concat([]*plan.Statement{w.Claim.Statement}, w.Claim.Ahead, w.Claim.With), func(s *plan.Statement) bool { return s.Has(plan.ArgList) })
 }
 
 // checkShard emits
@@ -512,6 +512,7 @@ func (w *writer) takeLocked(into, locked string) []*code.Statement {
 		before = append(before, ifAssign(code.List(code.Id(locked), code.Err()).Op("=").Add(w.payloadCall(w.queue(), locked))))
 	}
 	if c.Read == nil {
+		before = append(before, w.inTurn(w.queue(), c.Ahead, from)...)
 		return append(before, take, code.Id(into).Op("=").Id(locked), code.Return(code.Nil()))
 	}
 	readBefore, readArgs := w.arguments(c.Read, from, "")

@@ -145,7 +145,7 @@ func (b *builder) explainStep(name queue.TransitionName) (string, bool) {
 	case t == nil:
 		return "", false
 	case name == queue.Claim && b.pkg.Strategy == "pop":
-		return b.explainMove(&queue.Transition{Delete: true}), true
+		return b.explainMove(&queue.Transition{Delete: true, With: b.spec.Transitions[queue.Finish].With}), true
 	case name == queue.Claim && !b.writesClaim():
 		return b.explainMove(&queue.Transition{With: t.With}), true
 	}

@@ -39,6 +39,8 @@ func (b *builder) buildClaim() {
 	c := &Claim{Params: b.claimParams(), Shard: b.spec.Shard != nil, LeaseArg: b.spec.Lease != nil && b.spec.Lease.LengthArg}
 	if t := b.takes(); t != nil && (b.writesClaim() || b.popped() != nil) {
 		c.Params = b.addWritten(c.Params, t)
+	} else if b.pkg.Strategy == "pop" && b.hasCompanions(queue.Finish) {
+		c.Params = b.addWritten(c.Params, b.spec.Transitions[queue.Finish])
 	}
 	if b.spec.Accept {
 		c.Accept = &Accept{Most: mostAsked}
@@ -99,6 +101,10 @@ func (b *builder) buildClaim() {
 			c.Flow = LockTake
 			c.Lock = b.lockStatement(b.pkg.Fields, "claim: locks and reads ready rows, which claim.sql then "+b.ends())
 			c.Statement = b.popLocked()
+			if b.hasCompanions(queue.Finish) {
+				c.Ahead = b.companions(queue.Finish, "claim", "Claim", nil)
+				b.reserve()
+			}
 			break
 		}
 		c.Flow = OneStatement
@@ -141,7 +147,7 @@ func (b *builder) reordered(c *schema.Column) bool {
 // that has waited for a row which moved meanwhile would look for it where it was.
 func (b *builder) popsRead() bool {
 	moved := len(b.spec.Key) == 0 && b.d.RowIdentity.Moves && !b.can(dialect.SkipLocked)
-	return !b.can(dialect.Returning) || b.pkg.Payload != nil || moved
+	return !b.can(dialect.Returning) || b.pkg.Payload != nil || moved || b.hasCompanions(queue.Finish)
 }
 
 // comesInOrder reports whether a claim returns jobs in queue order: the Go can sort them by

@@ -78,7 +78,7 @@ func (b *builder) companions(name queue.TransitionName, file, op string, held []
 		}
 		s.prefix = v.Names.Row + "."
 		extra := b.carries(c)
-		if name == queue.Finish {
+		if name == queue.Finish && b.pkg.Strategy != "pop" {
 			for _, given := range c.Givens() {
 				extra = append(extra, b.argumentBeside(c, given).Field)
 			}
@@ -328,14 +328,19 @@ func (b *builder) checkCompanions(errs *source.ErrorList) {
 		said = true
 		why := "has no statement for " + string(name)
 		switch {
-		case name == queue.Enqueue: // see accompanyEnqueue
+		case name == queue.Enqueue, // see accompanyEnqueue
+			pop && name == queue.Finish: // which is the claim
 			continue
 		case b.carriesOut(name) && (name != queue.Claim || !pop && p.Strategy != "partition"):
 			continue
 		case name == queue.Purge && b.purgeLeaves(errs):
 			continue
+		case pop && name == queue.Claim:
+			errs.Errorf(b.spec.Transitions[name].With[0].Pos, "with strategy=pop a claim is the end of a job").
+				WithHint("Say done in its place: what Claim writes to other tables is said of that step.")
+			continue
 		case pop:
-			why = "deletes a row when it is claimed, and nothing comes after"
+			why = "ends a job when it is claimed, and nothing comes after"
 		case p.Strategy == "partition" && name == queue.Claim:
 			why = "reads when it claims, and may give a job out twice"
 		}
@@ -514,7 +519,8 @@ func (b *builder) besideTables() string {
 			if b.ready != nil && c.Move && c.Known == b.ready.spec.Table {
 				continue // the queue's own
 			}
-			claimed = claimed || name != queue.Enqueue && name != queue.Purge
+			pops := b.pkg.Strategy == "pop" && name == queue.Finish
+			claimed = claimed || name != queue.Enqueue && name != queue.Purge && !pops
 			table := plainText(c.QualifiedName())
 			if by[table] == nil {
 				tables = append(tables, table)
@@ -525,6 +531,8 @@ func (b *builder) besideTables() string {
 			}
 			if name == queue.Purge {
 				ops = b.purges()
+			} else if pops {
+				ops = []string{operations[queue.Claim]}
 			}
 			for _, op := range ops {
 				if !slices.Contains(by[table], op) {

@@ -52,7 +52,11 @@ func (b *builder) docClaim(c *Claim) {
 	if b.running != nil {
 		over = b.running
 	}
-	c.Doc = []string{what + over.also(queue.Claim)}
+	step := queue.Claim // that writes other tables
+	if b.pkg.Strategy == "pop" {
+		step = queue.Finish
+	}
+	c.Doc = []string{what + over.also(step)}
 	if c.BatchRow != nil {
 		c.Doc[0] += " Where it takes none, no row of " + c.BatchRow.Table + " is left."
 	}
@@ -87,7 +91,7 @@ func (b *builder) docClaim(c *Claim) {
 			c.Doc = append(c.Doc, rule)
 		}
 	}
-	end := over.rollBack(queue.Claim)
+	end := over.rollBack(step)
 	if b.running != nil && len(c.With) > 0 {
 		end = mayLeave // a row in both tables
 	}
@@ -176,7 +180,7 @@ func (b *builder) locksAndCrash() {
 		}
 	case b.d.SingleWriter:
 		p.Locks = "It locks the database for writing while the statement runs."
-		if len(b.payload) > 0 || b.spec.Batch != nil || p.Strategy == "move" {
+		if len(b.payload) > 0 || b.spec.Batch != nil || p.Strategy == "move" || p.Strategy == "pop" && b.popsRead() {
 			p.Locks = "It locks the database for writing until it commits."
 		}
 	case p.Strategy == "lease_table" && b.can(dialect.SkipLocked):

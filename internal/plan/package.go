@@ -396,6 +396,9 @@ type Claim struct {
 	Again    bool  // a claim that comes back with nothing looks once more
 	Low      *Low
 	Order    []SortTerm // of the returned rows
+	// Ahead is what is written to other tables for the rows that Lock returns, before Statement
+	// ends their jobs.
+	Ahead []*Statement
 	// With is what is written to other tables for the jobs, behind everything else in
 	// the same transaction.
 	With     []*Statement

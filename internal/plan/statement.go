@@ -33,6 +33,7 @@ func (p *Package) Statements() []*Statement {
 		for _, r := range c.Ladder {
 			add(r.Statement)
 		}
+		add(c.Ahead...)
 		add(c.With...)
 	}
 	if p.Payload != nil {

@@ -795,10 +795,19 @@ func (b *binding) judgeKept() {
 // would write the result of a job that has not run. What on done takes from the caller Claim takes.
 func (b *binding) judgePopped() {
 	t := b.spec.Transitions[Finish]
-	if b.spec.Strategy != "pop" || b.spec.DoneDeletes || t == nil {
+	if b.spec.Strategy != "pop" || t == nil {
 		return
 	}
 	const ends = "strategy=pop ends a job when it is claimed"
+	for _, c := range t.With {
+		if c.Takes(ArgResult) {
+			b.errorf(c.Pos, ends+", and there is no result that table %q could be given", c.QualifiedName()).
+				WithHint("Write arg:answer in its place: then Claim takes the value, the same one for all its jobs.")
+		}
+	}
+	if b.spec.DoneDeletes {
+		return
+	}
 	switch {
 	case len(t.Writes) == 0 && b.keepsReady:
 		b.errorf(b.queue.word("done").pos, "rows stay as they are, and nothing is written when a job is claimed").

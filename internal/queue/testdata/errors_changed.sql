@@ -3,3 +3,4 @@ CREATE TABLE jobs (
     id       bigserial PRIMARY KEY,
     priority int NOT NULL DEFAULT 0
 );
+CREATE TABLE answers (id bigint NOT NULL, grade int);

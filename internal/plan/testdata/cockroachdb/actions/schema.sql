@@ -9,3 +9,5 @@ CREATE TABLE jobs (
     reason   VARCHAR(40) -- qgen:error(jobs)
 );
 CREATE INDEX jobs_host ON jobs (host);
+CREATE TABLE erased (id INT8 NOT NULL, host VARCHAR(40) NOT NULL, reason VARCHAR(40), at TIMESTAMPTZ NOT NULL);
+CREATE TABLE parts (job_id INT8 NOT NULL, part VARCHAR(40) NOT NULL);

@@ -9,3 +9,5 @@ CREATE TABLE jobs (
     reason   varchar(40) -- qgen:error(jobs)
 );
 CREATE INDEX jobs_host ON jobs (host);
+CREATE TABLE erased (id bigint NOT NULL, host varchar(40) NOT NULL, reason varchar(40), at datetime(6) NOT NULL);
+CREATE TABLE parts (job_id bigint NOT NULL, part varchar(40) NOT NULL);

@@ -9,3 +9,5 @@ CREATE TABLE jobs (
     reason   VARCHAR2(40) -- qgen:error(jobs)
 );
 CREATE INDEX jobs_host ON jobs (host);
+CREATE TABLE erased (id NUMBER(19) NOT NULL, host VARCHAR2(40) NOT NULL, reason VARCHAR2(40), at TIMESTAMP NOT NULL);
+CREATE TABLE parts (job_id NUMBER(19) NOT NULL, part VARCHAR2(40) NOT NULL);

@@ -9,3 +9,5 @@ CREATE TABLE jobs (
     reason   TEXT -- qgen:error(jobs)
 );
 CREATE INDEX jobs_host ON jobs (host);
+CREATE TABLE erased (id INTEGER NOT NULL, host TEXT NOT NULL, reason TEXT);
+CREATE TABLE parts (job_id INTEGER NOT NULL, part TEXT NOT NULL);

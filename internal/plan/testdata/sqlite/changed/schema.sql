@@ -5,3 +5,20 @@ CREATE TABLE bumps (
     priority INTEGER NOT NULL DEFAULT 0, -- qgen:on done set arg:priority; payload
     seen     INTEGER NOT NULL DEFAULT 0 -- qgen:on done set +1
 );
+
+-- A claim deletes its rows and tells another table of them.
+-- qgen:queue drops strategy=pop done=delete
+CREATE TABLE drops (
+    id   INTEGER PRIMARY KEY, -- qgen:topic list
+    body TEXT NOT NULL
+);
+CREATE TABLE dropped (id INTEGER NOT NULL, body TEXT NOT NULL, reason TEXT NOT NULL);
+
+-- A claim takes its rows to another table, and adds them up in a third.
+-- qgen:queue retired strategy=pop
+CREATE TABLE retired (
+    id   INTEGER PRIMARY KEY,
+    kind INTEGER NOT NULL -- qgen:topic
+);
+CREATE TABLE archive (id INTEGER NOT NULL, kind INTEGER NOT NULL);
+CREATE TABLE totals (kind INTEGER PRIMARY KEY, gone INTEGER NOT NULL);

@@ -1,0 +1,196 @@
+-- Package eraseq uses the table jobs as a queue of jobs on CockroachDB 25.2 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A worker that dies loses the jobs it took.
+--
+-- Besides the queue's own rows it writes erased (Claim); parts (Claim), each in the transaction of the operation.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: no order is said: rows are taken in the order of the key, id
+-- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
+
+-- sql/claim_lock.sql
+-- claim: locks and reads ready rows, which claim.sql then deletes
+-- locks: the rows it returns, until commit; waits for rows that are locked
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* eraseq.Claim */
+       id, host, state, priority, till, reason
+FROM   jobs
+WHERE  id = $1
+ORDER  BY id
+LIMIT  $2
+FOR    UPDATE;
+
+-- sql/claim.sql
+-- claim: ready to gone, of the rows that claim_lock.sql locked
+-- locks: the rows it deletes, until commit
+-- index: the key
+-- arguments: 1: batch ID
+DELETE /* eraseq.Claim */ FROM jobs
+WHERE  id = ANY ($1::bigint[]);
+
+-- sql/claim_insert_erased.sql
+-- claim: inserts rows into erased for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- arguments: 1: given reason *string, 2: batch ID
+INSERT /* eraseq.Claim */ INTO erased
+       (id, host, reason, at)
+SELECT held.id, held.host, $1::varchar, now()
+FROM   jobs AS held
+WHERE  held.id = ANY ($2::bigint[]);
+
+-- sql/claim_delete_parts.sql
+-- claim: deletes rows from parts for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the rows it writes, until commit
+-- index: the key; of parts one that begins with job_id
+-- arguments: 1: batch ID
+DELETE /* eraseq.Claim */ FROM parts
+USING  jobs AS held
+WHERE  held.id = ANY ($1::bigint[])
+AND    parts.job_id = held.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new ID, 2: new Host, 3: new State, 4: new Priority, 5: new Till, 6: new Reason
+INSERT /* eraseq.Enqueue */ INTO jobs
+       (id, host, state, priority, till, reason)
+VALUES (coalesce($1::bigint, unique_rowid()), $2, coalesce($3::varchar, 'new'),
+        coalesce($4::bigint, 0), $5, $6)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch ID, 2: new_batch Host, 3: new_batch State, 4: new_batch Priority, 5: new_batch Till, 6: new_batch Reason
+INSERT /* eraseq.EnqueueMany */ INTO jobs
+       (id, host, state, priority, till, reason)
+SELECT coalesce(id_new, unique_rowid()), host_new, coalesce(state_new, 'new'),
+       coalesce(priority_new, 0), till_new, reason_new
+FROM   unnest($1::bigint[], $2::varchar[], $3::varchar[], $4::bigint[],
+              $5::timestamptz[], $6::varchar[]) WITH ORDINALITY AS job (id_new, host_new, state_new, priority_new, till_new, reason_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* eraseq.Stats */
+       count(*) AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* eraseq.Peek */
+       id, host, state, priority, till, reason
+FROM   jobs
+WHERE  id = $1
+ORDER  BY id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* eraseq.Verify */
+       'the server is ' || version() || ', the package needs CockroachDB 25.2'
+WHERE  CASE
+           WHEN version() NOT LIKE 'CockroachDB %' THEN true
+           ELSE split_part(split_part(version(), ' v', 2), '.', 1)::int * 100
+                + split_part(split_part(version(), ' v', 2), '.', 2)::int < 2502
+       END;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* eraseq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('host', 'varchar'),
+               ('state', 'varchar'),
+               ('priority', 'bigint'),
+               ('till', 'timestamptz'),
+               ('reason', 'varchar')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of erased
+-- locks: none
+SELECT /* eraseq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('host', 'varchar'),
+               ('reason', 'varchar'),
+               ('at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('erased')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_also2.sql
+-- verify: columns of parts
+-- locks: none
+SELECT /* eraseq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('job_id', 'bigint')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('parts')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* eraseq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_pkey')) AS want (name)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    c.relname = want.name);
+
+-- serves Claim: the only row of each value that is asked for: jobs_pkey serves already

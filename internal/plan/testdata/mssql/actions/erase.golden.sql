@@ -1,0 +1,275 @@
+-- Package eraseq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A worker that dies loses the jobs it took.
+--
+-- Besides the queue's own rows it writes erased (Claim); parts (Claim), each in the transaction of the operation.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim_lock.sql
+-- claim: locks and reads ready rows, which claim.sql then deletes
+-- locks: the rows it returns, until commit; waits for rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit, 2: param id int64
+SELECT /* eraseq.Claim */ TOP (@p1)
+       id, host, state, priority, CONVERT(varchar(27), till, 126), reason
+FROM   jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+WHERE  id = @p2
+ORDER  BY id;
+
+-- sql/claim.sql
+-- claim: ready to gone, of the rows that claim_lock.sql locked
+-- locks: the rows it deletes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+DELETE /* eraseq.Claim */ jobs
+FROM   OPENJSON(@p1) WITH (
+           id_picked bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN jobs WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  id = id_picked;
+
+-- sql/claim_insert_erased.sql
+-- claim: inserts rows into erased for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: given reason *string, 2: batch_all ID
+INSERT /* eraseq.Claim */ INTO erased
+       (id, host, reason, at)
+SELECT held.id, held.host, CONVERT(varchar(8000), @p1), SYSUTCDATETIME()
+FROM   OPENJSON(@p2) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN jobs AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  held.id = id_held;
+
+-- sql/claim_delete_parts.sql
+-- claim: deletes rows from parts for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the rows it writes, until commit
+-- index: the key; of parts one that begins with job_id
+-- isolation: read committed
+-- arguments: 1: batch_all ID
+DELETE /* eraseq.Claim */ parts
+FROM   OPENJSON(@p1) WITH (
+           id_held bigint '$[0]'
+       ) AS job
+       INNER LOOP JOIN jobs AS held WITH (UPDLOCK, ROWLOCK, READCOMMITTEDLOCK)
+       ON  held.id = id_held
+       INNER JOIN parts
+       ON  parts.job_id = held.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Host, 2: new State, 3: new Priority, 4: new Till, 5: new Reason
+INSERT /* eraseq.Enqueue */ INTO jobs
+       (host, state, priority, till, reason)
+OUTPUT inserted.id
+VALUES (CONVERT(varchar(8000), @p1), coalesce(CONVERT(varchar(8000), @p2), 'new'),
+        coalesce(@p3, 0), CONVERT(datetime2, @p4, 126), CONVERT(varchar(8000), @p5));
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_all Host State Priority Till Reason
+SET /* eraseq.EnqueueMany */ NOCOUNT ON;
+DECLARE @kept TABLE (
+           id bigint
+       );
+INSERT INTO jobs
+       (host, state, priority, till, reason)
+OUTPUT inserted.id
+INTO   @kept
+SELECT CONVERT(varchar(8000), host_new),
+       coalesce(CONVERT(varchar(8000), state_new), 'new'), coalesce(priority_new, 0),
+       CONVERT(datetime2, till_new, 126), CONVERT(varchar(8000), reason_new)
+FROM   OPENJSON(@p1) AS list
+       CROSS APPLY OPENJSON(list.[value]) WITH (
+           host_new nvarchar(4000) '$[0]',
+           state_new nvarchar(4000) '$[1]',
+           priority_new int '$[2]',
+           till_new varchar(27) '$[3]',
+           reason_new nvarchar(4000) '$[4]'
+       ) AS job
+ORDER  BY CAST(list.[key] AS int);
+SELECT id
+FROM   @kept
+ORDER  BY id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* eraseq.Stats */
+       count(*) AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: limit, 2: param id int64
+SELECT /* eraseq.Peek */ TOP (@p1)
+       id, host, state, priority, CONVERT(varchar(27), till, 126), reason
+FROM   jobs WITH (READPAST, READCOMMITTEDLOCK)
+WHERE  id = @p2
+ORDER  BY id;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* eraseq.Verify */
+       'the server is ' + LEFT(@@VERSION, 25) + ', the package needs SQL Server 2019'
+WHERE  @@VERSION LIKE 'Microsoft SQL Server [12]%'
+AND    SUBSTRING(@@VERSION, 22, 4) < '2019';
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* eraseq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('host', 'varchar'),
+                  ('state', 'varchar'),
+                  ('priority', 'int'),
+                  ('till', 'datetime2'),
+                  ('reason', 'varchar')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'jobs'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of erased
+-- locks: none
+SELECT /* eraseq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('id', 'bigint'),
+                  ('host', 'varchar'),
+                  ('reason', 'varchar'),
+                  ('at', 'datetime2')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'erased'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_columns_also2.sql
+-- verify: columns of parts
+-- locks: none
+SELECT /* eraseq.Verify */
+       'column ' + want.name + CASE
+           WHEN have.COLUMN_NAME IS NULL THEN ' is missing'
+           ELSE ' is ' + have.DATA_TYPE + ', not ' + want.type
+       END
+FROM   (
+           VALUES ('job_id', 'bigint')
+       ) AS want (name, type)
+LEFT   JOIN INFORMATION_SCHEMA.COLUMNS AS have
+       ON  have.TABLE_SCHEMA = SCHEMA_NAME()
+       AND have.TABLE_NAME = 'parts'
+       AND have.COLUMN_NAME = want.name
+WHERE  have.COLUMN_NAME IS NULL
+OR     have.DATA_TYPE <> want.type;
+
+-- sql/verify_settings.sql
+-- verify: settings
+-- locks: none
+SELECT /* eraseq.Verify */
+       'the isolation level of the session is above READ COMMITTED, where claims are refused (error 650); set it back'
+FROM   sys.dm_exec_sessions AS have
+WHERE  have.session_id = @@SPID
+AND    have.transaction_isolation_level NOT IN (1, 2)
+UNION  ALL
+SELECT 'the compatibility level of the database is ' + CAST(have.compatibility_level AS varchar(3)) + ', OPENJSON needs 130; ALTER DATABASE … SET COMPATIBILITY_LEVEL = 130, or say server: "2014" in qgen.yaml'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.compatibility_level < 130
+UNION  ALL
+SELECT 'PARAMETERIZATION of the database is FORCED, so that no filtered index is used; ALTER DATABASE … SET PARAMETERIZATION SIMPLE'
+FROM   sys.databases AS have
+WHERE  have.database_id = DB_ID()
+AND    have.is_parameterization_forced = 1
+UNION  ALL
+SELECT 'the table has a clustered columnstore index, which has no row locks'
+FROM   sys.indexes AS have
+WHERE  have.object_id = OBJECT_ID('jobs')
+AND    have.type = 5
+UNION  ALL
+SELECT 'the trigger ' + have.name + ' is not in the DDL, and rows cannot be returned where one fires; add it to the schema and generate again'
+FROM   sys.triggers AS have
+WHERE  have.parent_id = OBJECT_ID('jobs')
+AND    have.is_disabled = 0;
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* eraseq.Verify */
+       'index ' + want.name + ' is missing'
+FROM   (
+           VALUES ('PK__jobs', '', '', '')
+       ) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   sys.indexes AS have
+           CROSS  APPLY (
+                      SELECT (
+                                 SELECT LOWER(c.name) + CASE k.is_descending_key WHEN 1 THEN ' desc' ELSE '' END + ', '
+                                 FROM   sys.index_columns AS k
+                                 INNER  JOIN sys.columns AS c ON c.object_id = k.object_id AND c.column_id = k.column_id
+                                 WHERE  k.object_id = have.object_id
+                                 AND    k.index_id = have.index_id
+                                 AND    k.key_ordinal > 0
+                                 ORDER  BY k.key_ordinal
+                                 FOR    XML PATH('')) AS columns,
+                             REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LOWER(COALESCE(have.filter_definition, '')),
+                                 '(', ''), ')', ''), '[', ''), ']', ''), '"', ''), ' ', '') AS predicate
+                  ) AS made
+           WHERE  have.object_id = OBJECT_ID('jobs')
+           AND    (have.name = want.name
+                   OR want.name LIKE 'PK[_][_]%' AND have.is_primary_key = 1
+                   OR want.name LIKE 'UQ[_][_]%' AND have.is_unique_constraint = 1
+                   OR want.columns <> ''
+                   AND have.type IN (1, 2)
+                   AND (CHARINDEX(want.columns + ', ', made.columns) = 1 OR made.columns = want.least + ', ')
+                   AND made.predicate = want.predicate)
+           AND    have.is_disabled = 0);
+
+-- serves Claim: the only row of each value that is asked for: PK__jobs serves already

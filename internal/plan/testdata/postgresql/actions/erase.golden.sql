@@ -1,0 +1,217 @@
+-- Package eraseq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It waits for rows that others have locked, looks again whether they are ready, and locks the rows it takes until it commits. A worker that dies loses the jobs it took.
+--
+-- Besides the queue's own rows it writes erased (Claim); parts (Claim), each in the transaction of the operation.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim_lock.sql
+-- claim: locks and reads ready rows, which claim.sql then deletes
+-- locks: the rows it returns, until commit; waits for rows that are locked
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: param id int64, 2: limit
+SELECT /* eraseq.Claim */
+       id, host, state, priority, till, reason
+FROM   jobs
+WHERE  id = $1
+ORDER  BY id
+LIMIT  $2
+FOR    UPDATE;
+
+-- sql/claim.sql
+-- claim: ready to gone, of the rows that claim_lock.sql locked
+-- locks: the rows it deletes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* eraseq.Claim */ FROM jobs
+WHERE  id = ANY ($1::bigint[]);
+
+-- sql/claim_insert_erased.sql
+-- claim: inserts rows into erased for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the rows it writes, until commit
+-- index: the key
+-- isolation: read committed
+-- arguments: 1: given reason *string, 2: batch ID
+INSERT /* eraseq.Claim */ INTO erased
+       (id, host, reason, at)
+SELECT held.id, held.host, $1::varchar, now()
+FROM   jobs AS held
+WHERE  held.id = ANY ($2::bigint[]);
+
+-- sql/claim_delete_parts.sql
+-- claim: deletes rows from parts for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the rows it writes, until commit
+-- index: the key; of parts one that begins with job_id
+-- isolation: read committed
+-- arguments: 1: batch ID
+DELETE /* eraseq.Claim */ FROM parts
+USING  jobs AS held
+WHERE  held.id = ANY ($1::bigint[])
+AND    parts.job_id = held.id;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+-- arguments: 1: new Host, 2: new State, 3: new Priority, 4: new Till, 5: new Reason
+INSERT /* eraseq.Enqueue */ INTO jobs
+       (host, state, priority, till, reason)
+VALUES ($1, coalesce($2::varchar, 'new'), coalesce($3::integer, 0), $4, $5)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: nothing that others wait for
+-- arguments: 1: new_batch Host, 2: new_batch State, 3: new_batch Priority, 4: new_batch Till, 5: new_batch Reason
+INSERT /* eraseq.EnqueueMany */ INTO jobs
+       (host, state, priority, till, reason)
+SELECT host_new, coalesce(state_new, 'new'), coalesce(priority_new, 0), till_new,
+       reason_new
+FROM   unnest($1::varchar[], $2::varchar[], $3::integer[], $4::timestamptz[],
+              $5::varchar[]) WITH ORDINALITY AS job (host_new, state_new, priority_new, till_new, reason_new, job_order)
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* eraseq.Stats */
+       count(*) AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- isolation: read committed
+-- arguments: 1: param id int64, 2: limit
+SELECT /* eraseq.Peek */
+       id, host, state, priority, till, reason
+FROM   jobs
+WHERE  id = $1
+ORDER  BY id
+LIMIT  $2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* eraseq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* eraseq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('host', 'varchar'),
+               ('state', 'varchar'),
+               ('priority', 'integer'),
+               ('till', 'timestamptz'),
+               ('reason', 'varchar')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('jobs')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_also.sql
+-- verify: columns of erased
+-- locks: none
+SELECT /* eraseq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('host', 'varchar'),
+               ('reason', 'varchar'),
+               ('at', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('erased')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_columns_also2.sql
+-- verify: columns of parts
+-- locks: none
+SELECT /* eraseq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('job_id', 'bigint')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('parts')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* eraseq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* eraseq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('jobs_pkey', '', '', '')) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           JOIN   pg_am AS m ON m.oid = c.relam
+           CROSS  JOIN LATERAL (
+                      SELECT lower(string_agg(coalesce(a.attname, '?') || CASE k.option WHEN 1 THEN ' desc nulls last'
+                                 WHEN 2 THEN ' nulls first' WHEN 3 THEN ' desc' ELSE '' END, ', ' ORDER BY k.place)) AS columns,
+                             coalesce(replace(replace(regexp_replace(regexp_replace(lower(pg_get_expr(i.indpred, i.indrelid)),
+                                 '::("[^"]+"|[a-z_.]+( varying| precision)?)([(][0-9, ]+[)])?([[][]])*', '', 'g'),
+                                 '[][()`"''[:space:]]', '', 'g'), '=anyarray', 'in'), '<>allarray', 'notin'), '') AS predicate
+                      FROM   unnest(i.indkey::smallint[], i.indoption::smallint[]) WITH ORDINALITY AS k (number, option, place)
+                      LEFT   JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                      WHERE  k.option IS NOT NULL
+                  ) AS have
+           WHERE  i.indrelid = to_regclass('jobs')
+           AND    i.indisvalid
+           AND    (c.relname = want.name
+                   OR want.columns <> ''
+                   AND m.amname IN ('btree', 'lsm')
+                   AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
+                   AND have.predicate = replace(want.predicate, '''', '')));
+
+-- serves Claim: the only row of each value that is asked for: jobs_pkey serves already

@@ -1,0 +1,193 @@
+-- Package eraseq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> (deleted)
+--
+-- Jobs are claimed by the strategy pop: strategy=pop is asked for.
+--
+-- There is nothing to settle: a job belongs to whoever took it.
+--
+-- It locks the database for writing until it commits. A worker that dies loses the jobs it took.
+--
+-- Besides the queue's own rows it writes erased (Claim); parts (Claim), each in the transaction of the operation.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       strategy=pop is asked for
+--   lease_table  strategy=pop is asked for
+--   hold         strategy=pop is asked for
+--   partition    strategy=pop is asked for
+--   returning    strategy=pop is asked for
+--   block        strategy=pop is asked for
+--   token        strategy=pop is asked for
+--   lock_update  strategy=pop is asked for
+--   advisory     strategy=pop is asked for
+--   guarded      strategy=pop is asked for
+-- * pop          strategy=pop is asked for
+-- note: rows are taken as they came, by column "id"
+
+-- sql/claim_lock.sql
+-- claim: reads ready rows, which claim.sql then deletes
+-- locks: none yet; what is written meanwhile undoes the transaction
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* eraseq.Claim */
+       id, host, state, priority, till, reason
+FROM   jobs
+WHERE  id = ?1
+ORDER  BY id
+LIMIT  ?2;
+
+-- sql/claim.sql
+-- claim: ready to gone, of the rows that claim_lock.sql locked
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: batch_all ID
+DELETE /* eraseq.Claim */ FROM jobs
+WHERE  id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1));
+
+-- sql/claim_insert_erased.sql
+-- claim: inserts rows into erased for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the database for writing, while the statement runs
+-- index: the key
+-- arguments: 1: given reason *string, 2: batch_all ID
+INSERT /* eraseq.Claim */ INTO erased
+       (id, host, reason)
+SELECT held.id, held.host, ?1
+FROM   jobs AS held
+WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?2));
+
+-- sql/claim_delete_parts.sql
+-- claim: deletes rows from parts for the rows that claim_lock.sql locked, before claim.sql
+-- locks: the database for writing, while the statement runs
+-- index: the key; of parts one that begins with job_id
+-- arguments: 1: batch_all ID
+DELETE /* eraseq.Claim */ FROM parts
+WHERE  job_id IN (
+SELECT held.id
+FROM   jobs AS held
+WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1)));
+
+-- sql/reserve.sql
+-- reserve: takes the lock for writing at the beginning of a transaction that reads first
+-- locks: the database for writing, while the statement runs
+-- index: none; it reads nothing
+DELETE /* eraseq.Reserve */ FROM jobs
+WHERE  0;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Host, 2: new State, 3: new Priority, 4: new Till, 5: new Reason
+INSERT /* eraseq.Enqueue */ INTO jobs
+       (host, state, priority, till, reason)
+VALUES (?1, coalesce(?2, 'new'), coalesce(?3, 0), ?4, ?5)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Host State Priority Till Reason
+INSERT /* eraseq.EnqueueMany */ INTO jobs
+       (host, state, priority, till, reason)
+SELECT host_new, coalesce(state_new, 'new'), coalesce(priority_new, 0), till_new,
+       reason_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS host_new,
+                  json_extract(value, '$[1]') AS state_new,
+                  json_extract(value, '$[2]') AS priority_new,
+                  json_extract(value, '$[3]') AS till_new,
+                  json_extract(value, '$[4]') AS reason_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* eraseq.Stats */
+       count(*) AS ready
+FROM   jobs;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: param id int64, 2: limit
+SELECT /* eraseq.Peek */
+       id, host, state, priority, till, reason
+FROM   jobs
+WHERE  id = ?1
+ORDER  BY id
+LIMIT  ?2;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* eraseq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* eraseq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('host', 'TEXT'),
+           ('state', 'TEXT'),
+           ('priority', 'INTEGER'),
+           ('till', 'INTEGER'),
+           ('reason', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('jobs') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also.sql
+-- verify: columns of erased
+-- locks: none
+WITH /* eraseq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('host', 'TEXT'),
+           ('reason', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('erased') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
+
+-- sql/verify_columns_also2.sql
+-- verify: columns of parts
+-- locks: none
+WITH /* eraseq.Verify */ want (name, type) AS (
+    VALUES ('job_id', 'INTEGER')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('parts') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
