@@ -793,7 +793,7 @@ func (b *builder) buildIndexes() {
 			if b.holdsSpent(have, w) {
 				ix.Why += "; those whose tries are spent are few, and are read and passed over"
 			}
-			if c := b.pastOrder(have, w); c != nil && how != single {
+			if c := b.pastOrder(have, w); c != nil && how != single && how != asked {
 				ix.Why += "; it has " + plainText(c.Name) + " at its end, so that rows of other values are read and passed over"
 			}
 			if i := slices.IndexFunc(b.pkg.Indexes, func(other Index) bool { return other.Have == ix.Have }); i >= 0 {
@@ -813,6 +813,8 @@ func (ix *Index) serve(how service, w wanted) {
 	case nearly:
 		order := untied(w.order())
 		ix.Why += "; rows of one " + plainText(order[len(order)-1].column.Name) + " are sorted by the key"
+	case asked:
+		ix.Why = "serves Claim: the rows of each value that is asked for, which are then sorted"
 	case single:
 		ix.Why = "serves Claim: the only row of each value that is asked for"
 	}
@@ -1146,6 +1148,7 @@ type service int
 const (
 	not    service = iota
 	few            // it finds the rows that somebody has, and all of these are read
+	asked          // it finds the rows of which the caller says that they are to be changed
 	nearly         // it gives the order but for rows that are alike in all but the key, which are sorted
 	wholly
 	single // it finds the one row that there can be
@@ -1183,6 +1186,8 @@ func (b *builder) serves(ix *schema.Index, w wanted) service {
 		return wholly
 	case b.sortsFew(w) && b.orders(ix, w, untied(w.order())):
 		return nearly
+	case w.kind == "ready" && b.asksFor(ix):
+		return asked
 	case w.among != "" && b.heldLead(ix) != nil:
 		return few
 	}
@@ -1216,6 +1221,23 @@ func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 	}
 	return !slices.ContainsFunc(ix.Columns, func(c schema.IndexColumn) bool {
 		return c.Column == nil || c.Length > 0 || !slices.Contains(one, c.Column)
+	})
+}
+
+// asksFor reports whether an index begins with what the caller of a claim says of rows that it only
+// changes: these are read and sorted, and an index of all ready rows is not worth its while.
+func (b *builder) asksFor(ix *schema.Index) bool {
+	var topics []*schema.Column
+	for _, p := range b.spec.Params {
+		if (p.Kind == queue.Equal || p.Kind == queue.List) && !p.Optional && len(p.Any) == 0 {
+			topics = append(topics, p.Column)
+		}
+	}
+	if !b.onlyChanges() || ix.Where != "" || len(topics) == 0 || len(ix.Columns) < len(topics) {
+		return false
+	}
+	return !slices.ContainsFunc(ix.Columns[:len(topics)], func(c schema.IndexColumn) bool {
+		return c.Column == nil || c.Length > 0 || !slices.Contains(topics, c.Column)
 	})
 }
 

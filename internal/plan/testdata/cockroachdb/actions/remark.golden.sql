@@ -9,8 +9,6 @@
 --
 -- It locks the rows it takes until it commits; of two claims that meet, one is undone and made again. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_remark_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=pop is asked for
@@ -30,7 +28,7 @@
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (host, id) WHERE state = 'new'
+-- index: jobs_host (host)
 -- arguments: 1: given reason *string, 2: param host string, 3: limit
 UPDATE /* remarkq.Claim */ jobs
 SET    reason = $1
@@ -71,7 +69,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (host, id) WHERE state = 'new'
+-- index: jobs_host (host)
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */
        id, host, priority, till
@@ -118,7 +116,7 @@ OR     have.atttypid <> want.type::regtype;
 -- locks: none
 SELECT /* remarkq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('jobs_remark_ready')) AS want (name)
+FROM   (VALUES ('jobs_host')) AS want (name)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -127,6 +125,4 @@ WHERE  NOT EXISTS (
            AND    i.indisvalid
            AND    c.relname = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_remark_ready ON jobs (host, id)
-WHERE  state = 'new';
+-- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already

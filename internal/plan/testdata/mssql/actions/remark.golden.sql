@@ -9,8 +9,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_remark_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=pop is asked for
@@ -29,7 +27,7 @@
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, host, id)
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string, 3: given reason *string
 WITH /* remarkq.Claim */ picked AS (
@@ -90,7 +88,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, host, id)
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: limit, 2: param host string
 SELECT /* remarkq.Peek */ TOP (@p1)
@@ -166,7 +164,7 @@ AND    have.is_disabled = 0;
 SELECT /* remarkq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('jobs_remark_ready', 'state, host, id', 'state, host', '')
+           VALUES ('jobs_host', '', '', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -194,7 +192,4 @@ WHERE  NOT EXISTS (
                    AND made.predicate = want.predicate)
            AND    have.is_disabled = 0);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_remark_ready ON jobs (state, host, id);
--- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
--- WITH (ONLINE = ON).
+-- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already

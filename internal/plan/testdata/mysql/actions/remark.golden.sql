@@ -9,8 +9,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_remark_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=pop is asked for
@@ -29,12 +27,12 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, host, id)
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Claim */
        id, host, priority, CAST(till AS CHAR)
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs FORCE INDEX (jobs_host)
 WHERE  state = 'new'
 AND    host = ?
 ORDER  BY id
@@ -84,12 +82,12 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, host, id)
+-- index: jobs_host (host)
 -- isolation: read committed
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */
        id, host, priority, CAST(till AS CHAR)
-FROM   jobs IGNORE INDEX FOR ORDER BY (PRIMARY)
+FROM   jobs FORCE INDEX (jobs_host)
 WHERE  state = 'new'
 AND    host = ?
 ORDER  BY id
@@ -151,7 +149,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* remarkq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'jobs_remark_ready' AS name, 'state, host, id' AS columns, 'state, host' AS least
+           SELECT 'jobs_host' AS name, '' AS columns, '' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -169,7 +167,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE jobs ADD INDEX jobs_remark_ready (state, host, id), ALGORITHM=INPLACE, LOCK=NONE;
--- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
--- the name the server may take another index and sort, which locks every ready row.
+-- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already

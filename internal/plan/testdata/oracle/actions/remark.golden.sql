@@ -9,8 +9,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates JOBS_REMARK_READY.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=pop is asked for
@@ -29,11 +27,11 @@
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (STATE, HOST, ID)
+-- index: JOBS_HOST (HOST)
 -- arguments: 1: param host string, 2: limit, 3: cursor
 DECLARE /* remarkq.Claim */
     CURSOR candidate IS
-        SELECT /*+ INDEX(JOBS JOBS_REMARK_READY) */ ROWIDTOCHAR(ROWID)
+        SELECT /*+ INDEX(JOBS JOBS_HOST) */ ROWIDTOCHAR(ROWID)
         FROM   JOBS
         WHERE  STATE = 'new'
         AND    HOST = :1
@@ -84,7 +82,7 @@ FROM   JOBS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, HOST, ID)
+-- index: JOBS_HOST (HOST)
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */
        *
@@ -135,7 +133,7 @@ OR     REGEXP_REPLACE(LOWER(have.data_type), '[(][0-9]+[)]') <> want.type;
 SELECT /* remarkq.Verify */
        'index ' || want.name || ' is missing'
 FROM   (
-           SELECT 'JOBS_REMARK_READY' AS name FROM DUAL
+           SELECT 'JOBS_HOST' AS name FROM DUAL
        ) want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -144,5 +142,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'JOBS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX JOBS_REMARK_READY ON JOBS (STATE, HOST, ID) ONLINE;
+-- serves Claim: the rows of each value that is asked for, which are then sorted: JOBS_HOST serves already

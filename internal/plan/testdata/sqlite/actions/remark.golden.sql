@@ -9,8 +9,6 @@
 --
 -- It locks the database for writing while the statement runs. A crash leaves it done as a whole or not at all. Then the rows are changed, and nothing is left to be written.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates jobs_remark_ready.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       strategy=pop is asked for
@@ -29,7 +27,7 @@
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
 -- locks: the database for writing, while the statement runs
--- index: (host, id) WHERE state = 'new'
+-- index: jobs_host (host)
 -- arguments: 1: given reason *string, 2: param host string, 3: limit
 UPDATE /* remarkq.Claim */ jobs
 SET    reason = ?1
@@ -80,7 +78,7 @@ FROM   jobs;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (host, id) WHERE state = 'new'
+-- index: jobs_host (host)
 -- arguments: 1: param host string, 2: limit
 SELECT /* remarkq.Peek */
        id, host, priority, till
@@ -127,7 +125,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* remarkq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('jobs_remark_ready', 'host, id', 'host', 'state=''new''')
+    VALUES ('jobs_host', '', '', '')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -149,6 +147,4 @@ WHERE  NOT EXISTS (
            OR     have.predicate = want.predicate
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX jobs_remark_ready ON jobs (host, id)
-WHERE  state = 'new';
+-- serves Claim: the rows of each value that is asked for, which are then sorted: jobs_host serves already
