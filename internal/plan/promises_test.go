@@ -793,6 +793,9 @@ func TestClaimsAskNothingElse(t *testing.T) {
 			if s == m.Peek.Statement && m.Strategy == "hold" {
 				n--
 			}
+			if picksUnlocked(s.SQL) && strings.Contains(s.SQL, "OPEN candidate;") {
+				n++ // that it is one of the rows that were picked before
+			}
 			if got := len(condition.FindAllString(outside(pick), -1)); got != n {
 				t.Errorf("%s asks for %d things, want %d:\n%s", s.Name, got, n, s.SQL)
 			}
