@@ -187,6 +187,9 @@ func (w *writer) settleOperation(f *code.File, name string, s *plan.Settle, body
 		code.Func().Add(w.receiver()).Id(name).Params(w.settleParams(s, code.Id(variable).Op("...").Id(typ))...).Error().BlockFunc(func(g *code.Group) {
 			g.If(code.Len(code.Id(variable)).Op("==").Lit(0)).Block(code.Return(code.Nil()))
 			w.checkLease(g, w.opOf(name), s.LeaseArg)
+			if s != w.Extend && s != w.Start {
+				w.asRenewed(g, variable)
+			}
 			w.inParts(g, name, variable, s)
 			body(g)
 		}))
@@ -645,6 +648,7 @@ func (w *writer) failFile() *code.File {
 	params := append([]*code.Statement{ctxParam(), code.Id("job").Id("Job"), code.Id("cause").Error()}, declared(w.given(given))...)
 	decl(f, docOf(append(slices.Clone(doc), paramDoc(given)...), statements...),
 		code.Func().Add(w.receiver()).Id("Fail").Params(params...).Error().BlockFunc(func(g *code.Group) {
+			w.jobAsRenewed(g)
 			g.Id("jobs").Op(":=").Index().Id("Job").Values(code.Id("job"))
 			if w.Retry == nil {
 				w.failWith(g, w.Fail, false, false)

@@ -57,6 +57,52 @@ func (w *writer) failures() []*plan.Settle {
 // keepsLease reports whether Work renews claims.
 func (w *writer) keepsLease() bool { return w.Extend != nil && w.marks() }
 
+// renewedMarks are the fields which a job has to have to be settled and Work changes when it
+// renews the claim: the handler's copy of the job does not have them.
+func (w *writer) renewedMarks() []*plan.Field {
+	if !w.WorkLoop || !w.keepsLease() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(w.Extend.Refreshes), func(f *plan.Field) bool { return !w.isFence(f) })
+}
+
+// asRenewed emits, for an operation over jobs that a handler may call,
+//
+//	if h := handled(ctx); h != nil {
+//		defer h.settling.Add(-1)
+//		jobs = slices.Clone(jobs)
+//		for i := range jobs {
+//			h.freshen(&jobs[i])
+//		}
+//	}
+func (w *writer) asRenewed(g *code.Group, variable string) {
+	if len(w.renewedMarks()) == 0 {
+		return
+	}
+	job := code.Id(variable).Index(code.Id("i"))
+	if w.carries() && variable == "done" {
+		job = job.Dot("Job")
+	}
+	g.If(code.Id("h").Op(":=").Id("handled").Call(code.Id("ctx")), code.Id("h").Op("!=").Nil()).Block(
+		code.Defer().Id("h").Dot("settling").Dot("Add").Call(code.Lit(-1)),
+		code.Id(variable).Op("=").Qual("slices", "Clone").Call(code.Id(variable)),
+		code.For(code.Id("i").Op(":=").Range().Id(variable)).Block(
+			code.Id("h").Dot("freshen").Call(code.Op("&").Add(job)),
+		),
+	)
+}
+
+// jobAsRenewed emits the same for an operation over one job.
+func (w *writer) jobAsRenewed(g *code.Group) {
+	if len(w.renewedMarks()) == 0 {
+		return
+	}
+	g.If(code.Id("h").Op(":=").Id("handled").Call(code.Id("ctx")), code.Id("h").Op("!=").Nil()).Block(
+		code.Defer().Id("h").Dot("settling").Dot("Add").Call(code.Lit(-1)),
+		code.Id("h").Dot("freshen").Call(code.Op("&").Id("job")),
+	)
+}
+
 // sweeps reports whether Work calls Recover while it goes on: it does not know who is alive.
 func (w *writer) sweeps() bool {
 	return w.Recover != nil && !w.Hold && w.Recover.Alive == nil && !w.Recover.AtStart
@@ -507,8 +553,8 @@ func (w *writer) errSettled(f *code.File) {
 		how = "for instance by " + w.Outcomes[0].Method + ", or with WithTx(tx).Complete in the transaction of its own writes"
 	}
 	text := "ErrSettled is returned by a handler that has settled the job itself, " + how + ". Work then leaves the job alone."
-	if w.keepsLease() && slices.ContainsFunc(w.Extend.Refreshes, w.isFence) {
-		text += " Renewing a claim changes its marks in the row, so this is for handlers that need less than a third of the lease."
+	if len(w.renewedMarks()) > 0 {
+		text += " Renewing a claim changes its marks in the row, so a handler settles with the context that it was called with, or one derived from it, by which its job is known."
 	}
 	decl(f, []string{text},
 		code.Var().Id("ErrSettled").Op("=").Add(w.newError("the handler has settled the job")))

@@ -193,10 +193,45 @@ func (w *writer) streamTypes(f *code.File) {
 	if w.keepsLease() {
 		job = append(job, code.Id("renewed").Qual("time", "Time").Comment("the lease began then or later"))
 	}
+	if len(w.renewedMarks()) > 0 {
+		job = append(job,
+			code.Id("renewing").Op("*").Qual("sync", "RWMutex").Comment("of the workLoop"),
+			code.Id("settling").Qual("sync/atomic", "Int32").Comment("calls by which its handler settles it now; it is not renewed meanwhile"),
+		)
+	}
 	decl(f, []string{"heldJob is a job that this Work has claimed."}, code.Type().Id("heldJob").Struct(job...))
 	decl(f, []string{"isLost reports whether another may hold the job by now."},
 		code.Func().Params(code.Id("h").Op("*").Id("heldJob")).Id("isLost").Params().Bool().Block(
 			code.Return(code.Qual("errors", "Is").Call(code.Qual("context", "Cause").Call(code.Id("h").Dot("ctx")), code.Id("ErrLost"))),
+		))
+	w.streamHandled(f)
+}
+
+// streamHandled emits how what a handler settles is settled by the claim as Work has renewed it.
+func (w *writer) streamHandled(f *code.File) {
+	marks := w.renewedMarks()
+	if len(marks) == 0 {
+		return
+	}
+	decl(f, []string{"handlerKey is the key under which the context of a handler has its job."},
+		code.Type().Id("handlerKey").Struct())
+	decl(f, []string{"handled returns the job of the handler in whose context this is, nil elsewhere. Work does not renew its claim until the caller has taken settling back."},
+		code.Func().Id("handled").Params(ctxParam()).Op("*").Id("heldJob").Block(
+			code.List(code.Id("h"), code.Id("_")).Op(":=").Id("ctx").Dot("Value").Call(code.Id("handlerKey").Values()).Assert(code.Op("*").Id("heldJob")),
+			code.If(code.Id("h").Op("!=").Nil()).Block(
+				code.Id("h").Dot("renewing").Dot("RLock").Call(),
+				code.Defer().Id("h").Dot("renewing").Dot("RUnlock").Call(),
+				code.Id("h").Dot("settling").Dot("Add").Call(code.Lit(1)),
+			),
+			code.Return(code.Id("h")),
+		))
+	copied := make([]*code.Statement, len(marks))
+	for i, m := range marks {
+		copied[i] = code.Id("j").Dot(m.Name).Op("=").Id("h").Dot("job").Dot(m.Name)
+	}
+	decl(f, []string{"freshen gives a copy of the job the marks that the row has since its claim was renewed."},
+		code.Func().Params(code.Id("h").Op("*").Id("heldJob")).Id("freshen").Params(code.Id("j").Op("*").Id("Job")).Block(
+			code.If(code.Id("j").Dot("Key").Call().Op("==").Id("h").Dot("job").Dot("Key").Call()).Block(copied...),
 		))
 }
 
@@ -373,8 +408,15 @@ func (w *writer) streamTake(f *code.File) {
 					if w.keepsLease() {
 						g.Id("renewed").Op(":").Id("began")
 					}
+					if len(w.renewedMarks()) > 0 {
+						g.Id("renewing").Op(":").Op("&").Add(loop("renewing"))
+					}
 				})
-				g.List(code.Id("h").Dot("ctx"), code.Id("h").Dot("cancel")).Op("=").Qual("context", "WithCancelCause").Call(loop("running"))
+				of := loop("running")
+				if len(w.renewedMarks()) > 0 {
+					of = code.Qual("context", "WithValue").Call(of, code.Id("handlerKey").Values(), code.Id("h"))
+				}
+				g.List(code.Id("h").Dot("ctx"), code.Id("h").Dot("cancel")).Op("=").Qual("context", "WithCancelCause").Call(of)
 				g.Add(loop("held").Index(code.Id("job").Dot("Key").Call()).Op("=").Id("h"))
 				if w.Requeue != nil {
 					g.Add(loop("waiting").Op("=").Append(loop("waiting"), code.Id("h")))
@@ -934,8 +976,12 @@ func (w *writer) streamRenew(f *code.File) {
 			g.Add(lockMutex(loop("renewing")))
 			g.Add(loop("mu", "Lock").Call())
 			g.Var().Id("held").Add(heldJobs())
+			free := code.Op("!").Id("h").Dot("isLost").Call()
+			if len(w.renewedMarks()) > 0 {
+				free = free.Op("&&").Id("h").Dot("settling").Dot("Load").Call().Op("==").Lit(0)
+			}
 			g.For(code.List(code.Id("_"), code.Id("h")).Op(":=").Range().Add(loop("held"))).Block(
-				code.If(code.Op("!").Id("h").Dot("isLost").Call()).Block(
+				code.If(free).Block(
 					code.Id("held").Op("=").Append(code.Id("held"), code.Id("h")),
 				),
 			)

@@ -5,6 +5,7 @@ package emailq
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -14,7 +15,7 @@ type Key struct{ Tenant, ID int64 }
 type Job struct {
 	Err   error
 	ID    int64
-	Fence int64
+	Token int64
 }
 
 func (j Job) Key() Key { return Key{1, j.ID} }
@@ -67,19 +68,27 @@ func (q *Queue) Claim(_ context.Context, kind string, batch *int64, shard Shard,
 	for i, r := range q.rows {
 		if r.state == "ready" && len(jobs) < limit {
 			r.state, r.fence = "running", r.fence+1
-			jobs = append(jobs, Job{ID: int64(i), Fence: r.fence})
+			jobs = append(jobs, Job{ID: int64(i), Token: r.fence})
 		}
 	}
 	return jobs, nil
 }
 
-func (q *Queue) settle(jobs []Job, state string, result func(i int) string) error {
+func (q *Queue) settle(ctx context.Context, jobs []Job, state string, result func(i int) string) error {
+	if h := handled(ctx); h != nil {
+		defer h.settling.Add(-1)
+		jobs = slices.Clone(jobs)
+		for i := range jobs {
+			h.freshen(&jobs[i])
+		}
+		time.Sleep(q.answer)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var keys []Key
 	for i, j := range jobs {
 		r := q.rows[j.ID]
-		if r.state != "running" || r.fence != j.Fence {
+		if r.state != "running" || r.fence != j.Token {
 			keys = append(keys, j.Key())
 			continue
 		}
@@ -93,20 +102,20 @@ func (q *Queue) settle(jobs []Job, state string, result func(i int) string) erro
 
 func none(int) string { return "" }
 
-func (q *Queue) Complete(_ context.Context, done ...Done) error {
+func (q *Queue) Complete(ctx context.Context, done ...Done) error {
 	var jobs []Job
 	for _, d := range done {
 		jobs = append(jobs, d.Job)
 	}
-	return q.settle(jobs, "done", func(i int) string { return done[i].Result })
+	return q.settle(ctx, jobs, "done", func(i int) string { return done[i].Result })
 }
 
-func (q *Queue) Fail(_ context.Context, job Job, _ error) error {
-	return q.settle([]Job{job}, "failed", none)
+func (q *Queue) Fail(ctx context.Context, job Job, _ error) error {
+	return q.settle(ctx, []Job{job}, "failed", none)
 }
 
-func (q *Queue) Requeue(_ context.Context, jobs ...Job) error {
-	return q.settle(jobs, "ready", none)
+func (q *Queue) Requeue(ctx context.Context, jobs ...Job) error {
+	return q.settle(ctx, jobs, "ready", none)
 }
 
 func (q *Queue) Extend(_ context.Context, jobs ...*Job) error {
@@ -116,12 +125,12 @@ func (q *Queue) Extend(_ context.Context, jobs ...*Job) error {
 	var keys []Key
 	for _, j := range jobs {
 		r := q.rows[j.ID]
-		if r.state != "running" || r.fence != j.Fence {
+		if r.state != "running" || r.fence != j.Token {
 			keys = append(keys, j.Key())
 			continue
 		}
 		r.fence++
-		j.Fence = r.fence
+		j.Token = r.fence
 		q.renewed++
 	}
 	if keys != nil {

@@ -26,8 +26,14 @@ func TestMovingFence(t *testing.T) {
 		if handled.Add(1) == n {
 			cancel()
 		}
-		if j.ID%10 == 3 {
+		switch j.ID % 10 {
+		case 3:
 			return "", errors.New("no")
+		case 5: // settles it by itself, with a copy of the job from before the renewals
+			if err := q.Complete(ctx, j.Done(fmt.Sprint("result ", j.ID))); err != nil {
+				t.Error(err)
+			}
+			return "", ErrSettled
 		}
 		return fmt.Sprint("result ", j.ID), nil
 	}, WorkOptions{
