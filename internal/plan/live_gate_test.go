@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,7 +31,7 @@ func TestGateHolds(t *testing.T) {
 			}
 			gate := c.variants(t, nil)["conversions"].Claim.Gate
 			db := ownDatabase(t, driver, servers.DSN(t, live))
-			for _, text := range append(strings.Split(strings.TrimSpace(c.ddl), ";\n"), "INSERT INTO settings VALUES (1, NULL)") {
+			for _, text := range servers.Statements(t, c.ddl) {
 				if _, err := db.Exec(text); err != nil {
 					t.Fatalf("%v\n%s", err, text)
 				}

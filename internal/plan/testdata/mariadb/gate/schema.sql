@@ -21,3 +21,5 @@ CREATE TABLE settings (
     id        int PRIMARY KEY,
     max_jobs  int NULL
 );
+
+INSERT INTO settings VALUES (1, NULL);
