@@ -106,6 +106,12 @@ func (b *builder) claimIndex() wanted {
 			w.columns = append(w.columns, indexKey{column: p.Column})
 		}
 	}
+	if w.plain {
+		for _, k := range leading(b.members()) {
+			k.spare = true
+			w.columns = append(w.columns, k)
+		}
+	}
 	w.fixed = len(w.columns)
 	order, rising := b.claimOrder(), b.onlyRising()
 	open := true // a column may stand behind the order
@@ -300,14 +306,47 @@ func (b *builder) waitNote(w wanted, columns []schema.IndexColumn) string {
 // wantedFor is an index of the rows that satisfy tests.
 func (b *builder) wantedFor(tests []queue.Test) wanted {
 	w := wanted{where: b.indexables(tests), plain: !b.filters()}
-	if !w.plain && !b.can(dialect.PlainPredicates) && !b.leaveOut(w.where) {
-		for _, t := range tests {
-			if b.comparesColumns(t) {
-				w.where = append(w.where, t)
-			}
+	if w.plain {
+		return w
+	}
+	leftOut := b.leaveOut(w.where)
+	for _, t := range b.read(tests) {
+		switch {
+		case slices.ContainsFunc(b.members(), func(m queue.Test) bool { return m.Column == t.Column && m.Op == t.Op }):
+			w.where = append(w.where, t)
+		case !leftOut && !b.can(dialect.PlainPredicates) && b.comparesColumns(t):
+			w.where = append(w.where, t)
 		}
 	}
 	return w
+}
+
+// members returns what qgen:where says of all rows of the queue where it compares a column with one
+// value, or finds it null.
+func (b *builder) members() []queue.Test {
+	return slices.DeleteFunc(b.read(b.spec.Members), func(t queue.Test) bool { return t.Op == queue.Raw || !b.indexable(t) })
+}
+
+// read returns tests with qgen:where of all rows as the comparisons with one value that it makes. Those
+// stay SQL that a server with predicates would have in other words than the statement.
+func (b *builder) read(tests []queue.Test) (list []queue.Test) {
+	for _, t := range tests {
+		if !slices.ContainsFunc(b.spec.Members, func(m queue.Test) bool { return t.Op == queue.Raw && m.SQL == t.SQL }) {
+			list = append(list, t)
+			continue
+		}
+		parts := predicates(b.newScope().test(t))
+		left := len(parts)
+		for _, c := range b.spec.Comparisons(t.SQL) {
+			if len(leading([]queue.Test{c})) > 0 && (!b.can(dialect.PartialIndex) || b.says(parts, c)) {
+				list, left = append(list, c), left-1
+			}
+		}
+		if left > 0 {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // comparesColumns reports whether a test is SQL that compares columns of the row with constants, and
@@ -979,8 +1018,10 @@ func (b *builder) usesHead(w wanted) string {
 	text := b.indexText(w)
 	if have != nil {
 		text = b.existingText(have)
-	} else if have, how = b.best([]*schema.Index{b.made(claim)}, w); have != nil {
-		text = b.indexText(claim)
+	} else if b.serving(claim) == nil {
+		if have, how = b.best([]*schema.Index{b.made(claim)}, w); have != nil {
+			text = b.indexText(claim)
+		}
 	}
 	switch {
 	case how == few:
@@ -1105,6 +1146,7 @@ func (b *builder) leads(ix *schema.Index, tests []queue.Test) (how int, rest []q
 		return 0, nil
 	}
 	const point, span = 2, 1
+	tests = b.read(tests)
 	rest = slices.DeleteFunc(slices.Clone(tests), func(t queue.Test) bool { return b.says(conditions, t) })
 	how = point * (len(tests) - len(rest))
 	for _, c := range b.columnsOf(ix) {
@@ -1300,7 +1342,8 @@ func untied(keys []indexKey) []indexKey {
 // heldLead returns the first columns of an index that find the rows that somebody has: no other row has
 // their values. Nil where these are found by none.
 func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
-	if !covers(b.newScope().tests(b.indexables(b.spec.Held)), b.conditions(ix)) {
+	held := slices.Concat(b.spec.Held, b.members())
+	if !covers(b.newScope().tests(b.indexables(held)), b.conditions(ix)) {
 		return nil
 	}
 	// What is compared with a time has a value, and so has a worker that is gone a name.
@@ -1318,11 +1361,11 @@ func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 		if slices.ContainsFunc(slices.Concat(b.spec.Held, b.spec.Expired), func(t queue.Test) bool { return of(t) && b.onlyHeld(append(told, filled(t))) }) {
 			return columns
 		}
-		i := slices.IndexFunc(b.spec.Held, func(t queue.Test) bool { return of(t) && points(t) && constant(t) })
+		i := slices.IndexFunc(held, func(t queue.Test) bool { return of(t) && points(t) && constant(t) })
 		if i < 0 {
 			return nil
 		}
-		told = append(told, b.spec.Held[i])
+		told = append(told, held[i])
 	}
 	return nil
 }
@@ -1334,7 +1377,7 @@ func (b *builder) onlyHeld(tests []queue.Test) bool {
 		if t.Op == queue.NotNull && len(t.Or) == 0 && b.leavesNull(t.Column) {
 			return true
 		}
-		if t.Op == queue.In && len(t.Or) == 0 && !takesNull(t) && constant(t) {
+		if (t.Op == queue.NotNull || t.Op == queue.In && !takesNull(t)) && len(t.Or) == 0 && constant(t) {
 			plain = append(plain, t)
 		}
 	}
@@ -1406,6 +1449,10 @@ func (b *builder) orders(ix *schema.Index, w wanted, ordered []indexKey) bool {
 	for _, t := range w.where {
 		if w.plain || said(t) || t.Op == queue.NotNull && len(ordered) > 0 && t.Column == ordered[0].column {
 			continue
+		}
+		has := func(c schema.IndexColumn) bool { return c.Column == t.Column }
+		if slices.ContainsFunc(b.members(), func(m queue.Test) bool { return m.Column == t.Column }) && !slices.ContainsFunc(ix.Columns, has) {
+			continue // rows of others are read and passed over
 		}
 		if b.limits(t) || w.among != "" && len(ordered) > 0 && b.onlyHeld([]queue.Test{{Column: ordered[0].column, Op: queue.NotNull}}) {
 			continue

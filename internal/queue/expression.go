@@ -108,10 +108,10 @@ func (s *Spec) Reads(text string, c *schema.Column) bool {
 	return false
 }
 
-// comparisons lists the conditions of a text that compare a column of the job's row with
+// Comparisons lists the conditions of a text that compare a column of the job's row with
 // constants, where all have to hold: "state > 1000 and scope in (1, 2)". What else it asks is left
 // out.
-func (s *Spec) comparisons(text string) (list []Test) {
+func (s *Spec) Comparisons(text string) (list []Test) {
 	r := s.Read(PiecesOf(text))
 	for first := 0; first < len(r.Pieces); {
 		end, depth, between := first, 0, false

@@ -117,7 +117,7 @@ func (s *Spec) holdsWith(condition string, w Write) bool {
 			reads++
 		}
 	}
-	for _, t := range s.comparisons(condition) {
+	for _, t := range s.Comparisons(condition) {
 		if t.Column != w.Column {
 			continue
 		}

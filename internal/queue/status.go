@@ -312,7 +312,7 @@ func (b *binding) limitWorkers(s *statusColumn, state StateName) {
 	if s.tests[state].Op != Raw {
 		return
 	}
-	for _, t := range spec.comparisons(s.tests[state].SQL) {
+	for _, t := range spec.Comparisons(s.tests[state].SQL) {
 		if t.Column != s.column {
 			continue
 		}

@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; of two that meet one is undone and made again
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0 AND kind = 'mail'
 -- arguments: 1: low, 2: limit
 UPDATE /* ordersq.Claim */ orders
 SET    state = 2
@@ -160,7 +160,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0 AND kind = 'mail'
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
        id, kind
@@ -231,4 +231,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX orders_ready ON orders (id)
-WHERE  state = 0;
+WHERE  state = 0
+AND    kind = 'mail';

@@ -38,7 +38,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes
 -- locks: the rows it returns, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Claim */
@@ -146,7 +146,7 @@ AND    state = 2;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id); it reads others as well
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* ordersq.Redrive */ (
@@ -232,7 +232,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
@@ -313,7 +313,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* ordersq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'orders_ready' AS name, 'state, id' AS columns, 'state' AS least
+           SELECT 'orders_ready' AS name, 'state, kind, id' AS columns, 'state' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -332,6 +332,6 @@ WHERE  NOT EXISTS (
            OR     have.columns = want.least);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-ALTER TABLE orders ADD INDEX orders_ready (state, id), ALGORITHM=INPLACE, LOCK=NONE;
+ALTER TABLE orders ADD INDEX orders_ready (state, kind, id), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.

@@ -135,7 +135,7 @@ AND    Status = 9;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (Status, Priority DESC, TmEnqueue, Id), which finds the rows that somebody has by Status
+-- index: (TmProcess, Status)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Recover */ picked AS (

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (state, id)
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* ordersq.Claim */ picked AS (
@@ -104,7 +104,7 @@ WHERE  state = 2;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (state, id); it reads others as well
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* ordersq.Redrive */ picked AS (
@@ -204,7 +204,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (state, id)
+-- index: (state, kind, id)
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */ TOP (@p1)
@@ -295,7 +295,7 @@ AND    have.is_disabled = 0;
 SELECT /* ordersq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('orders_ready', 'state, id', 'state', '')
+           VALUES ('orders_ready', 'state, kind, id', 'state', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -324,6 +324,6 @@ WHERE  NOT EXISTS (
            AND    have.is_disabled = 0);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX orders_ready ON orders (state, id);
+CREATE INDEX orders_ready ON orders (state, kind, id);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -80,3 +80,32 @@ CREATE TABLE entries (
     added datetime(6) NOT NULL,  -- qgen:enqueued
     beat  datetime(6) NULL       -- qgen:claimed timeout=10m expired=claim
 );
+-- A condition of all rows is a column of one value: an index that begins with it serves, also
+-- one that finds the rows that somebody has.
+-- qgen:queue matchups done=delete; where "deleted = 0"
+CREATE TABLE matchups (
+    id      int NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    worker  int NULL,                          -- qgen:status ready=null running~"worker > 0" running:=worker failed~"worker < 0" failed:="-1 * worker"
+    since   datetime NULL,                     -- qgen:claimed timeout=40m expired=recover
+    deleted tinyint(1) NOT NULL DEFAULT 0,
+    KEY matchups_deleted (deleted, worker)
+);
+-- qgen:queue crafts done=delete; where "channel = 'queue'"
+CREATE TABLE crafts (
+    id       int NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    channel  varchar(40) NOT NULL DEFAULT 'queue',
+    fail     tinyint(1) NOT NULL DEFAULT 0,    -- qgen:status ready=0 running=0 failed=1
+    beat     int NULL,                         -- qgen:status ready=null running=now; heartbeat as=epoch timeout=10m expired=recover
+    priority int NOT NULL DEFAULT 0,           -- qgen:priority asc
+    KEY crafts_claim (channel, fail, beat, priority, id)
+);
+-- An index of the claim that is there and does not find who has a row is not in the head of Recover.
+-- qgen:queue channels done=delete
+CREATE TABLE channels (
+    id       int NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    channel  varchar(40) NOT NULL,             -- qgen:topic
+    fail     tinyint(1) NOT NULL DEFAULT 0,    -- qgen:status ready=0 running=0 failed=1
+    beat     int NULL,                         -- qgen:status ready=null running=now; heartbeat as=epoch timeout=10m expired=recover
+    priority int NOT NULL DEFAULT 0,           -- qgen:priority asc
+    KEY channels_claim (channel, fail, beat, priority, id)
+);

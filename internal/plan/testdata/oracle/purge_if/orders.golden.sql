@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (STATE, ID)
+-- index: (STATE, KIND, ID)
 -- arguments: 1: limit, 2: cursor
 DECLARE /* ordersq.Claim */
     CURSOR candidate IS
@@ -126,7 +126,7 @@ END;
 -- sql/redrive.sql
 -- redrive: failed to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: (STATE, ID); it reads others as well
+-- index: (STATE, KIND, ID)
 -- arguments: 1: limit
 UPDATE /* ordersq.Redrive */ ORDERS
 SET    STATE = 0
@@ -209,7 +209,7 @@ FROM   ORDERS;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (STATE, ID)
+-- index: (STATE, KIND, ID)
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
        *
@@ -285,4 +285,4 @@ WHERE  NOT EXISTS (
            AND    have.index_name = want.name);
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
-CREATE INDEX ORDERS_READY ON ORDERS (STATE, ID) ONLINE;
+CREATE INDEX ORDERS_READY ON ORDERS (STATE, KIND, ID) ONLINE;

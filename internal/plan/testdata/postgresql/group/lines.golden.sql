@@ -40,7 +40,7 @@
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes
 -- locks: the rows it finds, and a number for each group that they are of, until commit; passes over rows and groups that are locked
--- index: (id NULLS FIRST) WHERE state = 'open'
+-- index: (id NULLS FIRST) WHERE state = 'open' AND deleted = 0
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* linesq.Claim */ candidate AS MATERIALIZED (
@@ -170,7 +170,7 @@ WHERE  id = ANY (ARRAY(
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough; one on (since) WHERE state = 'over' AND (deleted = 0) would find them
+-- index: none; it reads the table until it has found enough; one on (since) WHERE state = 'over' AND deleted = 0 would find them
 -- isolation: read committed
 -- arguments: 1: older, 2: limit
 DELETE /* linesq.Purge */ FROM lines
@@ -218,7 +218,7 @@ FROM   lines;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'open'
+-- index: (id NULLS FIRST) WHERE state = 'open' AND deleted = 0
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* linesq.Peek */
@@ -281,9 +281,9 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* linesq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('lines_ready', 'id nulls first', 'id nulls first', 'state=''open'''),
+FROM   (VALUES ('lines_ready', 'id nulls first', 'id nulls first', 'state=''open''anddeleted=0'),
                ('lines_group', 'target', 'target', 'state=''busy'''),
-               ('lines_line', 'target, id', 'target, id', 'state=''open'''),
+               ('lines_line', 'target, id', 'target, id', 'state=''open''anddeleted=0'),
                ('lines_expired', 'since', 'since', 'state=''busy''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -310,7 +310,8 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX CONCURRENTLY lines_ready ON lines (id NULLS FIRST)
-WHERE  state = 'open';
+WHERE  state = 'open'
+AND    deleted = 0;
 
 -- serves Claim: the running rows of a group
 CREATE INDEX CONCURRENTLY lines_group ON lines (target)
@@ -318,7 +319,8 @@ WHERE  state = 'busy';
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CONCURRENTLY lines_line ON lines (target, id)
-WHERE  state = 'open';
+WHERE  state = 'open'
+AND    deleted = 0;
 
 -- serves Recover: claims that ran out
 CREATE INDEX CONCURRENTLY lines_expired ON lines (since)

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 0
+-- index: (id NULLS FIRST) WHERE state = 0 AND kind = 'mail'
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* ordersq.Claim */ orders
@@ -57,7 +57,7 @@ RETURNING id, kind;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 0
+-- index: (id NULLS FIRST) WHERE state = 0 AND kind = 'mail'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* ordersq.Claim */ orders
@@ -76,7 +76,7 @@ RETURNING id, kind;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 0
+-- index: (id NULLS FIRST) WHERE state = 0 AND kind = 'mail'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* ordersq.Claim */ orders
@@ -213,7 +213,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 0
+-- index: (id NULLS FIRST) WHERE state = 0 AND kind = 'mail'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
@@ -277,7 +277,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* ordersq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('orders_ready', 'id nulls first', 'id nulls first', 'state=0')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('orders_ready', 'id nulls first', 'id nulls first', 'state=0andkind=''mail''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -303,4 +303,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX CONCURRENTLY orders_ready ON orders (id NULLS FIRST)
-WHERE  state = 0;
+WHERE  state = 0
+AND    kind = 'mail';

@@ -40,7 +40,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'new'
+-- index: (id NULLS FIRST) WHERE state = 'new' AND kind = 'mail'
 -- isolation: read committed
 -- arguments: 1: low, 2: limit
 UPDATE /* mixedq.Claim */ mixed
@@ -59,7 +59,7 @@ RETURNING id, url, kind;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'new'
+-- index: (id NULLS FIRST) WHERE state = 'new' AND kind = 'mail'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* mixedq.Claim */ mixed
@@ -78,7 +78,7 @@ RETURNING id, url, kind;
 -- sql/claim_100.sql
 -- claim: ready to running
 -- locks: the rows it takes, until commit; passes over rows that are locked
--- index: (id NULLS FIRST) WHERE state = 'new'
+-- index: (id NULLS FIRST) WHERE state = 'new' AND kind = 'mail'
 -- isolation: read committed
 -- arguments: 1: low
 UPDATE /* mixedq.Claim */ mixed
@@ -133,7 +133,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' AND (kind = 'mail') would find them
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'done' AND kind = 'mail' would find them
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* mixedq.Purge */ FROM mixed
@@ -169,7 +169,7 @@ FROM   mixed;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id NULLS FIRST) WHERE state = 'new'
+-- index: (id NULLS FIRST) WHERE state = 'new' AND kind = 'mail'
 -- isolation: read committed
 -- arguments: 1: limit
 SELECT /* mixedq.Peek */
@@ -218,7 +218,7 @@ WHERE  current_setting('default_transaction_isolation') <> 'read committed';
 -- locks: none
 SELECT /* mixedq.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('mixed_ready', 'id nulls first', 'id nulls first', 'state=''new''')) AS want (name, columns, least, predicate)
+FROM   (VALUES ('mixed_ready', 'id nulls first', 'id nulls first', 'state=''new''andkind=''mail''')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
@@ -244,4 +244,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX CONCURRENTLY mixed_ready ON mixed (id NULLS FIRST)
-WHERE  state = 'new';
+WHERE  state = 'new'
+AND    kind = 'mail';

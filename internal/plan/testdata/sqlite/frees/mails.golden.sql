@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new' AND kind = 'mail'
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ messages
 SET    state = 'busy'
@@ -51,7 +51,7 @@ RETURNING id, kind;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new' AND kind = 'mail'
 UPDATE /* mailsq.Claim */ messages
 SET    state = 'busy'
 WHERE  id = (
@@ -148,7 +148,7 @@ FROM   messages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new' AND kind = 'mail'
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, kind
@@ -192,7 +192,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* mailsq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('messages_mails_ready', 'id', 'id', 'state=''new''')
+    VALUES ('messages_mails_ready', 'id', 'id', 'state=''new''andkind=''mail''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -216,4 +216,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX messages_mails_ready ON messages (id)
-WHERE  state = 'new';
+WHERE  state = 'new'
+AND    kind = 'mail';

@@ -13,7 +13,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until a worker of its name starts; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates silo_sms_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates silo_reminders_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -211,7 +211,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* remindersq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('silo_sms_ready', 'id', 'id', 'node=0')
+    VALUES ('silo_reminders_ready', 'id', 'id', 'node=0')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -234,6 +234,5 @@ WHERE  NOT EXISTS (
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- smsq advises the same
-CREATE INDEX silo_sms_ready ON silo (id)
+CREATE INDEX silo_reminders_ready ON silo (id)
 WHERE  node = 0;

@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE node = 0
+-- index: (id) WHERE node = 0 AND sent = 0
 -- arguments: 1: worker Node, 2: limit
 UPDATE /* smsq.Claim */ silo
 SET    node = ?1
@@ -52,7 +52,7 @@ RETURNING id, sent, node;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE node = 0
+-- index: (id) WHERE node = 0 AND sent = 0
 -- arguments: 1: worker Node
 UPDATE /* smsq.Claim */ silo
 SET    node = ?1
@@ -167,7 +167,7 @@ FROM   silo;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE node = 0
+-- index: (id) WHERE node = 0 AND sent = 0
 -- arguments: 1: limit
 SELECT /* smsq.Peek */
        id, sent, node
@@ -211,7 +211,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* smsq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('silo_sms_ready', 'id', 'id', 'node=0')
+    VALUES ('silo_sms_ready', 'id', 'id', 'node=0andsent=0')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -235,4 +235,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX silo_sms_ready ON silo (id)
-WHERE  node = 0;
+WHERE  node = 0
+AND    sent = 0;

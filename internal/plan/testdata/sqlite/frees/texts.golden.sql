@@ -13,7 +13,7 @@
 --
 -- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until the program starts again; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates messages_mails_ready.
+-- The table needs an index that it does not have yet: schema/indexes.sql creates messages_texts_ready.
 --
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
@@ -35,7 +35,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new' AND kind = 'text'
 -- arguments: 1: limit
 UPDATE /* textsq.Claim */ messages
 SET    state = 'busy'
@@ -51,7 +51,7 @@ RETURNING id, kind;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new' AND kind = 'text'
 UPDATE /* textsq.Claim */ messages
 SET    state = 'busy'
 WHERE  id = (
@@ -148,7 +148,7 @@ FROM   messages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new' AND kind = 'text'
 -- arguments: 1: limit
 SELECT /* textsq.Peek */
        id, kind
@@ -192,7 +192,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* textsq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('messages_mails_ready', 'id', 'id', 'state=''new''')
+    VALUES ('messages_texts_ready', 'id', 'id', 'state=''new''andkind=''text''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -215,6 +215,6 @@ WHERE  NOT EXISTS (
            AND    (have.columns = want.least OR instr(have.columns || ', ', want.columns || ', ') = 1));
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
--- mailsq advises the same
-CREATE INDEX messages_mails_ready ON messages (id)
-WHERE  state = 'new';
+CREATE INDEX messages_texts_ready ON messages (id)
+WHERE  state = 'new'
+AND    kind = 'text';

@@ -38,7 +38,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0 AND kind = 'mail'
 -- arguments: 1: limit
 UPDATE /* ordersq.Claim */ orders
 SET    state = 2
@@ -54,7 +54,7 @@ RETURNING id, kind;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0 AND kind = 'mail'
 UPDATE /* ordersq.Claim */ orders
 SET    state = 2
 WHERE  id = (
@@ -191,7 +191,7 @@ FROM   orders;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 0
+-- index: (id) WHERE state = 0 AND kind = 'mail'
 -- arguments: 1: limit
 SELECT /* ordersq.Peek */
        id, kind
@@ -251,7 +251,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* ordersq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('orders_ready', 'id', 'id', 'state=0')
+    VALUES ('orders_ready', 'id', 'id', 'state=0andkind=''mail''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -275,4 +275,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX orders_ready ON orders (id)
-WHERE  state = 0;
+WHERE  state = 0
+AND    kind = 'mail';

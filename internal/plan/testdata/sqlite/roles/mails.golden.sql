@@ -39,7 +39,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'N'
+-- index: (id) WHERE status = 'N' AND kind = 'mail'
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ mails
 SET    status = 'R',
@@ -57,7 +57,7 @@ RETURNING id, kind, locked, tries;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE status = 'N'
+-- index: (id) WHERE status = 'N' AND kind = 'mail'
 UPDATE /* mailsq.Claim */ mails
 SET    status = 'R',
        locked = unixepoch(),
@@ -220,7 +220,7 @@ WHERE  id IN (
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough; one on (ended) WHERE status = 'D' AND (kind = 'mail') would find them
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE status = 'D' AND kind = 'mail' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* mailsq.Purge */ FROM mails
 WHERE  id IN (
@@ -234,7 +234,7 @@ WHERE  id IN (
 -- sql/purge_failed.sql
 -- purge_failed: failed to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough; one on (ended) WHERE status = 'F' AND (kind = 'mail') would find them
+-- index: none; it reads the table until it has found enough; one on (ended) WHERE status = 'F' AND kind = 'mail' would find them
 -- arguments: 1: older, 2: limit
 DELETE /* mailsq.Purge */ FROM mails
 WHERE  id IN (
@@ -287,7 +287,7 @@ FROM   mails;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE status = 'N'
+-- index: (id) WHERE status = 'N' AND kind = 'mail'
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, kind, tries
@@ -334,7 +334,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* mailsq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('mails_ready', 'id', 'id', 'status=''n'''),
+    VALUES ('mails_ready', 'id', 'id', 'status=''n''andkind=''mail'''),
            ('mails_expired', 'locked', 'locked', 'status=''r''')
 ),
 have (name, columns, predicate) AS (
@@ -359,7 +359,8 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX mails_ready ON mails (id)
-WHERE  status = 'N';
+WHERE  status = 'N'
+AND    kind = 'mail';
 
 -- serves Recover: claims that ran out
 CREATE INDEX mails_expired ON mails (locked)

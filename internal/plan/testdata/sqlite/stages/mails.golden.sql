@@ -36,7 +36,7 @@
 -- sql/claim.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new' AND kind = 'mail'
 -- arguments: 1: limit
 UPDATE /* mailsq.Claim */ messages
 SET    state = 'busy'
@@ -52,7 +52,7 @@ RETURNING id, kind;
 -- sql/claim_1.sql
 -- claim: ready to running
 -- locks: the database for writing, while the statement runs
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new' AND kind = 'mail'
 UPDATE /* mailsq.Claim */ messages
 SET    state = 'busy'
 WHERE  id = (
@@ -100,7 +100,7 @@ RETURNING id;
 -- sql/purge_done.sql
 -- purge_done: done to gone
 -- locks: the database for writing, while the statement runs
--- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'sent' AND (kind = 'mail') would find them
+-- index: none; it reads the table until it has found enough; one on (id) WHERE state = 'sent' AND kind = 'mail' would find them
 -- arguments: 1: limit
 DELETE /* mailsq.Purge */ FROM messages
 WHERE  id IN (
@@ -148,7 +148,7 @@ FROM   messages;
 -- sql/peek.sql
 -- peek: ready rows, as a claim would take them
 -- locks: none
--- index: (id) WHERE state = 'new'
+-- index: (id) WHERE state = 'new' AND kind = 'mail'
 -- arguments: 1: limit
 SELECT /* mailsq.Peek */
        id, kind
@@ -192,7 +192,7 @@ OR     upper(have.type) <> upper(want.type);
 -- verify: index
 -- locks: none
 WITH /* mailsq.Verify */ want (name, columns, least, predicate) AS (
-    VALUES ('messages_mails_ready', 'id', 'id', 'state=''new''')
+    VALUES ('messages_mails_ready', 'id', 'id', 'state=''new''andkind=''mail''')
 ),
 have (name, columns, predicate) AS (
     SELECT l.name,
@@ -216,4 +216,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 CREATE INDEX messages_mails_ready ON messages (id)
-WHERE  state = 'new';
+WHERE  state = 'new'
+AND    kind = 'mail';
