@@ -65,6 +65,9 @@ type indexKey struct {
 // slowClaim is what is slow without an index of the claim.
 const slowClaim = "every claim reads more rows than it takes"
 
+// sortsReady is what is said of an index that gives ready rows alone, where none gives them in their order.
+const sortsReady = "serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those"
+
 // passesOver is what is said of an index that gives the order of the queue and leaves nothing out.
 const passesOver = "serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over"
 
@@ -90,7 +93,7 @@ func (b *builder) claimIndex() wanted {
 		case len(several) > 0 && (!takesNull(several[0]) || b.holdsNulls()) && b.pkg.Strategy != "hold":
 			w.columns, w.sorted = append(w.columns, indexKey{column: several[0].Column}), true
 			w.columns = append(w.columns, b.fromRunning(several[:1])...)
-			w.why = "serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those"
+			w.why = sortsReady
 		case len(w.where) > 0 && len(w.columns) == 0:
 			w.why = passesOver
 		case b.tells(queue.Failed) && b.alike(queue.Failed, w.where):
@@ -113,6 +116,10 @@ func (b *builder) claimIndex() wanted {
 		}
 	}
 	w.fixed = len(w.columns)
+	spoken := b.spoken()
+	if locks := b.can(dialect.LocksSorted) || b.can(dialect.SortsLocked); w.plain && len(spoken) > 0 && !locks && b.pkg.Strategy != "hold" {
+		w.why, w.sorted = sortsReady, true
+	}
 	order, rising := b.claimOrder(), b.onlyRising()
 	open := true // a column may stand behind the order
 	if i := slices.IndexFunc(order, b.byRow); i >= 0 {
@@ -168,6 +175,11 @@ func (b *builder) claimIndex() wanted {
 	}
 	if w.sorted && !b.can(dialect.IncrementalSort) {
 		w.columns = w.columns[:w.fixed] // the beginning of an order is none
+	}
+	for _, c := range spoken {
+		if w.plain && !slices.ContainsFunc(w.columns, func(k indexKey) bool { return k.column == c }) && (w.sorted || open && b.can(dialect.IndexFilter)) {
+			w.columns = append(w.columns, indexKey{column: c, spare: !w.sorted})
+		}
 	}
 	if w.due = b.spec.Due; open && len(w.columns)+len(w.predicate()) > 0 && b.dueLast(w) {
 		w.columns = append(w.columns, indexKey{column: w.due, spare: true})
@@ -648,6 +660,24 @@ func (b *builder) fromRunning(tests []queue.Test) []indexKey {
 	return keys
 }
 
+// spoken returns the columns by which SQL tells ready rows, where nothing that an index can begin
+// with leaves out finished ones, and these stay.
+func (b *builder) spoken() (columns []*schema.Column) {
+	ready := b.stateTests(queue.Ready)
+	if !b.tells(queue.Done) || b.leadPast(b.indexables(ready)) || len(b.several()) > 0 {
+		return nil
+	}
+	for _, t := range ready {
+		for _, c := range b.spec.Table.Columns {
+			changes := b.writes(queue.Claim, c) || b.writes(queue.Finish, c)
+			if b.comparesColumns(t) && changes && b.spec.Reads(t.SQL, c) && !slices.Contains(columns, c) {
+				columns = append(columns, c)
+			}
+		}
+	}
+	return columns
+}
+
 // apart returns the tests of ready rows that a claim reads one value after the other, each in
 // queue order, because sorting the rows of all would lock them.
 func (b *builder) apart() []queue.Test {
@@ -1124,7 +1154,25 @@ func (b *builder) ledTo(tests []queue.Test) (by *schema.Index, text string, rest
 // ledToReady returns which index of the table leads to ready rows, though not in their order: also one
 // that begins with when they are due, where no rows stay for which that is over. Nil where none does.
 func (b *builder) ledToReady() (by *schema.Index, text string) {
-	ready := b.stateTests(queue.Ready)
+	ready, topics, most := b.stateTests(queue.Ready), b.topics(), 0
+	for _, ix := range b.spec.Table.Indexes {
+		if ix.Invisible || ix.Where != "" || !slices.Contains([]string{"", "btree", "rowid"}, ix.Method) {
+			continue
+		}
+		n := slices.IndexFunc(ix.Columns, func(c schema.IndexColumn) bool {
+			tells := func(t queue.Test) bool { return t.Column == c.Column && points(t) }
+			return c.Column == nil || c.Length > 0 || !slices.Contains(topics, c.Column) && !slices.Contains(b.spoken(), c.Column) && !slices.ContainsFunc(ready, tells)
+		})
+		if n < 0 {
+			n = len(ix.Columns)
+		}
+		if n > most && slices.ContainsFunc(ix.Columns[:n], func(c schema.IndexColumn) bool { return slices.Contains(topics, c.Column) }) {
+			by, text, most = ix, b.existingText(ix), n
+		}
+	}
+	if by != nil {
+		return by, text
+	}
 	if by, text, _ = b.ledTo(ready); by != nil || b.tells(queue.Done) || b.tells(queue.Failed) {
 		return by, text
 	}
@@ -1269,18 +1317,23 @@ func (b *builder) findsOne(ix *schema.Index, w wanted) bool {
 // asksFor reports whether an index begins with what the caller of a claim says of rows that it only
 // changes: these are read and sorted, and an index of all ready rows is not worth its while.
 func (b *builder) asksFor(ix *schema.Index) bool {
-	var topics []*schema.Column
-	for _, p := range b.spec.Params {
-		if (p.Kind == queue.Equal || p.Kind == queue.List) && !p.Optional && len(p.Any) == 0 {
-			topics = append(topics, p.Column)
-		}
-	}
+	topics := b.topics()
 	if !b.onlyChanges() || ix.Where != "" || len(topics) == 0 || len(ix.Columns) < len(topics) {
 		return false
 	}
 	return !slices.ContainsFunc(ix.Columns[:len(topics)], func(c schema.IndexColumn) bool {
 		return c.Column == nil || c.Length > 0 || !slices.Contains(topics, c.Column)
 	})
+}
+
+// topics returns the columns of which every caller of a claim says the values.
+func (b *builder) topics() (columns []*schema.Column) {
+	for _, p := range b.spec.Params {
+		if (p.Kind == queue.Equal || p.Kind == queue.List) && !p.Optional && len(p.Any) == 0 {
+			columns = append(columns, p.Column)
+		}
+	}
+	return columns
 }
 
 // named returns the columns of which the caller of a claim says the values that rows have: a list, or an

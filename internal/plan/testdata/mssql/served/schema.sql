@@ -61,3 +61,14 @@ CREATE TABLE dbo.acts (
     gone    bit NOT NULL DEFAULT 0,        -- qgen:status ready=0
     CONSTRAINT pk_acts PRIMARY KEY CLUSTERED (host, id)
 );
+-- SQL tells ready rows, and rows that are done stay: the index is in the order of the queue, since rows
+-- that are sorted are all locked, and has the status, so that the others are passed over in it.
+-- qgen:queue deliveries
+CREATE TABLE deliveries (
+    client  varchar(40) NOT NULL,                    -- qgen:topic
+    file_id int NOT NULL,                            -- qgen:order 2
+    status  int NOT NULL DEFAULT -2,                 -- qgen:status ready~"status = -2 or status > 0" ready:=-2 running=-1 done=0
+    arrived datetime2(3) NOT NULL,                   -- qgen:order 1
+    CONSTRAINT deliveries_pk PRIMARY KEY (client, file_id)
+);
+GO

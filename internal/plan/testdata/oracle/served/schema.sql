@@ -43,3 +43,21 @@ CREATE TABLE calls (
     taken   NUMBER(1) NOT NULL,               -- qgen:status ready=0 running=1 done=0 failed=0
     changed DATE NOT NULL                     -- qgen:order 1; claimed timeout=30m expired=recover; on done,fail,enqueue set now
 );
+-- SQL tells ready rows, and rows that are done stay: an index leads to them by the topic and the status.
+-- qgen:queue deliveries
+CREATE TABLE deliveries (
+    client  VARCHAR2(40) NOT NULL,                    -- qgen:topic
+    file_id NUMBER(18) NOT NULL,                      -- qgen:order 2
+    status  NUMBER(5) DEFAULT -2 NOT NULL,            -- qgen:status ready~"status = -2 or status > 0" ready:=-2 running=-1 done=0
+    arrived TIMESTAMP(6) NOT NULL,                    -- qgen:order 1
+    CONSTRAINT deliveries_pk PRIMARY KEY (client, file_id)
+);
+-- qgen:queue transfers
+CREATE TABLE transfers (
+    client  VARCHAR2(40) NOT NULL,                    -- qgen:topic
+    file_id NUMBER(18) NOT NULL,                      -- qgen:order 2
+    status  NUMBER(5) DEFAULT -2 NOT NULL,            -- qgen:status ready~"status = -2 or status > 0" ready:=-2 running=-1 done=0
+    arrived TIMESTAMP(6) NOT NULL,                    -- qgen:order 1
+    CONSTRAINT transfers_pk PRIMARY KEY (client, file_id)
+);
+CREATE INDEX transfers_status ON transfers (client, status, arrived);
