@@ -136,11 +136,19 @@ func (b *builder) buildClaim() {
 	b.docClaim(c)
 }
 
-// reordered reports whether a claim writes to a column of the order: the jobs then come back
-// with what it wrote, which is not what they were taken by. What is counted up keeps its order.
+// reordered reports whether a claim changes a column of the order, or the database does so at
+// each change of a row: the jobs then come back with the new value, which is not what they were
+// taken by. What is counted up keeps its order.
 func (b *builder) reordered(c *schema.Column) bool {
 	t := b.takes()
-	return t != nil && (b.writesClaim() || b.popped() != nil && !b.popsRead()) && b.running == nil && slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind != queue.Add })
+	if t == nil || b.running != nil || !b.writesClaim() && (b.popped() == nil || b.popsRead()) {
+		return false
+	}
+	i := slices.IndexFunc(t.Writes, func(w queue.Write) bool { return w.Column == c })
+	if i < 0 {
+		return (c.OnUpdate || c.MayUpdate) && len(t.Writes) > 0 && !slices.Contains(b.spec.Kept, c)
+	}
+	return t.Writes[i].Value.Kind != queue.Add
 }
 
 // popsRead reports whether a claim of strategy pop reads its jobs before it ends them. A statement

@@ -950,7 +950,7 @@ func TestOrderColumnsComeBack(t *testing.T) {
 				if m.Strategy == "pop" && m.Claim.Lock == nil { // else rows are read before they are written
 					claim = m.spec.Transitions[queue.Finish]
 				}
-				written := claim != nil && slices.ContainsFunc(claim.Writes, func(w queue.Write) bool { return w.Column == o.Column })
+				written := claim != nil && slices.ContainsFunc(claim.Writes, func(w queue.Write) bool { return w.Column == o.Column }) || changes(m, o.Column)
 				if !ignored && !written {
 					t.Errorf("jobs are not sorted by %s", o.Column.Name)
 				}
@@ -967,6 +967,9 @@ func TestOrderColumnsComeBack(t *testing.T) {
 					}
 				}
 			}
+			if changes(m, o.Column) {
+				t.Errorf("jobs are sorted by %s, which the database writes when they are claimed", called)
+			}
 			if term.Field.Column != called || term.Desc != o.Desc {
 				t.Errorf("term %d of the order is %s, want %s", i+1, term.Field.Column, o.Column.Name)
 			}
@@ -975,6 +978,13 @@ func TestOrderColumnsComeBack(t *testing.T) {
 			}
 		}
 	})
+}
+
+// changes reports whether the database writes a column by itself when rows are claimed, and they come
+// back with that.
+func changes(m made, c *schema.Column) bool {
+	claim := m.spec.Transitions[queue.Claim]
+	return (c.OnUpdate || c.MayUpdate) && !slices.Contains(m.spec.Kept, c) && claim != nil && len(claim.Writes) > 0 && m.Strategy != "pop"
 }
 
 // A claim for one of the fixed sizes is the claim for any size with the number

@@ -32,3 +32,12 @@ CREATE TABLE letter_claims (
     ends_at   datetime NOT NULL,
     problem   text
 );
+-- Rows come in the order of their last change, and a claim is one: what it returns is not sorted by that.
+-- qgen:queue turns
+CREATE TABLE turns (
+    id      int NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    state   varchar(10) NOT NULL, -- qgen:status ready=new running=busy done=done
+    changed timestamp(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6), -- qgen:order
+    body    text,
+    KEY turns_in_turn (state, changed)
+);
