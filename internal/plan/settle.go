@@ -872,6 +872,11 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		b.noEnqueue = "rows cannot be added to a view"
 		return
 	}
+	if other := b.spec.AddedBy(); other != nil {
+		b.noEnqueue = fmt.Sprintf("the queue %q adds the rows that a claim takes here", other.Name)
+		b.pkg.Notes = append(b.pkg.Notes, "there is no Enqueue: "+b.noEnqueue)
+		return
+	}
 	e := &Enqueue{}
 	written := map[*schema.Column]queue.Value{}
 	asked := map[*schema.Column]bool{} // NewJob has them all anyway

@@ -36,6 +36,40 @@ func (s *Spec) Awaits(name StateName) (*Spec, StateName) {
 	return nil, ""
 }
 
+// AddedBy returns the queue over the table that adds the rows which a claim with strategy=pop changes or
+// deletes here: one that knows them, in whatever state. It is nil where nothing else adds them, where
+// both claim the same ready rows, each in its way, and where enqueue= says how this queue adds them.
+func (s *Spec) AddedBy() *Spec {
+	ready := s.States[Ready]
+	if s.Strategy != "pop" || s.Absent || s.Upsert != nil || ready == nil {
+		return nil
+	}
+	changes := s.ChangesNamed() || slices.Contains(s.Anew, Finish)
+	i := slices.IndexFunc(s.Others, func(other *Spec) bool {
+		if other.Strategy == "pop" || believedApart(s.Members, other.Members) {
+			return false
+		}
+		if there := other.States[Ready]; !changes && there != nil && s.sameTests(ready.Tests, there.Tests) {
+			return false
+		}
+		return other.Log != nil || slices.ContainsFunc([]StateName{Ready, Claimed, Running, Done, Failed}, func(name StateName) bool {
+			there := other.States[name]
+			return there != nil && mayShare(s, ready.Tests, there.Tests)
+		})
+	})
+	if i < 0 {
+		return nil
+	}
+	return s.Others[i]
+}
+
+// sameTests reports whether tests here and those of another queue over the table are the same.
+func (s *Spec) sameTests(here, there []Test) bool {
+	return len(here) == len(there) && !slices.ContainsFunc(there, func(t Test) bool {
+		return !slices.ContainsFunc(here, func(own Test) bool { return sameTest(own, s.own(t)) })
+	})
+}
+
 // EndedEverywhere returns the tests of the rows that are in a state here and done in each of the
 // other queues that may have to do with them; nil where there are no such rows.
 func (s *Spec) EndedEverywhere(name StateName) []Test {

@@ -1,6 +1,5 @@
 -- Package cancelq uses the table jobs as a queue of jobs on CockroachDB 25.2 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: no order is said: rows are taken in the order of the key, id
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 
 -- sql/claim.sql
@@ -39,26 +39,6 @@ AND    id = $2
 ORDER  BY id
 LIMIT  $3
 RETURNING id, host, priority;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new ID, 2: new Host, 3: new Priority
-INSERT /* cancelq.Enqueue */ INTO jobs
-       (id, host, priority)
-VALUES (coalesce($1::bigint, unique_rowid()), $2, coalesce($3::bigint, 0))
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch ID, 2: new_batch Host, 3: new_batch Priority
-INSERT /* cancelq.EnqueueMany */ INTO jobs
-       (id, host, priority)
-SELECT coalesce(id_new, unique_rowid()), host_new, coalesce(priority_new, 0)
-FROM   unnest($1::bigint[], $2::varchar[], $3::bigint[]) WITH ORDINALITY AS job (id_new, host_new, priority_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

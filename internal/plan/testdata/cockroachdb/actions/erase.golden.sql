@@ -1,6 +1,5 @@
 -- Package eraseq uses the table jobs as a queue of jobs on CockroachDB 25.2 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -25,6 +24,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: no order is said: rows are taken in the order of the key, id
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 
 -- sql/claim_lock.sql
@@ -68,29 +68,6 @@ DELETE /* eraseq.Claim */ FROM parts
 USING  jobs AS held
 WHERE  held.id = ANY ($1::bigint[])
 AND    parts.job_id = held.id;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new ID, 2: new Host, 3: new State, 4: new Priority, 5: new Till, 6: new Reason
-INSERT /* eraseq.Enqueue */ INTO jobs
-       (id, host, state, priority, till, reason)
-VALUES (coalesce($1::bigint, unique_rowid()), $2, coalesce($3::varchar, 'new'),
-        coalesce($4::bigint, 0), $5, $6)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch ID, 2: new_batch Host, 3: new_batch State, 4: new_batch Priority, 5: new_batch Till, 6: new_batch Reason
-INSERT /* eraseq.EnqueueMany */ INTO jobs
-       (id, host, state, priority, till, reason)
-SELECT coalesce(id_new, unique_rowid()), host_new, coalesce(state_new, 'new'),
-       coalesce(priority_new, 0), till_new, reason_new
-FROM   unnest($1::bigint[], $2::varchar[], $3::varchar[], $4::bigint[],
-              $5::timestamptz[], $6::varchar[]) WITH ORDINALITY AS job (id_new, host_new, state_new, priority_new, till_new, reason_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

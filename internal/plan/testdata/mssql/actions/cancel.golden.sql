@@ -1,6 +1,5 @@
 -- Package cancelq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to done
@@ -43,38 +43,6 @@ SET    state = 'cancelled',
        till = NULL,
        reason = CONVERT(varchar(8000), @p3)
 OUTPUT inserted.id, inserted.host, inserted.priority;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new Priority
-INSERT /* cancelq.Enqueue */ INTO jobs
-       (host, priority)
-OUTPUT inserted.id
-VALUES (CONVERT(varchar(8000), @p1), coalesce(@p2, 0));
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_all Host Priority
-SET /* cancelq.EnqueueMany */ NOCOUNT ON;
-DECLARE @kept TABLE (
-           id bigint
-       );
-INSERT INTO jobs
-       (host, priority)
-OUTPUT inserted.id
-INTO   @kept
-SELECT CONVERT(varchar(8000), host_new), coalesce(priority_new, 0)
-FROM   OPENJSON(@p1) AS list
-       CROSS APPLY OPENJSON(list.[value]) WITH (
-           host_new nvarchar(4000) '$[0]',
-           priority_new int '$[1]'
-       ) AS job
-ORDER  BY CAST(list.[key] AS int);
-SELECT id
-FROM   @kept
-ORDER  BY id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

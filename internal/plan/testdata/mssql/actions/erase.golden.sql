@@ -1,6 +1,5 @@
 -- Package eraseq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -25,6 +24,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
@@ -80,44 +80,6 @@ FROM   OPENJSON(@p1) WITH (
        ON  held.id = id_held
        INNER JOIN parts
        ON  parts.job_id = held.id;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new State, 3: new Priority, 4: new Till, 5: new Reason
-INSERT /* eraseq.Enqueue */ INTO jobs
-       (host, state, priority, till, reason)
-OUTPUT inserted.id
-VALUES (CONVERT(varchar(8000), @p1), coalesce(CONVERT(varchar(8000), @p2), 'new'),
-        coalesce(@p3, 0), CONVERT(datetime2, @p4, 126), CONVERT(varchar(8000), @p5));
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_all Host State Priority Till Reason
-SET /* eraseq.EnqueueMany */ NOCOUNT ON;
-DECLARE @kept TABLE (
-           id bigint
-       );
-INSERT INTO jobs
-       (host, state, priority, till, reason)
-OUTPUT inserted.id
-INTO   @kept
-SELECT CONVERT(varchar(8000), host_new),
-       coalesce(CONVERT(varchar(8000), state_new), 'new'), coalesce(priority_new, 0),
-       CONVERT(datetime2, till_new, 126), CONVERT(varchar(8000), reason_new)
-FROM   OPENJSON(@p1) AS list
-       CROSS APPLY OPENJSON(list.[value]) WITH (
-           host_new nvarchar(4000) '$[0]',
-           state_new nvarchar(4000) '$[1]',
-           priority_new int '$[2]',
-           till_new varchar(27) '$[3]',
-           reason_new nvarchar(4000) '$[4]'
-       ) AS job
-ORDER  BY CAST(list.[key] AS int);
-SELECT id
-FROM   @kept
-ORDER  BY id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

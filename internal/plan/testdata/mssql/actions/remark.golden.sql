@@ -1,6 +1,5 @@
 -- Package remarkq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
@@ -42,40 +42,6 @@ UPDATE picked
 SET    reason = CONVERT(varchar(8000), @p3)
 OUTPUT inserted.id, inserted.host, inserted.priority,
        CONVERT(varchar(27), inserted.till, 126);
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new Priority, 3: new Till
-INSERT /* remarkq.Enqueue */ INTO jobs
-       (host, priority, till)
-OUTPUT inserted.id
-VALUES (CONVERT(varchar(8000), @p1), coalesce(@p2, 0), CONVERT(datetime2, @p3, 126));
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_all Host Priority Till
-SET /* remarkq.EnqueueMany */ NOCOUNT ON;
-DECLARE @kept TABLE (
-           id bigint
-       );
-INSERT INTO jobs
-       (host, priority, till)
-OUTPUT inserted.id
-INTO   @kept
-SELECT CONVERT(varchar(8000), host_new), coalesce(priority_new, 0),
-       CONVERT(datetime2, till_new, 126)
-FROM   OPENJSON(@p1) AS list
-       CROSS APPLY OPENJSON(list.[value]) WITH (
-           host_new nvarchar(4000) '$[0]',
-           priority_new int '$[1]',
-           till_new varchar(27) '$[2]'
-       ) AS job
-ORDER  BY CAST(list.[key] AS int);
-SELECT id
-FROM   @kept
-ORDER  BY id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

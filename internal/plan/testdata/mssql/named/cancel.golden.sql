@@ -1,6 +1,5 @@
 -- Package cancelq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 -- 	finished --Purge-----------> (deleted)
 --
@@ -24,6 +23,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to done
@@ -60,40 +60,6 @@ WITH /* cancelq.Purge */ picked AS (
 )
 DELETE FROM picked
 OUTPUT deleted.id;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Tries
-INSERT /* cancelq.Enqueue */ INTO jobs
-       (made, run_at, tries)
-OUTPUT inserted.id
-VALUES (CONVERT(datetime2, @p1, 126), CONVERT(datetime2, @p2, 126), coalesce(@p3, 0));
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_all Made RunAt Tries
-SET /* cancelq.EnqueueMany */ NOCOUNT ON;
-DECLARE @kept TABLE (
-           id bigint
-       );
-INSERT INTO jobs
-       (made, run_at, tries)
-OUTPUT inserted.id
-INTO   @kept
-SELECT CONVERT(datetime2, made_new, 126), CONVERT(datetime2, run_at_new, 126),
-       coalesce(tries_new, 0)
-FROM   OPENJSON(@p1) AS list
-       CROSS APPLY OPENJSON(list.[value]) WITH (
-           made_new varchar(27) '$[0]',
-           run_at_new varchar(27) '$[1]',
-           tries_new int '$[2]'
-       ) AS job
-ORDER  BY CAST(list.[key] AS int);
-SELECT id
-FROM   @kept
-ORDER  BY id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

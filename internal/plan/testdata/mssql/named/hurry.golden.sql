@@ -1,6 +1,5 @@
 -- Package hurryq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -24,6 +23,7 @@
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
@@ -44,41 +44,6 @@ SET    state = 'new',
        run_at = SYSUTCDATETIME()
 OUTPUT inserted.id, CONVERT(varchar(27), inserted.made, 126),
        CONVERT(varchar(27), inserted.till, 126), inserted.tries, inserted.reason;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new Till, 3: new Tries, 4: new Reason
-INSERT /* hurryq.Enqueue */ INTO jobs
-       (made, till, tries, reason)
-OUTPUT inserted.id
-VALUES (CONVERT(datetime2, @p1, 126), CONVERT(datetime2, @p2, 126), coalesce(@p3, 0), @p4);
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_all Made Till Tries Reason
-SET /* hurryq.EnqueueMany */ NOCOUNT ON;
-DECLARE @kept TABLE (
-           id bigint
-       );
-INSERT INTO jobs
-       (made, till, tries, reason)
-OUTPUT inserted.id
-INTO   @kept
-SELECT CONVERT(datetime2, made_new, 126), CONVERT(datetime2, till_new, 126),
-       coalesce(tries_new, 0), reason_new
-FROM   OPENJSON(@p1) AS list
-       CROSS APPLY OPENJSON(list.[value]) WITH (
-           made_new varchar(27) '$[0]',
-           till_new varchar(27) '$[1]',
-           tries_new int '$[2]',
-           reason_new nvarchar(4000) '$[3]'
-       ) AS job
-ORDER  BY CAST(list.[key] AS int);
-SELECT id
-FROM   @kept
-ORDER  BY id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

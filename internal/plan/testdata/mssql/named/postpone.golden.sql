@@ -1,6 +1,5 @@
 -- Package postponeq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: rows without a value in column "run_at" stand first in the order, where SQL Server puts nulls (nulls=last puts them last)
 
 -- sql/claim.sql
@@ -45,43 +45,6 @@ SET    state = 'new',
 OUTPUT inserted.id, CONVERT(varchar(27), inserted.made, 126),
        CONVERT(varchar(27), inserted.run_at, 126),
        CONVERT(varchar(27), inserted.till, 126), inserted.tries, inserted.reason;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason
-INSERT /* postponeq.Enqueue */ INTO jobs
-       (made, run_at, till, tries, reason)
-OUTPUT inserted.id
-VALUES (CONVERT(datetime2, @p1, 126), CONVERT(datetime2, @p2, 126),
-        CONVERT(datetime2, @p3, 126), coalesce(@p4, 0), @p5);
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_all Made RunAt Till Tries Reason
-SET /* postponeq.EnqueueMany */ NOCOUNT ON;
-DECLARE @kept TABLE (
-           id bigint
-       );
-INSERT INTO jobs
-       (made, run_at, till, tries, reason)
-OUTPUT inserted.id
-INTO   @kept
-SELECT CONVERT(datetime2, made_new, 126), CONVERT(datetime2, run_at_new, 126),
-       CONVERT(datetime2, till_new, 126), coalesce(tries_new, 0), reason_new
-FROM   OPENJSON(@p1) AS list
-       CROSS APPLY OPENJSON(list.[value]) WITH (
-           made_new varchar(27) '$[0]',
-           run_at_new varchar(27) '$[1]',
-           till_new varchar(27) '$[2]',
-           tries_new int '$[3]',
-           reason_new nvarchar(4000) '$[4]'
-       ) AS job
-ORDER  BY CAST(list.[key] AS int);
-SELECT id
-FROM   @kept
-ORDER  BY id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

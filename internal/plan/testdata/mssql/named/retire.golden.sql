@@ -1,6 +1,5 @@
 -- Package retireq uses the table jobs as a queue of jobs on SQL Server 2019 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 -- 	finished --Purge-----------> (deleted)
 --
@@ -26,6 +25,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to done
@@ -61,43 +61,6 @@ WITH /* retireq.Purge */ picked AS (
 )
 DELETE FROM picked
 OUTPUT deleted.id;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason
-INSERT /* retireq.Enqueue */ INTO jobs
-       (made, run_at, till, tries, reason)
-OUTPUT inserted.id
-VALUES (CONVERT(datetime2, @p1, 126), CONVERT(datetime2, @p2, 126),
-        CONVERT(datetime2, @p3, 126), coalesce(@p4, 0), @p5);
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_all Made RunAt Till Tries Reason
-SET /* retireq.EnqueueMany */ NOCOUNT ON;
-DECLARE @kept TABLE (
-           id bigint
-       );
-INSERT INTO jobs
-       (made, run_at, till, tries, reason)
-OUTPUT inserted.id
-INTO   @kept
-SELECT CONVERT(datetime2, made_new, 126), CONVERT(datetime2, run_at_new, 126),
-       CONVERT(datetime2, till_new, 126), coalesce(tries_new, 0), reason_new
-FROM   OPENJSON(@p1) AS list
-       CROSS APPLY OPENJSON(list.[value]) WITH (
-           made_new varchar(27) '$[0]',
-           run_at_new varchar(27) '$[1]',
-           till_new varchar(27) '$[2]',
-           tries_new int '$[3]',
-           reason_new nvarchar(4000) '$[4]'
-       ) AS job
-ORDER  BY CAST(list.[key] AS int);
-SELECT id
-FROM   @kept
-ORDER  BY id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

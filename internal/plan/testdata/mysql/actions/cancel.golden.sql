@@ -1,6 +1,5 @@
 -- Package cancelq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
@@ -71,28 +71,6 @@ SET    state = 'cancelled',
        till = NULL,
        reason = ?
 WHERE  (id IN (?));
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new Priority
-INSERT /* cancelq.Enqueue */ INTO jobs
-       (host, priority)
-VALUES (?, coalesce(?, 0));
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_list Host Priority
-INSERT /* cancelq.EnqueueMany */ INTO jobs
-       (host, priority)
-VALUES (?, coalesce(?, 0));
-
--- sql/enqueue_step.sql
--- enqueue: by how much the keys of rows differ that one statement adds
--- locks: none
-SELECT /* cancelq.EnqueueMany */
-       @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package eraseq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -25,6 +24,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
@@ -73,28 +73,6 @@ DELETE /* eraseq.Claim */ parts
 FROM   jobs AS held FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN parts ON parts.job_id = held.id
 WHERE  (held.id IN (?));
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new State, 3: new Priority, 4: new Till, 5: new Reason
-INSERT /* eraseq.Enqueue */ INTO jobs
-       (host, state, priority, till, reason)
-VALUES (?, coalesce(?, 'new'), coalesce(?, 0), ?, ?);
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_list Host State Priority Till Reason
-INSERT /* eraseq.EnqueueMany */ INTO jobs
-       (host, state, priority, till, reason)
-VALUES (?, coalesce(?, 'new'), coalesce(?, 0), ?, ?);
-
--- sql/enqueue_step.sql
--- enqueue: by how much the keys of rows differ that one statement adds
--- locks: none
-SELECT /* eraseq.EnqueueMany */
-       @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package reprioq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
@@ -47,28 +47,6 @@ FOR    UPDATE;
 UPDATE /* reprioq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    priority = ?
 WHERE  (id IN (?));
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new State, 3: new Till, 4: new Reason
-INSERT /* reprioq.Enqueue */ INTO jobs
-       (host, state, till, reason)
-VALUES (?, coalesce(?, 'new'), ?, ?);
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_list Host State Till Reason
-INSERT /* reprioq.EnqueueMany */ INTO jobs
-       (host, state, till, reason)
-VALUES (?, coalesce(?, 'new'), ?, ?);
-
--- sql/enqueue_step.sql
--- enqueue: by how much the keys of rows differ that one statement adds
--- locks: none
-SELECT /* reprioq.EnqueueMany */
-       @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package cancelq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 -- 	finished --Purge-----------> (deleted)
 --
@@ -24,6 +23,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
@@ -88,28 +88,6 @@ FROM   (
            FOR    UPDATE SKIP LOCKED
        ) AS picked
        STRAIGHT_JOIN jobs ON jobs.id = picked.id;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Tries
-INSERT /* cancelq.Enqueue */ INTO jobs
-       (made, run_at, tries)
-VALUES (?, ?, coalesce(?, 0));
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_list Made RunAt Tries
-INSERT /* cancelq.EnqueueMany */ INTO jobs
-       (made, run_at, tries)
-VALUES (?, ?, coalesce(?, 0));
-
--- sql/enqueue_step.sql
--- enqueue: by how much the keys of rows differ that one statement adds
--- locks: none
-SELECT /* cancelq.EnqueueMany */
-       @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state

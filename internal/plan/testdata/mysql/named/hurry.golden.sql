@@ -1,6 +1,5 @@
 -- Package hurryq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -24,6 +23,7 @@
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
@@ -50,28 +50,6 @@ UPDATE /* hurryq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'new',
        run_at = UTC_TIMESTAMP(6)
 WHERE  (id IN (?));
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new Till, 3: new Tries, 4: new Reason
-INSERT /* hurryq.Enqueue */ INTO jobs
-       (made, till, tries, reason)
-VALUES (?, ?, coalesce(?, 0), ?);
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_list Made Till Tries Reason
-INSERT /* hurryq.EnqueueMany */ INTO jobs
-       (made, till, tries, reason)
-VALUES (?, ?, coalesce(?, 0), ?);
-
--- sql/enqueue_step.sql
--- enqueue: by how much the keys of rows differ that one statement adds
--- locks: none
-SELECT /* hurryq.EnqueueMany */
-       @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package postponeq uses the table jobs as a queue of jobs on MySQL 8.4 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: rows without a value in column "run_at" stand first in the order, where MySQL puts nulls (nulls=last puts them last)
 
 -- sql/claim_lock.sql
@@ -50,28 +50,6 @@ UPDATE /* postponeq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    state = 'new',
        run_at = ?
 WHERE  (id IN (?));
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason
-INSERT /* postponeq.Enqueue */ INTO jobs
-       (made, run_at, till, tries, reason)
-VALUES (?, ?, ?, coalesce(?, 0), ?);
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_list Made RunAt Till Tries Reason
-INSERT /* postponeq.EnqueueMany */ INTO jobs
-       (made, run_at, till, tries, reason)
-VALUES (?, ?, ?, coalesce(?, 0), ?);
-
--- sql/enqueue_step.sql
--- enqueue: by how much the keys of rows differ that one statement adds
--- locks: none
-SELECT /* postponeq.EnqueueMany */
-       @@auto_increment_increment;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package dropq uses the table JOBS as a queue of jobs on Oracle 19 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -25,6 +24,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "ID"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then deletes
@@ -70,16 +70,6 @@ BEGIN
         DELETE FROM JOBS
         WHERE  ID = ID_PICKED(i);
 END;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new State, 3: new Priority, 4: new Till, 5: new Reason, 6: new_key
-INSERT /* dropq.Enqueue */ INTO JOBS
-       (HOST, STATE, PRIORITY, TILL, REASON)
-VALUES (:1, coalesce(:2, 'new'), coalesce(:3, 0),
-        TO_TIMESTAMP(:4, 'YYYY-MM-DD HH24:MI:SS.FF9'), :5)
-/* the new key */ RETURNING ID INTO :6;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package remarkq uses the table JOBS as a queue of jobs on Oracle 19 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "ID"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
@@ -61,15 +61,6 @@ BEGIN
         SET    REASON = :2
         WHERE  ID = ID_PICKED(i);
 END;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new Priority, 3: new Till, 4: new_key
-INSERT /* remarkq.Enqueue */ INTO JOBS
-       (HOST, PRIORITY, TILL)
-VALUES (:1, coalesce(:2, 0), TO_TIMESTAMP(:3, 'YYYY-MM-DD HH24:MI:SS.FF9'))
-/* the new key */ RETURNING ID INTO :4;
 
 -- sql/stats.sql
 -- stats: counts rows by state

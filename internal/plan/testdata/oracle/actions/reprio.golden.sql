@@ -1,6 +1,5 @@
 -- Package reprioq uses the table JOBS as a queue of jobs on Oracle 19 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "ID"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
@@ -68,15 +68,6 @@ BEGIN
         SET    PRIORITY = :2
         WHERE  ID = ID_PICKED(i);
 END;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new State, 3: new Till, 4: new Reason, 5: new_key
-INSERT /* reprioq.Enqueue */ INTO JOBS
-       (HOST, STATE, TILL, REASON)
-VALUES (:1, coalesce(:2, 'new'), TO_TIMESTAMP(:3, 'YYYY-MM-DD HH24:MI:SS.FF9'), :4)
-/* the new key */ RETURNING ID INTO :5;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package cancelq uses the table JOBS as a queue of jobs on Oracle 19 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 -- 	finished --Purge-----------> (deleted)
 --
@@ -24,6 +23,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "ID"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
@@ -78,16 +78,6 @@ WHERE  ROWID IN (
            WHERE  STATE = 'cancelled'
            AND    ROWNUM <= :1)
 AND    STATE = 'cancelled';
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Tries, 4: new_key
-INSERT /* cancelq.Enqueue */ INTO JOBS
-       (MADE, RUN_AT, TRIES)
-VALUES (TO_TIMESTAMP_TZ(:1, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
-        TO_TIMESTAMP_TZ(:2, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), coalesce(:3, 0))
-/* the new key */ RETURNING ID INTO :4;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package hurryq uses the table JOBS as a queue of jobs on Oracle 19 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -24,6 +23,7 @@
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: rows are taken as they came, by column "ID"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
@@ -64,16 +64,6 @@ BEGIN
                RUN_AT = SYSTIMESTAMP
         WHERE  ID = ID_PICKED(i);
 END;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new Till, 3: new Tries, 4: new Reason, 5: new_key
-INSERT /* hurryq.Enqueue */ INTO JOBS
-       (MADE, TILL, TRIES, REASON)
-VALUES (TO_TIMESTAMP_TZ(:1, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
-        TO_TIMESTAMP_TZ(:2, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), coalesce(:3, 0), :4)
-/* the new key */ RETURNING ID INTO :5;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package postponeq uses the table JOBS as a queue of jobs on Oracle 19 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: rows without a value in column "RUN_AT" stand last in the order, where Oracle puts nulls (nulls=first puts them first)
 
 -- sql/claim_lock.sql
@@ -65,17 +65,6 @@ BEGIN
                RUN_AT = TO_TIMESTAMP_TZ(:2, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM')
         WHERE  ID = ID_PICKED(i);
 END;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason, 6: new_key
-INSERT /* postponeq.Enqueue */ INTO JOBS
-       (MADE, RUN_AT, TILL, TRIES, REASON)
-VALUES (TO_TIMESTAMP_TZ(:1, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
-        TO_TIMESTAMP_TZ(:2, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
-        TO_TIMESTAMP_TZ(:3, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), coalesce(:4, 0), :5)
-/* the new key */ RETURNING ID INTO :6;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package retireq uses the table JOBS as a queue of jobs on Oracle 19 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 -- 	finished --Purge-----------> (deleted)
 --
@@ -26,6 +25,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "ID"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: locks and reads ready rows, which claim.sql then writes
@@ -79,17 +79,6 @@ WHERE  ROWID IN (
            WHERE  STATE = 'retired'
            AND    ROWNUM <= :1)
 AND    STATE = 'retired';
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason, 6: new_key
-INSERT /* retireq.Enqueue */ INTO JOBS
-       (MADE, RUN_AT, TILL, TRIES, REASON)
-VALUES (TO_TIMESTAMP_TZ(:1, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
-        TO_TIMESTAMP_TZ(:2, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'),
-        TO_TIMESTAMP_TZ(:3, 'YYYY-MM-DD HH24:MI:SS.FF9 TZH:TZM'), coalesce(:4, 0), :5)
-/* the new key */ RETURNING ID INTO :6;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package cancelq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to done
@@ -43,26 +43,6 @@ WHERE  id = ANY (ARRAY(
            LIMIT  $3
            FOR    NO KEY UPDATE))
 RETURNING id, host, priority;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new Priority
-INSERT /* cancelq.Enqueue */ INTO jobs
-       (host, priority)
-VALUES ($1, coalesce($2::integer, 0))
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Host, 2: new_batch Priority
-INSERT /* cancelq.EnqueueMany */ INTO jobs
-       (host, priority)
-SELECT host_new, coalesce(priority_new, 0)
-FROM   unnest($1::varchar[], $2::integer[]) WITH ORDINALITY AS job (host_new, priority_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package dropq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -25,6 +24,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to gone
@@ -41,28 +41,6 @@ WHERE  id = ANY (ARRAY(
            LIMIT  $2
            FOR    UPDATE))
 RETURNING id, host, state, priority, till, reason;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new State, 3: new Priority, 4: new Till, 5: new Reason
-INSERT /* dropq.Enqueue */ INTO jobs
-       (host, state, priority, till, reason)
-VALUES ($1, coalesce($2::varchar, 'new'), coalesce($3::integer, 0), $4, $5)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Host, 2: new_batch State, 3: new_batch Priority, 4: new_batch Till, 5: new_batch Reason
-INSERT /* dropq.EnqueueMany */ INTO jobs
-       (host, state, priority, till, reason)
-SELECT host_new, coalesce(state_new, 'new'), coalesce(priority_new, 0), till_new,
-       reason_new
-FROM   unnest($1::varchar[], $2::varchar[], $3::integer[], $4::timestamptz[],
-              $5::varchar[]) WITH ORDINALITY AS job (host_new, state_new, priority_new, till_new, reason_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package reprioq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
@@ -40,26 +40,6 @@ WHERE  id = ANY (ARRAY(
            LIMIT  $3
            FOR    NO KEY UPDATE))
 RETURNING id, host, state, till, reason;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new State, 3: new Till, 4: new Reason
-INSERT /* reprioq.Enqueue */ INTO jobs
-       (host, state, till, reason)
-VALUES ($1, coalesce($2::varchar, 'new'), $3, $4)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Host, 2: new_batch State, 3: new_batch Till, 4: new_batch Reason
-INSERT /* reprioq.EnqueueMany */ INTO jobs
-       (host, state, till, reason)
-SELECT host_new, coalesce(state_new, 'new'), till_new, reason_new
-FROM   unnest($1::varchar[], $2::varchar[], $3::timestamptz[], $4::varchar[]) WITH ORDINALITY AS job (host_new, state_new, till_new, reason_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package cancelq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 -- 	finished --Purge-----------> (deleted)
 --
@@ -24,6 +23,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to done
@@ -58,26 +58,6 @@ WHERE  id = ANY (ARRAY(
            WHERE  state = 'cancelled'
            LIMIT  $1
            FOR    UPDATE SKIP LOCKED));
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Tries
-INSERT /* cancelq.Enqueue */ INTO jobs
-       (made, run_at, tries)
-VALUES ($1, $2, coalesce($3::integer, 0))
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Made, 2: new_batch RunAt, 3: new_batch Tries
-INSERT /* cancelq.EnqueueMany */ INTO jobs
-       (made, run_at, tries)
-SELECT made_new, run_at_new, coalesce(tries_new, 0)
-FROM   unnest($1::timestamptz[], $2::timestamptz[], $3::integer[]) WITH ORDINALITY AS job (made_new, run_at_new, tries_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package hurryq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -24,6 +23,7 @@
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
@@ -43,26 +43,6 @@ WHERE  id = ANY (ARRAY(
            LIMIT  $2
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, made, till, tries, reason;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new Till, 3: new Tries, 4: new Reason
-INSERT /* hurryq.Enqueue */ INTO jobs
-       (made, till, tries, reason)
-VALUES ($1, $2, coalesce($3::integer, 0), $4)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Made, 2: new_batch Till, 3: new_batch Tries, 4: new_batch Reason
-INSERT /* hurryq.EnqueueMany */ INTO jobs
-       (made, till, tries, reason)
-SELECT made_new, till_new, coalesce(tries_new, 0), reason_new
-FROM   unnest($1::timestamptz[], $2::timestamptz[], $3::integer[], $4::text[]) WITH ORDINALITY AS job (made_new, till_new, tries_new, reason_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package postponeq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: rows without a value in column "run_at" stand last in the order, where PostgreSQL puts nulls (nulls=first puts them first)
 
 -- sql/claim.sql
@@ -43,27 +43,6 @@ WHERE  id = ANY (ARRAY(
            LIMIT  $3
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, made, run_at, till, tries, reason;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason
-INSERT /* postponeq.Enqueue */ INTO jobs
-       (made, run_at, till, tries, reason)
-VALUES ($1, $2, $3, coalesce($4::integer, 0), $5)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Made, 2: new_batch RunAt, 3: new_batch Till, 4: new_batch Tries, 5: new_batch Reason
-INSERT /* postponeq.EnqueueMany */ INTO jobs
-       (made, run_at, till, tries, reason)
-SELECT made_new, run_at_new, till_new, coalesce(tries_new, 0), reason_new
-FROM   unnest($1::timestamptz[], $2::timestamptz[], $3::timestamptz[], $4::integer[],
-              $5::text[]) WITH ORDINALITY AS job (made_new, run_at_new, till_new, tries_new, reason_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package retireq uses the table jobs as a queue of jobs on PostgreSQL 15 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 -- 	finished --Purge-----------> (deleted)
 --
@@ -26,6 +25,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to done
@@ -58,27 +58,6 @@ WHERE  id = ANY (ARRAY(
            WHERE  state = 'retired'
            LIMIT  $1
            FOR    UPDATE SKIP LOCKED));
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason
-INSERT /* retireq.Enqueue */ INTO jobs
-       (made, run_at, till, tries, reason)
-VALUES ($1, $2, $3, coalesce($4::integer, 0), $5)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Made, 2: new_batch RunAt, 3: new_batch Till, 4: new_batch Tries, 5: new_batch Reason
-INSERT /* retireq.EnqueueMany */ INTO jobs
-       (made, run_at, till, tries, reason)
-SELECT made_new, run_at_new, till_new, coalesce(tries_new, 0), reason_new
-FROM   unnest($1::timestamptz[], $2::timestamptz[], $3::timestamptz[], $4::integer[],
-              $5::text[]) WITH ORDINALITY AS job (made_new, run_at_new, till_new, tries_new, reason_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

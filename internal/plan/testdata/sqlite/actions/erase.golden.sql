@@ -1,6 +1,5 @@
 -- Package eraseq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -25,6 +24,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim_lock.sql
 -- claim: reads ready rows, which claim.sql then deletes
@@ -74,36 +74,6 @@ WHERE  held.id IN (SELECT json_extract(value, '$[0]') FROM json_each(?1)));
 -- index: none; it reads nothing
 DELETE /* eraseq.Reserve */ FROM jobs
 WHERE  0;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: the database for writing, while the statement runs
--- arguments: 1: new Host, 2: new State, 3: new Priority, 4: new Till, 5: new Reason
-INSERT /* eraseq.Enqueue */ INTO jobs
-       (host, state, priority, till, reason)
-VALUES (?1, coalesce(?2, 'new'), coalesce(?3, 0), ?4, ?5)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: the database for writing, while the statement runs
--- arguments: 1: new_all Host State Priority Till Reason
-INSERT /* eraseq.EnqueueMany */ INTO jobs
-       (host, state, priority, till, reason)
-SELECT host_new, coalesce(state_new, 'new'), coalesce(priority_new, 0), till_new,
-       reason_new
-FROM   (
-           SELECT key AS job_order,
-                  json_extract(value, '$[0]') AS host_new,
-                  json_extract(value, '$[1]') AS state_new,
-                  json_extract(value, '$[2]') AS priority_new,
-                  json_extract(value, '$[3]') AS till_new,
-                  json_extract(value, '$[4]') AS reason_new
-           FROM   json_each(?1)
-       ) AS job
-WHERE  true
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package remarkq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
@@ -39,33 +39,6 @@ WHERE  id IN (
            ORDER  BY id
            LIMIT  ?3)
 RETURNING id, host, priority, till;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: the database for writing, while the statement runs
--- arguments: 1: new Host, 2: new Priority, 3: new Till
-INSERT /* remarkq.Enqueue */ INTO jobs
-       (host, priority, till)
-VALUES (?1, coalesce(?2, 0), ?3)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: the database for writing, while the statement runs
--- arguments: 1: new_all Host Priority Till
-INSERT /* remarkq.EnqueueMany */ INTO jobs
-       (host, priority, till)
-SELECT host_new, coalesce(priority_new, 0), till_new
-FROM   (
-           SELECT key AS job_order,
-                  json_extract(value, '$[0]') AS host_new,
-                  json_extract(value, '$[1]') AS priority_new,
-                  json_extract(value, '$[2]') AS till_new
-           FROM   json_each(?1)
-       ) AS job
-WHERE  true
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

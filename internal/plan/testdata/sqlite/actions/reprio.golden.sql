@@ -1,6 +1,5 @@
 -- Package reprioq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
@@ -38,34 +38,6 @@ WHERE  id IN (
            ORDER  BY id
            LIMIT  ?3)
 RETURNING id, host, state, till, reason;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: the database for writing, while the statement runs
--- arguments: 1: new Host, 2: new State, 3: new Till, 4: new Reason
-INSERT /* reprioq.Enqueue */ INTO jobs
-       (host, state, till, reason)
-VALUES (?1, coalesce(?2, 'new'), ?3, ?4)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: the database for writing, while the statement runs
--- arguments: 1: new_all Host State Till Reason
-INSERT /* reprioq.EnqueueMany */ INTO jobs
-       (host, state, till, reason)
-SELECT host_new, coalesce(state_new, 'new'), till_new, reason_new
-FROM   (
-           SELECT key AS job_order,
-                  json_extract(value, '$[0]') AS host_new,
-                  json_extract(value, '$[1]') AS state_new,
-                  json_extract(value, '$[2]') AS till_new,
-                  json_extract(value, '$[3]') AS reason_new
-           FROM   json_each(?1)
-       ) AS job
-WHERE  true
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package hurryq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -24,6 +23,7 @@
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: changes ready rows, which stay ready
@@ -41,34 +41,6 @@ WHERE  id IN (
            ORDER  BY id
            LIMIT  ?2)
 RETURNING id, made, till, tries, reason;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: the database for writing, while the statement runs
--- arguments: 1: new Made, 2: new Till, 3: new Tries, 4: new Reason
-INSERT /* hurryq.Enqueue */ INTO jobs
-       (made, till, tries, reason)
-VALUES (?1, ?2, coalesce(?3, 0), ?4)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: the database for writing, while the statement runs
--- arguments: 1: new_all Made Till Tries Reason
-INSERT /* hurryq.EnqueueMany */ INTO jobs
-       (made, till, tries, reason)
-SELECT made_new, till_new, coalesce(tries_new, 0), reason_new
-FROM   (
-           SELECT key AS job_order,
-                  json_extract(value, '$[0]') AS made_new,
-                  json_extract(value, '$[1]') AS till_new,
-                  json_extract(value, '$[2]') AS tries_new,
-                  json_extract(value, '$[3]') AS reason_new
-           FROM   json_each(?1)
-       ) AS job
-WHERE  true
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

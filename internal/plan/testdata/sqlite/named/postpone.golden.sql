@@ -1,6 +1,5 @@
 -- Package postponeq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: rows without a value in column "run_at" stand first in the order, where SQLite puts nulls (nulls=last puts them last)
 
 -- sql/claim.sql
@@ -41,35 +41,6 @@ WHERE  id IN (
            ORDER  BY run_at, id
            LIMIT  ?3)
 RETURNING id, made, run_at, till, tries, reason;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: the database for writing, while the statement runs
--- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason
-INSERT /* postponeq.Enqueue */ INTO jobs
-       (made, run_at, till, tries, reason)
-VALUES (?1, ?2, ?3, coalesce(?4, 0), ?5)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: the database for writing, while the statement runs
--- arguments: 1: new_all Made RunAt Till Tries Reason
-INSERT /* postponeq.EnqueueMany */ INTO jobs
-       (made, run_at, till, tries, reason)
-SELECT made_new, run_at_new, till_new, coalesce(tries_new, 0), reason_new
-FROM   (
-           SELECT key AS job_order,
-                  json_extract(value, '$[0]') AS made_new,
-                  json_extract(value, '$[1]') AS run_at_new,
-                  json_extract(value, '$[2]') AS till_new,
-                  json_extract(value, '$[3]') AS tries_new,
-                  json_extract(value, '$[4]') AS reason_new
-           FROM   json_each(?1)
-       ) AS job
-WHERE  true
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package retireq uses the table jobs as a queue of jobs on SQLite 3.38 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 -- 	finished --Purge-----------> (deleted)
 --
@@ -26,6 +25,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 
 -- sql/claim.sql
 -- claim: ready to done
@@ -54,35 +54,6 @@ WHERE  id IN (
            FROM   jobs
            WHERE  state = 'retired'
            LIMIT  ?1);
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: the database for writing, while the statement runs
--- arguments: 1: new Made, 2: new RunAt, 3: new Till, 4: new Tries, 5: new Reason
-INSERT /* retireq.Enqueue */ INTO jobs
-       (made, run_at, till, tries, reason)
-VALUES (?1, ?2, ?3, coalesce(?4, 0), ?5)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: the database for writing, while the statement runs
--- arguments: 1: new_all Made RunAt Till Tries Reason
-INSERT /* retireq.EnqueueMany */ INTO jobs
-       (made, run_at, till, tries, reason)
-SELECT made_new, run_at_new, till_new, coalesce(tries_new, 0), reason_new
-FROM   (
-           SELECT key AS job_order,
-                  json_extract(value, '$[0]') AS made_new,
-                  json_extract(value, '$[1]') AS run_at_new,
-                  json_extract(value, '$[2]') AS till_new,
-                  json_extract(value, '$[3]') AS tries_new,
-                  json_extract(value, '$[4]') AS reason_new
-           FROM   json_each(?1)
-       ) AS job
-WHERE  true
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state

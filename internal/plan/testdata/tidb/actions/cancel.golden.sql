@@ -1,6 +1,5 @@
 -- Package cancelq uses the table jobs as a queue of jobs on TiDB 7.5 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> done
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
 
 -- sql/claim_lock.sql
@@ -72,14 +72,6 @@ SET    state = 'cancelled',
        till = NULL,
        reason = ?
 WHERE  (id = ?);
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new Priority
-INSERT /* cancelq.Enqueue */ INTO jobs
-       (host, priority)
-VALUES (?, coalesce(?, 0));
 
 -- sql/stats.sql
 -- stats: counts rows by state

@@ -1,6 +1,5 @@
 -- Package eraseq uses the table jobs as a queue of jobs on TiDB 7.5 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> (deleted)
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -25,6 +24,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
 
 -- sql/claim_lock.sql
@@ -72,14 +72,6 @@ DELETE /* eraseq.Claim */ parts
 FROM   jobs AS held FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN parts ON parts.job_id = held.id
 WHERE  (held.id = ?);
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new State, 3: new Priority, 4: new Till, 5: new Reason
-INSERT /* eraseq.Enqueue */ INTO jobs
-       (host, state, priority, till, reason)
-VALUES (?, coalesce(?, 'new'), coalesce(?, 0), ?, ?);
 
 -- sql/stats.sql
 -- stats: counts rows by state

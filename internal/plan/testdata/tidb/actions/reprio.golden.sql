@@ -1,6 +1,5 @@
 -- Package reprioq uses the table jobs as a queue of jobs on TiDB 7.5 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: an index in queue order is one hot region, and workers wait for each other there: for many workers add a column for qgen:shard mod and give each worker its share
 
 -- sql/claim_lock.sql
@@ -48,14 +48,6 @@ FOR    UPDATE;
 UPDATE /* reprioq.Claim */ jobs FORCE INDEX (PRIMARY)
 SET    priority = ?
 WHERE  (id = ?);
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new State, 3: new Till, 4: new Reason
-INSERT /* reprioq.Enqueue */ INTO jobs
-       (host, state, till, reason)
-VALUES (?, coalesce(?, 'new'), ?, ?);
 
 -- sql/stats.sql
 -- stats: counts rows by state

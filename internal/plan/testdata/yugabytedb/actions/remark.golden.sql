@@ -1,6 +1,5 @@
 -- Package remarkq uses the table jobs as a queue of jobs on YugabyteDB 2024.2 and later.
 --
--- 	         --Enqueue---------> ready
 -- 	ready    --Claim-----------> ready again
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
@@ -23,6 +22,7 @@
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
 -- note: rows are taken as they came, by column "id"
+-- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: an index in queue order is one hot tablet: for many workers add a column for qgen:shard mod and give each worker its share; a hashed index would put the rows out of order
 
 -- sql/claim.sql
@@ -42,26 +42,6 @@ WHERE  id = ANY (ARRAY(
            LIMIT  $3
            FOR    NO KEY UPDATE SKIP LOCKED))
 RETURNING id, host, priority, till;
-
--- sql/enqueue.sql
--- enqueue: a new ready row
--- locks: nothing that others wait for
--- arguments: 1: new Host, 2: new Priority, 3: new Till
-INSERT /* remarkq.Enqueue */ INTO jobs
-       (host, priority, till)
-VALUES ($1, coalesce($2::integer, 0), $3)
-RETURNING id;
-
--- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
--- locks: nothing that others wait for
--- arguments: 1: new_batch Host, 2: new_batch Priority, 3: new_batch Till
-INSERT /* remarkq.EnqueueMany */ INTO jobs
-       (host, priority, till)
-SELECT host_new, coalesce(priority_new, 0), till_new
-FROM   unnest($1::varchar[], $2::integer[], $3::timestamptz[]) WITH ORDINALITY AS job (host_new, priority_new, till_new, job_order)
-ORDER  BY job_order
-RETURNING id;
 
 -- sql/stats.sql
 -- stats: counts rows by state
