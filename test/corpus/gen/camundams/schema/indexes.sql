@@ -2,7 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are passed over in it; rows of another DEPLOYMENT_ID_ are passed over in it
-CREATE INDEX ACT_RU_JOB_jobs_ready ON ACT_RU_JOB (PRIORITY_ DESC, DUEDATE_, ID_, DEPLOYMENT_ID_);
+CREATE INDEX ACT_RU_JOB_jobs_ready ON ACT_RU_JOB (SUSPENSION_STATE_, PRIORITY_ DESC, DUEDATE_, ID_, DEPLOYMENT_ID_);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).
 

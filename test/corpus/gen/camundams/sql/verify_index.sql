@@ -4,7 +4,7 @@
 SELECT /* camundams.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
-           VALUES ('ACT_RU_JOB_jobs_ready', 'priority_ desc, duedate_, id_', 'priority_ desc, duedate_', ''),
+           VALUES ('ACT_RU_JOB_jobs_ready', 'suspension_state_, priority_ desc, duedate_, id_', 'suspension_state_, priority_ desc, duedate_', ''),
                   ('ACT_RU_JOB_jobs_group', 'process_instance_id_, lock_exp_time_', 'process_instance_id_, lock_exp_time_', ''),
                   ('ACT_RU_JOB_jobs_line', 'process_instance_id_, priority_ desc, duedate_, id_', 'process_instance_id_, priority_ desc, duedate_', '')
        ) AS want (name, columns, least, predicate)

@@ -2,7 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are read and passed over; rows of another DEPLOYMENT_ID_ are read and passed over
-ALTER TABLE ACT_RU_JOB ADD INDEX ACT_RU_JOB_jobs_ready (PRIORITY_ DESC, DUEDATE_, ID_), ALGORITHM=INPLACE, LOCK=NONE;
+ALTER TABLE ACT_RU_JOB ADD INDEX ACT_RU_JOB_jobs_ready (SUSPENSION_STATE_, PRIORITY_ DESC, DUEDATE_, ID_), ALGORITHM=INPLACE, LOCK=NONE;
 -- Once it stands, add it to the schema that qgen reads and generate again: Claim then names it. Without
 -- the name the server may take another index and sort, which locks every ready row.
 

@@ -4,7 +4,7 @@
 SELECT /* camundamy.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'ACT_RU_JOB_jobs_ready' AS name, 'priority_ desc, duedate_, id_' AS columns, 'priority_ desc, duedate_' AS least UNION ALL
+           SELECT 'ACT_RU_JOB_jobs_ready' AS name, 'suspension_state_, priority_ desc, duedate_, id_' AS columns, 'suspension_state_, priority_ desc, duedate_' AS least UNION ALL
            SELECT 'ACT_RU_JOB_jobs_group', 'process_instance_id_, lock_exp_time_', 'process_instance_id_, lock_exp_time_' UNION ALL
            SELECT 'ACT_RU_JOB_jobs_line', 'process_instance_id_, priority_ desc, duedate_, id_', 'process_instance_id_, priority_ desc, duedate_'
        ) AS want

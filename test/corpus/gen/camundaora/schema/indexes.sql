@@ -2,7 +2,7 @@
 -- Index advice; nothing runs these statements by itself.
 
 -- serves Claim: rows in queue order, so that nothing is sorted; rows that are not ready are read and passed over; rows that wait for their time are passed over in it; rows of another DEPLOYMENT_ID_ are passed over in it
-CREATE INDEX ACT_RU_JOB_JOBS_READY ON ACT_RU_JOB (PRIORITY_ DESC, DUEDATE_, ID_, DEPLOYMENT_ID_) ONLINE;
+CREATE INDEX ACT_RU_JOB_JOBS_READY ON ACT_RU_JOB (SUSPENSION_STATE_, PRIORITY_ DESC, DUEDATE_, ID_, DEPLOYMENT_ID_) ONLINE;
 
 -- serves Claim: the running rows of a group
 CREATE INDEX ACT_RU_JOB_JOBS_GROUP ON ACT_RU_JOB (PROCESS_INSTANCE_ID_, LOCK_EXP_TIME_, EXCLUSIVE_) ONLINE;

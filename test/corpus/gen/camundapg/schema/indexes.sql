@@ -3,7 +3,8 @@
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; rows that wait for their time are read and passed over; rows of another deployment_id_ are passed over in it
 CREATE INDEX CONCURRENTLY act_ru_job_jobs_ready ON act_ru_job (priority_ DESC, duedate_, id_, deployment_id_)
-WHERE  retries_ > 0;
+WHERE  retries_ > 0
+AND    suspension_state_ = 1;
 
 -- serves Claim: the running rows of a group
 CREATE INDEX CONCURRENTLY act_ru_job_jobs_group ON act_ru_job (process_instance_id_)
@@ -11,4 +12,5 @@ WHERE  lock_exp_time_ IS NOT NULL;
 
 -- serves Claim: who is before a row in its group
 CREATE INDEX CONCURRENTLY act_ru_job_jobs_line ON act_ru_job (process_instance_id_, priority_ DESC, duedate_, id_)
-WHERE  retries_ > 0;
+WHERE  retries_ > 0
+AND    suspension_state_ = 1;

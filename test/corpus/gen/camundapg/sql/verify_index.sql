@@ -3,9 +3,9 @@
 -- locks: none
 SELECT /* camundapg.Verify */
        'index ' || want.name || ' is missing or not valid'
-FROM   (VALUES ('act_ru_job_jobs_ready', 'priority_ desc, duedate_, id_', 'priority_ desc, duedate_, id_', 'retries_>0'),
+FROM   (VALUES ('act_ru_job_jobs_ready', 'priority_ desc, duedate_, id_', 'priority_ desc, duedate_, id_', 'retries_>0andsuspension_state_=1'),
                ('act_ru_job_jobs_group', 'process_instance_id_', 'process_instance_id_', 'lock_exp_time_isnotnull'),
-               ('act_ru_job_jobs_line', 'process_instance_id_, priority_ desc, duedate_, id_', 'process_instance_id_, priority_ desc, duedate_, id_', 'retries_>0')) AS want (name, columns, least, predicate)
+               ('act_ru_job_jobs_line', 'process_instance_id_, priority_ desc, duedate_, id_', 'process_instance_id_, priority_ desc, duedate_, id_', 'retries_>0andsuspension_state_=1')) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
            FROM   pg_index AS i
