@@ -264,10 +264,11 @@ func (s *scope) look() []string {
 	room := []string{fill("group_none", s.running()), fill("group_none", s.ahead())}
 	switch {
 	case g.LimitSQL != "":
-		room = []string{s.groupSum(from)}
+		// The first spares counting those that wait in a group that is full.
+		room = []string{s.groupLimit(g) + " > " + groupCount(from, s.running()), s.groupSum(from)}
 	case g.Limit > 1:
-		// The first spares counting all that wait.
-		room = []string{fill("group_few", s.ahead()), s.groupSum(from)}
+		// The first two spare counting all that wait.
+		room = []string{fill("group_few", s.running()), fill("group_few", s.ahead()), s.groupSum(from)}
 	}
 	if len(g.Member) == 0 {
 		return room
@@ -284,10 +285,12 @@ func (s *scope) groupFrom(fragment string) string {
 // groupSum compares the running rows of a group, and those before a row, with the
 // limit.
 func (s *scope) groupSum(from string) string {
-	count := func(from, where string) string {
-		return "(SELECT count(*)" + groupLine + "FROM   " + from + groupLine + "WHERE  " + where + ")"
-	}
-	return s.groupLimit(s.spec.Group) + " > " + count(from, s.running()) + groupLine[:len(groupLine)-4] + "+ " + count(s.groupFrom("group_look"), s.ahead())
+	return s.groupLimit(s.spec.Group) + " > " + groupCount(from, s.running()) + groupLine[:len(groupLine)-4] + "+ " + groupCount(s.groupFrom("group_look"), s.ahead())
+}
+
+// groupCount counts rows of a group.
+func groupCount(from, where string) string {
+	return "(SELECT count(*)" + groupLine + "FROM   " + from + groupLine + "WHERE  " + where + ")"
 }
 
 // recount are the conditions of a row whose group still has room for it behind the

@@ -775,8 +775,10 @@ func TestClaimsAskNothingElse(t *testing.T) {
 		}
 		switch g := m.spec.Group; {
 		case g == nil:
-		case len(g.Member) > 0, g.LimitSQL != "":
+		case len(g.Member) > 0:
 			want++ // it is of no group, or that has room
+		case g.Limit > 1:
+			want += 3 // who runs, who is before it, and both
 		default:
 			want += 2 // who runs, and who is before it
 		}

@@ -54,6 +54,10 @@ AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) >
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
                AND    other.state = 'busy')
+AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
            + (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
@@ -235,6 +239,10 @@ SELECT /* sitesq.Peek */
        id, site_id, tries
 FROM   exports
 WHERE  state = 'new'
+AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
 AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id

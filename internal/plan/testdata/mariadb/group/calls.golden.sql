@@ -56,6 +56,11 @@ BEGIN /* callsq.Claim */ NOT ATOMIC
            OR ((SELECT 1
                FROM   calls AS other
                WHERE  other.tenant = calls.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
+               FROM   calls AS other
+               WHERE  other.tenant = calls.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
                AND    (other.weight > calls.weight OR other.weight = calls.weight AND (other.id < calls.id OR other.id = calls.id AND other.part < calls.part))
@@ -290,6 +295,11 @@ WHERE  state = 'new'
 AND    kind = ?
 AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
+               FROM   calls AS other
+               WHERE  other.tenant = calls.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
                FROM   calls AS other
                WHERE  other.tenant = calls.tenant
                AND    other.state = 'new'

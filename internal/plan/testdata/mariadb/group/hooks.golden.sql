@@ -53,6 +53,11 @@ FROM   (
            OR ((SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
@@ -75,6 +80,11 @@ WHERE  hooks.state = 'new'
 AND    hooks.kind = ?
 AND    ((hooks.tenant IS NULL OR hooks.tenant = '*')
            OR ((SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
@@ -389,6 +399,11 @@ WHERE  state = 'new'
 AND    kind = ?
 AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'

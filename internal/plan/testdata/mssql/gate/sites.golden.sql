@@ -53,6 +53,10 @@ AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) >
                FROM   exports AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.site_id = exports.site_id
                AND    other.state = 'busy')
+AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
+               FROM   exports AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
            + (SELECT count(*)
                FROM   exports AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.site_id = exports.site_id
@@ -326,6 +330,10 @@ SELECT /* sitesq.Peek */ TOP (@p1)
        id, site_id, tries
 FROM   exports WITH (READPAST, READCOMMITTEDLOCK)
 WHERE  state = 'new'
+AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
+               FROM   exports AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
 AND    coalesce((select max_jobs from settings where id = exports.site_id), 0) > (SELECT count(*)
                FROM   exports AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.site_id = exports.site_id

@@ -51,6 +51,10 @@ AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy') AS counted) < 2
+           AND (SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
+               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = @p2
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)) AS counted) < 2
@@ -296,6 +300,10 @@ WHERE  state = 'new'
 AND    kind = @p2
 AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
+               FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy') AS counted) < 2
+           AND (SELECT COUNT(*) FROM (SELECT TOP (2) 1 AS one
                FROM   hooks AS other WITH (READPAST, READCOMMITTEDLOCK)
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'

@@ -51,6 +51,11 @@ AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
@@ -82,6 +87,11 @@ AND    state = 'new'
 AND    kind = ?
 AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
@@ -381,6 +391,11 @@ WHERE  state = 'new'
 AND    kind = ?
 AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'

@@ -53,6 +53,10 @@ DECLARE /* sitesq.Claim */
                FROM   EXPORTS other
                WHERE  other.SITE_ID = EXPORTS.SITE_ID
                AND    other.STATE = 'busy')
+        AND    coalesce((select max_jobs from settings where id = EXPORTS.site_id), 0) > (SELECT count(*)
+               FROM   EXPORTS other
+               WHERE  other.SITE_ID = EXPORTS.SITE_ID
+               AND    other.STATE = 'busy')
            + (SELECT count(*)
                FROM   EXPORTS other
                WHERE  other.SITE_ID = EXPORTS.SITE_ID
@@ -341,6 +345,10 @@ FROM   (
            SELECT ID, SITE_ID, TRIES
            FROM   EXPORTS
            WHERE  STATE = 'new'
+           AND    coalesce((select max_jobs from settings where id = EXPORTS.site_id), 0) > (SELECT count(*)
+               FROM   EXPORTS other
+               WHERE  other.SITE_ID = EXPORTS.SITE_ID
+               AND    other.STATE = 'busy')
            AND    coalesce((select max_jobs from settings where id = EXPORTS.site_id), 0) > (SELECT count(*)
                FROM   EXPORTS other
                WHERE  other.SITE_ID = EXPORTS.SITE_ID

@@ -50,6 +50,13 @@ DECLARE /* foundq.Claim */
                FROM   MAIL.FOUND other_rows
                WHERE  other_rows."Region" = FOUND."Region"
                AND    other_rows.NO = FOUND.NO
+               AND    other_rows.HELD IS NOT NULL
+               AND    other_rows.HELD > CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE)
+               AND    ROWNUM <= 3) < 3
+        AND    (SELECT count(*)
+               FROM   MAIL.FOUND other_rows
+               WHERE  other_rows."Region" = FOUND."Region"
+               AND    other_rows.NO = FOUND.NO
                AND    (other_rows.HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR other_rows.HELD IS NULL)
                AND    other_rows.OTHER IN (:v0)
                AND    ((other_rows.PICKED > FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NOT NULL) OR (other_rows.PICKED = FOUND.PICKED OR other_rows.PICKED IS NULL AND FOUND.PICKED IS NULL) AND other_rows.ID < FOUND.ID)
@@ -257,6 +264,13 @@ FROM   (
            FROM   MAIL.FOUND
            WHERE  (HELD <= CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE) OR HELD IS NULL)
            AND    OTHER IN (:v0)
+           AND    (SELECT count(*)
+               FROM   MAIL.FOUND other_rows
+               WHERE  other_rows."Region" = FOUND."Region"
+               AND    other_rows.NO = FOUND.NO
+               AND    other_rows.HELD IS NOT NULL
+               AND    other_rows.HELD > CAST(SYS_EXTRACT_UTC(SYSTIMESTAMP) AS DATE)
+               AND    ROWNUM <= 3) < 3
            AND    (SELECT count(*)
                FROM   MAIL.FOUND other_rows
                WHERE  other_rows."Region" = FOUND."Region"

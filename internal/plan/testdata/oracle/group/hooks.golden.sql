@@ -51,6 +51,11 @@ DECLARE /* hooksq.Claim */
            OR ((SELECT count(*)
                FROM   HOOKS other
                WHERE  other.TENANT = HOOKS.TENANT
+               AND    other.STATE = 'busy'
+               AND    ROWNUM <= 2) < 2
+           AND (SELECT count(*)
+               FROM   HOOKS other
+               WHERE  other.TENANT = HOOKS.TENANT
                AND    other.STATE = 'new'
                AND    other.KIND = :1
                AND    (other.WEIGHT > HOOKS.WEIGHT OR other.WEIGHT = HOOKS.WEIGHT AND other.ID < HOOKS.ID)
@@ -320,6 +325,11 @@ FROM   (
            AND    KIND = :1
            AND    ((TENANT IS NULL OR TENANT = '*')
            OR ((SELECT count(*)
+               FROM   HOOKS other
+               WHERE  other.TENANT = HOOKS.TENANT
+               AND    other.STATE = 'busy'
+               AND    ROWNUM <= 2) < 2
+           AND (SELECT count(*)
                FROM   HOOKS other
                WHERE  other.TENANT = HOOKS.TENANT
                AND    other.STATE = 'new'

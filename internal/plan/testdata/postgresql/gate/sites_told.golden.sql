@@ -53,6 +53,10 @@ WITH /* sitestoldq.Claim */ candidate AS MATERIALIZED (
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
                AND    other.state = 'busy')
+    AND    $1 > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
            + (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
@@ -292,6 +296,10 @@ SELECT /* sitestoldq.Peek */
        id, site_id, tries
 FROM   exports
 WHERE  state = 'new'
+AND    $1 > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
 AND    $1 > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id

@@ -47,6 +47,12 @@ WITH /* rowcasesq.Claim */ candidate AS MATERIALIZED (
     AND    (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id
+               AND    other.until_at IS NOT NULL
+               AND    other.until_at > now()
+               LIMIT  1 OFFSET 2) IS NULL
+    AND    (SELECT 1
+               FROM   cases AS other
+               WHERE  other.case_id = cases.case_id
                AND    (other.until_at <= now() OR other.until_at IS NULL)
                AND    other.id < cases.id
                LIMIT  1 OFFSET 2) IS NULL
@@ -199,6 +205,12 @@ SELECT /* rowcasesq.Peek */
        id, case_id, alone, rev
 FROM   cases
 WHERE  (until_at <= now() OR until_at IS NULL)
+AND    (SELECT 1
+               FROM   cases AS other
+               WHERE  other.case_id = cases.case_id
+               AND    other.until_at IS NOT NULL
+               AND    other.until_at > now()
+               LIMIT  1 OFFSET 2) IS NULL
 AND    (SELECT 1
                FROM   cases AS other
                WHERE  other.case_id = cases.case_id

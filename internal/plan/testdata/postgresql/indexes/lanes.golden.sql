@@ -49,6 +49,11 @@ WITH /* lanesq.Claim */ candidate AS MATERIALIZED (
     AND    (SELECT 1
                FROM   lanes AS other
                WHERE  other.lane = lanes.lane
+               AND    other.status = 'PENDING'
+               LIMIT  1 OFFSET 9) IS NULL
+    AND    (SELECT 1
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
                AND    other.status = 'ENQUEUED'
                AND    other.lane = $1
                AND    other.id < lanes.id
@@ -184,6 +189,11 @@ SELECT /* lanesq.Peek */
 FROM   lanes
 WHERE  status = 'ENQUEUED'
 AND    lane = $1
+AND    (SELECT 1
+               FROM   lanes AS other
+               WHERE  other.lane = lanes.lane
+               AND    other.status = 'PENDING'
+               LIMIT  1 OFFSET 9) IS NULL
 AND    (SELECT 1
                FROM   lanes AS other
                WHERE  other.lane = lanes.lane

@@ -52,6 +52,11 @@ WITH /* pagesq.Claim */ candidate AS MATERIALIZED (
     AND    (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+    AND    (SELECT 1
+               FROM   pages AS other
+               WHERE  other.host = pages.host
                AND    other.state IN ('new', 'again')
                AND    other.run_at <= now()
                AND    (other.priority > pages.priority OR other.priority = pages.priority AND (other.since < pages.since OR other.since = pages.since AND other.id < pages.id))
@@ -248,6 +253,11 @@ SELECT /* pagesq.Peek */
 FROM   pages
 WHERE  state IN ('new', 'again')
 AND    run_at <= now()
+AND    (SELECT 1
+               FROM   pages AS other
+               WHERE  other.host = pages.host
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
 AND    (SELECT 1
                FROM   pages AS other
                WHERE  other.host = pages.host

@@ -52,7 +52,11 @@ WHERE  id IN (
            FROM   mails
            WHERE  state = 'new'
            AND    (site_id IS NULL
-           OR coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
+           OR (coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
+               FROM   mails AS other
+               WHERE  other.site_id = mails.site_id
+               AND    other.state = 'busy')
+           AND coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
                AND    other.state = 'busy')
@@ -60,7 +64,7 @@ WHERE  id IN (
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
                AND    other.state = 'new'
-               AND    other.id < mails.id))
+               AND    other.id < mails.id)))
            ORDER  BY id
            LIMIT  ?1)
 RETURNING id, site_id, taken_at;
@@ -77,7 +81,11 @@ WHERE  id = (
            FROM   mails
            WHERE  state = 'new'
            AND    (site_id IS NULL
-           OR coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
+           OR (coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
+               FROM   mails AS other
+               WHERE  other.site_id = mails.site_id
+               AND    other.state = 'busy')
+           AND coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
                AND    other.state = 'busy')
@@ -85,7 +93,7 @@ WHERE  id = (
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
                AND    other.state = 'new'
-               AND    other.id < mails.id))
+               AND    other.id < mails.id)))
            ORDER  BY id
            LIMIT  1)
 RETURNING id, site_id, taken_at;
@@ -266,7 +274,11 @@ SELECT /* mailsq.Peek */
 FROM   mails
 WHERE  state = 'new'
 AND    (site_id IS NULL
-           OR coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
+           OR (coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
+               FROM   mails AS other
+               WHERE  other.site_id = mails.site_id
+               AND    other.state = 'busy')
+           AND coalesce((select max_jobs from settings where id = mails.site_id), 0) > (SELECT count(*)
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
                AND    other.state = 'busy')
@@ -274,7 +286,7 @@ AND    (site_id IS NULL
                FROM   mails AS other
                WHERE  other.site_id = mails.site_id
                AND    other.state = 'new'
-               AND    other.id < mails.id))
+               AND    other.id < mails.id)))
 ORDER  BY id
 LIMIT  ?1;
 

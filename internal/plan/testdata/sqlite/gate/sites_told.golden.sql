@@ -56,6 +56,10 @@ WHERE  id IN (
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
                AND    other.state = 'busy')
+           AND    ?1 > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
            + (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
@@ -78,6 +82,10 @@ WHERE  id = (
            SELECT id
            FROM   exports
            WHERE  state = 'new'
+           AND    ?1 > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
            AND    ?1 > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id
@@ -303,6 +311,10 @@ SELECT /* sitestoldq.Peek */
        id, site_id, tries
 FROM   exports
 WHERE  state = 'new'
+AND    ?1 > (SELECT count(*)
+               FROM   exports AS other
+               WHERE  other.site_id = exports.site_id
+               AND    other.state = 'busy')
 AND    ?1 > (SELECT count(*)
                FROM   exports AS other
                WHERE  other.site_id = exports.site_id

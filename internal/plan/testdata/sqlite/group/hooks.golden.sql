@@ -55,6 +55,11 @@ WHERE  id IN (
            OR ((SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
                AND    other.kind = ?1
                AND    (other.weight > hooks.weight OR other.weight = hooks.weight AND other.id < hooks.id)
@@ -88,6 +93,11 @@ WHERE  id = (
            AND    kind = ?1
            AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
@@ -287,6 +297,11 @@ WHERE  state = 'new'
 AND    kind = ?1
 AND    ((tenant IS NULL OR tenant = '*')
            OR ((SELECT 1
+               FROM   hooks AS other
+               WHERE  other.tenant = hooks.tenant
+               AND    other.state = 'busy'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
                FROM   hooks AS other
                WHERE  other.tenant = hooks.tenant
                AND    other.state = 'new'
