@@ -267,10 +267,17 @@ func tokenBytes(c *schema.Column) int {
 func (b *builder) claimParams() []*Param {
 	var params []*Param
 	used := map[string]bool{}
+	add := func(p *Param) {
+		for used[p.Name] {
+			p.Name += "2"
+		}
+		used[p.Name] = true
+		params = append(params, p)
+	}
 	for _, p := range b.spec.Params {
 		gp := &Param{GoType: p.GoType}
 		if p.Kind == queue.Argument {
-			params = append(params, b.askedParam(p))
+			add(b.askedParam(p))
 			continue
 		}
 		f := b.fields[p.Column]
@@ -308,11 +315,7 @@ func (b *builder) claimParams() []*Param {
 			}
 			gp.Doc += each
 		}
-		for used[gp.Name] {
-			gp.Name += "2"
-		}
-		used[gp.Name] = true
-		params = append(params, gp)
+		add(gp)
 	}
 	return params
 }
