@@ -722,13 +722,83 @@ func (b *builder) expiredIndex() (wanted, bool) {
 	if len(w.columns) == 0 {
 		return w, false
 	}
-	if w.plain {
+	if lead := b.runningLead(); w.plain && len(lead) > 0 && b.endsWith(w.columns[0].column) {
+		// By the times alone it would read all rows that have ended.
+		w.why = "serves Recover: claims that ran out, among the rows that somebody has"
+		w.columns = append(lead, slices.DeleteFunc(w.columns, func(k indexKey) bool {
+			return slices.ContainsFunc(lead, func(l indexKey) bool { return l.column == k.column })
+		})...)
+	} else if w.plain {
 		// Behind the times: an index that began with the state would be mistaken
 		// for the one of ready rows, and these be sorted (tried).
 		w.columns = append(w.columns, leading(b.spec.Held)...)
 	}
 	w, _ = b.fit(w) // a few rows more are read
 	return w, len(w.columns) > 0
+}
+
+// runningLead returns the columns by which an index leads to the rows that somebody has and to none
+// that have ended: those of few values, or else one that is compared with a constant. None where
+// nothing tells them so.
+func (b *builder) runningLead() (keys []indexKey) {
+	var lead []queue.Test
+	held := slices.DeleteFunc(b.unfolded(b.spec.Held), func(t queue.Test) bool { return t.Op == queue.Raw || !constant(t) || b.unindexed(t.Column) })
+	for _, t := range held {
+		if points(t) {
+			lead = append(lead, t)
+		}
+	}
+	if i := slices.IndexFunc(held, compares); len(lead) == 0 && i >= 0 {
+		lead = held[i : i+1]
+	}
+	for _, name := range []queue.StateName{queue.Done, queue.Failed} {
+		ended := b.unfolded(b.stateTests(name))
+		if b.tells(name) && !slices.ContainsFunc(lead, func(t queue.Test) bool { return slices.ContainsFunc(ended, t.Excludes) }) {
+			return nil
+		}
+	}
+	for _, t := range lead {
+		if !slices.ContainsFunc(keys, func(k indexKey) bool { return k.column == t.Column }) {
+			keys = append(keys, indexKey{column: t.Column})
+		}
+	}
+	return keys
+}
+
+// endsWith reports whether rows that have ended, and stay, have a value in a column that running ones
+// have one in.
+func (b *builder) endsWith(c *schema.Column) bool {
+	keeps := func(t *queue.Transition) bool {
+		return t != nil && !t.Delete && !slices.ContainsFunc(t.Writes, func(w queue.Write) bool { return w.Column == c && w.Value.Kind == queue.Null })
+	}
+	into := map[queue.StateName][]*queue.Transition{
+		queue.Done:   {b.spec.Transitions[queue.Finish]},
+		queue.Failed: {b.spec.Transitions[queue.Fail], b.spec.Transitions[queue.GiveUp]},
+	}
+	for _, o := range b.spec.Outcomes {
+		into[o.To] = append(into[o.To], o.Transition)
+	}
+	for _, state := range []queue.StateName{queue.Done, queue.Failed} {
+		if b.tells(state) && slices.ContainsFunc(into[state], keeps) {
+			return true
+		}
+	}
+	return false
+}
+
+// unfolded returns tests with SQL as the comparisons with constants that it makes, where it asks
+// nothing else.
+func (b *builder) unfolded(tests []queue.Test) (list []queue.Test) {
+	for _, t := range tests {
+		if t.Op == queue.Raw && len(t.Or) == 0 {
+			if all := b.spec.Comparisons(t.SQL); len(all) > 0 && len(all) == len(predicates(b.newScope().test(t))) {
+				list = append(list, all...)
+				continue
+			}
+		}
+		list = append(list, t)
+	}
+	return list
 }
 
 // ownIndex is an index that finds the rows of one worker, and whether the table has one.
@@ -1395,13 +1465,13 @@ func untied(keys []indexKey) []indexKey {
 // heldLead returns the first columns of an index that find the rows that somebody has: no other row has
 // their values. Nil where these are found by none.
 func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
-	held := slices.Concat(b.spec.Held, b.members())
+	held := slices.Concat(b.unfolded(b.spec.Held), b.members())
 	if !covers(b.newScope().tests(b.indexables(held)), b.conditions(ix)) {
 		return nil
 	}
 	// What is compared with a time has a value, and so has a worker that is gone a name.
 	filled := func(t queue.Test) queue.Test {
-		if t.Op == queue.Dead && takesNull(t) || compares(t) {
+		if t.Op == queue.Dead && takesNull(t) || compares(t) && !constant(t) {
 			t.Op = queue.NotNull
 		}
 		return t
@@ -1411,7 +1481,7 @@ func (b *builder) heldLead(ix *schema.Index) []*schema.Column {
 	for _, c := range ix.Columns {
 		of := func(t queue.Test) bool { return c.Column != nil && c.Length == 0 && t.Column == c.Column && t.By == 0 }
 		columns = append(columns, c.Column)
-		if slices.ContainsFunc(slices.Concat(b.spec.Held, b.spec.Expired), func(t queue.Test) bool { return of(t) && b.onlyHeld(append(told, filled(t))) }) {
+		if slices.ContainsFunc(slices.Concat(held, b.spec.Expired), func(t queue.Test) bool { return of(t) && b.onlyHeld(append(told, filled(t))) }) {
 			return columns
 		}
 		i := slices.IndexFunc(held, func(t queue.Test) bool { return of(t) && points(t) && constant(t) })
@@ -1430,12 +1500,12 @@ func (b *builder) onlyHeld(tests []queue.Test) bool {
 		if t.Op == queue.NotNull && len(t.Or) == 0 && b.leavesNull(t.Column) {
 			return true
 		}
-		if (t.Op == queue.NotNull || t.Op == queue.In && !takesNull(t)) && len(t.Or) == 0 && constant(t) {
+		if (t.Op == queue.NotNull || compares(t) || t.Op == queue.In && !takesNull(t)) && len(t.Or) == 0 && constant(t) {
 			plain = append(plain, t)
 		}
 	}
 	for _, name := range []queue.StateName{queue.Ready, queue.Done, queue.Failed} {
-		excluded := func(t queue.Test) bool { return slices.ContainsFunc(b.stateTests(name), t.Excludes) }
+		excluded := func(t queue.Test) bool { return slices.ContainsFunc(b.unfolded(b.stateTests(name)), t.Excludes) }
 		if b.spec.States[name] != nil && !slices.ContainsFunc(plain, excluded) {
 			return false
 		}

@@ -135,7 +135,7 @@ AND    Status = 9;
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (TmProcess, Status)
+-- index: (Status, TmProcess)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* tasksq.Recover */ picked AS (
@@ -327,7 +327,7 @@ SELECT /* tasksq.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
            VALUES ('IX_TaskQueue', 'status, priority desc, tmenqueue, id', 'status, priority desc, tmenqueue', ''),
-                  ('TaskQueue_tasks_expired', 'tmprocess, status', 'tmprocess, status', '')
+                  ('TaskQueue_tasks_expired', 'status, tmprocess', 'status, tmprocess', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
@@ -357,7 +357,7 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: IX_TaskQueue serves already
 
--- serves Recover: claims that ran out
-CREATE INDEX TaskQueue_tasks_expired ON dbo.TaskQueue (TmProcess, Status);
+-- serves Recover: claims that ran out, among the rows that somebody has
+CREATE INDEX TaskQueue_tasks_expired ON dbo.TaskQueue (Status, TmProcess);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

@@ -177,7 +177,7 @@ AND    (EXISTS (SELECT 1 FROM letters WHERE letters_lease.id = letters.id));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* letters2014q.Recover */ picked AS (
@@ -198,7 +198,7 @@ OUTPUT inserted.id;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* letters2014q.Recover */ picked AS (
@@ -220,7 +220,7 @@ OUTPUT inserted.id;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 WITH /* letters2014q.Recover */ picked AS (

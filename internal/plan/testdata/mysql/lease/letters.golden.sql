@@ -261,7 +261,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ (
@@ -282,7 +282,7 @@ SET    token = NULL,
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ (
@@ -304,7 +304,7 @@ SET    token = NULL,
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lettersq.Recover */ letters_lease

@@ -199,7 +199,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (beat, fail)
+-- index: (fail, beat)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* channelsq.Recover */ (
@@ -354,7 +354,7 @@ SELECT /* channelsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
            SELECT 'channels_claim' AS name, '' AS columns, '' AS least UNION ALL
-           SELECT 'channels_expired', 'beat, fail', 'beat, fail'
+           SELECT 'channels_expired', 'fail, beat', 'fail, beat'
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -374,5 +374,5 @@ WHERE  NOT EXISTS (
 
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: channels_claim serves already
 
--- serves Recover: claims that ran out
-ALTER TABLE channels ADD INDEX channels_expired (beat, fail), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Recover: claims that ran out, among the rows that somebody has
+ALTER TABLE channels ADD INDEX channels_expired (fail, beat), ALGORITHM=INPLACE, LOCK=NONE;

@@ -16,8 +16,6 @@
 --
 -- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
 --
--- The table needs an index that it does not have yet: schema/indexes.sql creates matchups_expired.
---
 -- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
 --
 --   offset       rows are written when they are taken or finished, not only added
@@ -192,7 +190,7 @@ WHERE  (id IN (?));
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (since)
+-- index: matchups_deleted (deleted, worker), which finds the rows that somebody has by deleted, worker
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* matchupsq.Recover */ (
@@ -346,8 +344,7 @@ AND    @@binlog_format = 'STATEMENT';
 SELECT /* matchupsq.Verify */
        CONCAT('index ', want.name, ' is missing')
 FROM   (
-           SELECT 'matchups_deleted' AS name, '' AS columns, '' AS least UNION ALL
-           SELECT 'matchups_expired', 'since', 'since'
+           SELECT 'matchups_deleted' AS name, '' AS columns, '' AS least
        ) AS want
 WHERE  NOT EXISTS (
            SELECT 1
@@ -365,7 +362,4 @@ WHERE  NOT EXISTS (
            OR     LOCATE(CONCAT(want.columns, ', '), CONCAT(have.columns, ', ')) = 1
            OR     have.columns = want.least);
 
--- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing: matchups_deleted serves already
-
--- serves Recover: claims that ran out
-ALTER TABLE matchups ADD INDEX matchups_expired (since), ALGORITHM=INPLACE, LOCK=NONE;
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing; it also serves Recover: rows that somebody has, which are few: matchups_deleted serves already

@@ -109,3 +109,12 @@ CREATE TABLE channels (
     priority int NOT NULL DEFAULT 0,           -- qgen:priority asc
     KEY channels_claim (channel, fail, beat, priority, id)
 );
+-- Calls that have ended keep the time: the index for Recover begins with the states that run.
+-- qgen:queue calls
+CREATE TABLE calls (
+    id       int NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    campaign int NOT NULL,          -- qgen:topic
+    status   varchar(16) NULL,      -- qgen:status ready~"status is null or status not in ('Success', 'Placing', 'Ringing')" ready:=Failure running=Placing|Ringing done=Success; on enqueue set null
+    began    datetime NULL,         -- qgen:claimed timeout=1h expired=recover; on done set old
+    KEY calls_campaign (campaign)
+);

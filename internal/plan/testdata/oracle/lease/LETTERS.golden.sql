@@ -263,7 +263,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: LETTERS_LEASE_TOKEN (TOKEN), which finds the rows that somebody has by TOKEN
+-- index: LETTERS_LEASE_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ LETTERS_LEASE
 SET    TOKEN = NULL,
@@ -286,7 +286,7 @@ AND    CLAIMED_UNTIL <= SYSTIMESTAMP;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: LETTERS_LEASE_TOKEN (TOKEN), which finds the rows that somebody has by TOKEN
+-- index: LETTERS_LEASE_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ LETTERS_LEASE
 SET    TOKEN = NULL,
@@ -309,7 +309,7 @@ AND    CLAIMED_UNTIL <= SYSTIMESTAMP;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: LETTERS_LEASE_TOKEN (TOKEN), which finds the rows that somebody has by TOKEN
+-- index: LETTERS_LEASE_EXPIRED (FAILED_AT, CLAIMED_UNTIL)
 -- arguments: 1: limit
 DELETE /* lettersq.Recover */ FROM LETTERS_LEASE
 WHERE  ROWID IN (

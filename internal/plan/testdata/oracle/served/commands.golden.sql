@@ -176,7 +176,7 @@ WHERE  (ID = :v0);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: COMMANDS_STATE (STATE, TAKEN, CHANGED), which finds the rows that somebody has by STATE, TAKEN
+-- index: COMMANDS_STATE (STATE, TAKEN, CHANGED)
 -- arguments: 1: limit
 UPDATE /* commandsq.Recover */ COMMANDS
 SET    STATE = 0,
@@ -324,4 +324,4 @@ WHERE  NOT EXISTS (
            AND    have.table_name = 'COMMANDS'
            AND    have.index_name = want.name);
 
--- serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those; it also serves Recover: rows that somebody has, which are few: COMMANDS_STATE serves already
+-- serves Claim: ready rows, which are then sorted; an index in their order would have the finished rows as well, and every claim pass over those; it also serves Recover: claims that ran out, among the rows that somebody has: COMMANDS_STATE serves already

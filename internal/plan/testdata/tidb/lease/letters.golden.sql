@@ -280,7 +280,7 @@ WHERE  (id = ?);
 -- sql/recover.sql
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ letters_lease
@@ -296,7 +296,7 @@ LIMIT  ?;
 -- sql/recover_failed.sql
 -- recover_failed: running with an expired claim and no tries left to failed
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 UPDATE /* lettersq.Recover */ letters_lease
@@ -313,7 +313,7 @@ LIMIT  ?;
 -- sql/recover_left.sql
 -- recover_left: claims that ran out and whose rows are gone or finished, to gone
 -- locks: the rows it writes, until commit; waits for rows that are locked
--- index: letters_lease_token (token), which finds the rows that somebody has by token
+-- index: letters_lease_expired (failed_at, claimed_until)
 -- isolation: read committed
 -- arguments: 1: limit
 DELETE /* lettersq.Recover */ FROM letters_lease
