@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -285,7 +286,7 @@ func (b *builder) docSettle(s *Settle, name queue.TransitionName) {
 		}
 		s.Doc = append(s.Doc, text)
 	case queue.Release:
-		text := "Requeue gives jobs back unprocessed: they are ready again, and the try does not count."
+		text := "Requeue gives jobs back unprocessed: they are ready again" + b.tryCounts(name, "sql/"+s.Statement.Name+".sql") + "."
 		if s.Delay {
 			text += " A delay above zero keeps them from being due until it has passed."
 		}
@@ -386,6 +387,81 @@ func (b *builder) retriedWhen(s *Settle) string {
 		return ""
 	}
 	return " at once"
+}
+
+// givenBack says for the head of a statement in what state Fail leaves a job that is to be tried again.
+func (b *builder) givenBack() string {
+	switch state := b.spec.Retried; state {
+	case "":
+		return "ready"
+	case queue.Stray:
+		return "no state of the queue"
+	default:
+		return string(state)
+	}
+}
+
+// triesOf returns how many tries a claim and the step that gives its job back use together; not known
+// where SQL or a value takes the place of the count. Where the row moves, the step is as the role says.
+func (b *builder) triesOf(name queue.TransitionName) (n int, known bool) {
+	a := b.spec.Attempts
+	if a == nil || b.ready != nil {
+		if name == queue.Retry {
+			return 1, true
+		}
+		return 0, true
+	}
+	for _, step := range []queue.TransitionName{queue.Claim, queue.Start, name} {
+		t := b.spec.Transitions[step]
+		if t == nil {
+			continue
+		}
+		if t.Delete { // the count goes with the row that stands for the claim
+			return 0, true
+		}
+		for _, w := range t.Writes {
+			switch {
+			case w.Column != a.Column || w.Value.Kind == queue.Old:
+			case w.Value.Kind != queue.Add:
+				return 0, false
+			default:
+				n += w.Value.By
+			}
+		}
+	}
+	if a.Down {
+		n = -n
+	}
+	return n, true
+}
+
+// triesUsed says for the head of a statement what that makes of the tries.
+func (b *builder) triesUsed(name queue.TransitionName) string {
+	switch n, known := b.triesOf(name); {
+	case !known:
+		return "its tries by what is written to " + plainText(b.spec.Attempts.Column.Name)
+	case n == 0:
+		return "no try used"
+	case n == 1:
+		return "one try used"
+	case n > 0:
+		return strconv.Itoa(n) + " tries used"
+	}
+	return "tries given back"
+}
+
+// tryCounts says the same behind a sentence on jobs that are ready again, of which the try does not
+// count unless qgen:on says otherwise.
+func (b *builder) tryCounts(name queue.TransitionName, by string) string {
+	switch n, known := b.triesOf(name); {
+	case !known:
+		return ", with what " + by + " writes to " + plainText(b.spec.Attempts.Column.Name) + " as their tries"
+	case n == 0:
+		return ", and the try does not count"
+	case n > 0:
+		return ", and the try counts"
+	}
+	return ", with tries given back"
 }
 
 // countsFailures reports whether Fail knows how often a job has failed.
@@ -492,7 +568,7 @@ func (b *builder) docOutcome(s *Settle, o *queue.Outcome) {
 			text += b.outcomeDue(o, c)
 		}
 		if b.spec.Attempts != nil {
-			text += ", and the try does not count"
+			text += b.tryCounts(o.Transition.Name, "it")
 		}
 		text += "."
 	default:
@@ -1215,8 +1291,10 @@ func (b *builder) diagram() string {
 	}
 	again := "ready"
 	if p.Retry != nil && b.side == nil {
-		if c, sure := b.leavesReady(queue.Retry); sure {
+		if c, sure := b.leavesReady(queue.Retry); sure && (b.spec.Retried == queue.Stray || b.spec.Retried == "") {
 			again = "given back and not ready"
+		} else if sure {
+			again = string(b.spec.Retried) + " by what it writes to " + plainText(c.Name)
 		} else if c != nil {
 			again = "ready by what it writes to " + plainText(c.Name)
 		}
@@ -1261,8 +1339,12 @@ func (b *builder) diagram() string {
 			add(running, "Recover", gone+", when "+when+" and no tries are left")
 		default:
 			add(running, "Recover", b.recovered()+", when "+when)
-			if a := b.spec.Recoveries; a.Limited() {
+			gives := slices.ContainsFunc(p.Recover.Steps, func(s SweepStep) bool { return s.Statement.Name == "recover_failed" })
+			switch a := b.spec.Recoveries; {
+			case a.Limited():
 				add(running, "Recover", gone+", when "+when+" and its recoveries are spent")
+			case gives:
+				add(running, "Recover", gone+", when "+when+" and no tries are left")
 			}
 		}
 	}

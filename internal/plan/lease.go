@@ -559,14 +559,14 @@ func (b *builder) leaseSettles() {
 	p, side := b.pkg, b.side
 	p.Complete = b.finishing(queue.Finish, "complete", "Complete", "running to done")
 	if side.spec.Attempts != nil || side.spec.Transitions[queue.Fail] == nil {
-		p.Retry = side.settle(queue.Retry, "retry", "Fail", "running to ready, one try used")
+		p.Retry = side.settle(queue.Retry, "retry", "Fail", "running to ready, "+side.triesUsed(queue.Retry))
 	}
 	if b.spec.Transitions[queue.Fail] != nil {
 		p.Fail = b.finishing(queue.Fail, "fail", "Fail", "running to failed")
 	} else {
 		p.Fail = side.settle(queue.Fail, "fail", "Fail", "running to failed")
 	}
-	p.Requeue = side.settle(queue.Release, "requeue", "Requeue", "running to ready, no try used")
+	p.Requeue = side.settle(queue.Release, "requeue", "Requeue", "running to ready, "+side.triesUsed(queue.Release))
 	p.Extend = side.settle(queue.Renew, "extend", "Extend", "running stays running, its lease begins anew")
 }
 

@@ -1183,6 +1183,27 @@ func TestCommentsFollowWhatIsWritten(t *testing.T) {
 	}
 }
 
+// Whether a job that is given back has used a try, and in what state a job is that Fail gives back, is
+// told as qgen:on has it written.
+func TestCommentsOfTries(t *testing.T) {
+	want := map[string][3]string{
+		"counted": {"running to failed, one try used", "running to ready, one try used", "they are ready again, and the try counts."},
+		"added":   {"running to ready, one try used", "running to ready, one try used", "they are ready again, and the try counts."},
+		"fixed":   {"running to ready, its tries by what is written to tries", "running to ready, its tries by what is written to tries", "they are ready again, with what sql/requeue.sql writes to tries as their tries."},
+		"kept":    {"running to ready, one try used", "running to ready, no try used", "they are ready again, and the try does not count."},
+	}
+	for table, sentences := range want {
+		_, p := casePlan(t, "postgresql", "overwritten", table)
+		_, retry, _ := strings.Cut(p.Retry.Statement.Head[0], ": ")
+		_, release, _ := strings.Cut(p.Requeue.Statement.Head[0], ": ")
+		_, doc, _ := strings.Cut(p.Requeue.Doc[0], ": ")
+		doc, _, _ = strings.Cut(doc, " A delay")
+		if got := [3]string{retry, release, doc}; got != sentences {
+			t.Errorf("%s: the comments say %q", table, got)
+		}
+	}
+}
+
 // The comments of Extend and Recover speak of a lease only where there is one, and of its new
 // beginning only where Extend writes that.
 func TestCommentsOfLeases(t *testing.T) {

@@ -38,12 +38,12 @@ func (b *builder) buildSettles() {
 		p.Fail = b.settle(queue.Fail, "fail", "Fail", held+" to failed")
 	}
 	if b.spec.Attempts != nil {
-		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to ready, one try used")
+		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to "+b.givenBack()+", "+b.triesUsed(queue.Retry))
 	}
 	if p.Fail == nil && p.Retry == nil {
-		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to ready")
+		p.Retry = b.settle(queue.Retry, "retry", "Fail", held+" to "+b.givenBack())
 	}
-	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", held+" to ready, no try used")
+	p.Requeue = b.settle(queue.Release, "requeue", "Requeue", held+" to ready, "+b.triesUsed(queue.Release))
 	for _, o := range b.spec.Outcomes {
 		method := exported(o.Name)
 		s := b.settle(o.Transition.Name, "outcome_"+snake(o.Name), method, held+" to "+string(o.To))

@@ -5,6 +5,7 @@ package queue
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -465,13 +466,40 @@ func (b *binding) readFree(r *role) {
 	case c.HasDefault && isConstant && r.verb != "lease":
 		if fitted, wrong := fit(c, text); wrong == "" {
 			k.free[r] = []Value{{Kind: Literal, Text: fitted}}
-			b.note("column %q is %s while nobody has the row, as its default says", c.Name, quote(Value{Kind: Literal, Text: fitted}, c))
+			b.note("%s", freeByDefault(c, k.free[r][0]))
 		}
 	}
 	alone := r == k.mark || k.told && k.byClaim && r == either(k.lease, k.claimed) && b.toldReady() == nil
 	if k.free[r] == nil && alone {
 		b.errorf(r.pos, "nothing says what column %q holds while nobody has the row", c.Name).
 			WithHint("It is NOT NULL. Say free=<value>, for example free='' or free=0.")
+	}
+}
+
+// freeByDefault is the note of a column that is given back with its default.
+func freeByDefault(c *schema.Column, v Value) string {
+	return fmt.Sprintf("column %q is %s while nobody has the row, as its default says", c.Name, quote(v, c))
+}
+
+// judgeFree takes that note back where every step that gives a row back leaves the column as it is, or
+// qgen:on has it write something else, and no state is told by the value.
+func (b *binding) judgeFree() {
+	for r, free := range b.claims.free {
+		holds := func(values []Value) bool {
+			return slices.ContainsFunc(values, func(v Value) bool { return v.Same(free[0]) })
+		}
+		told := slices.ContainsFunc(slices.Collect(maps.Values(b.spec.States)), func(s *State) bool {
+			return slices.ContainsFunc(s.Tests, func(t Test) bool {
+				return slices.ContainsFunc(t.Alternatives(), func(t Test) bool { return t.Column == r.column && holds(t.Values) })
+			})
+		})
+		written := slices.ContainsFunc(b.spec.Steps(), func(name TransitionName) bool {
+			t := b.spec.Transitions[name]
+			return t != nil && slices.ContainsFunc(t.Writes, func(w Write) bool { return w.Column == r.column && w.Value.Same(free[0]) })
+		})
+		if !told && !written && len(free) == 1 {
+			b.spec.Notes = slices.DeleteFunc(b.spec.Notes, func(n string) bool { return n == freeByDefault(r.column, free[0]) })
+		}
 	}
 }
 

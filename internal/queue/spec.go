@@ -57,6 +57,8 @@ type Spec struct {
 	// Recovered is what Recover makes of a row where qgen:on says that it is not ready:
 	// another state, or Stray; MaybeReady where it may be, and "" where it is ready.
 	Recovered StateName
+	// Retried is the same of Fail where a job is to be tried again.
+	Retried StateName
 	// GivenUp is the same of jobs that Recover gives up: MaybeFailed where SQL that qgen:on has
 	// giveup write may make a row failed or something else, and "" where it is failed.
 	GivenUp StateName

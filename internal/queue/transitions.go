@@ -70,6 +70,7 @@ func (b *binding) buildTransitions() {
 	b.checkRecoveries()
 	b.judgeRecovered()
 	b.judgeTold()
+	b.judgeFree()
 	b.keep()
 }
 
@@ -154,8 +155,10 @@ func (b *binding) judgeTold() {
 	}
 	switch {
 	case by != nil:
+		b.spec.Retried = state
 		b.note("Fail makes a job %s and not ready, since qgen:on retry writes column %q", state, by.column.Name)
 	case c != nil:
+		b.spec.Retried = MaybeReady
 		b.note("whether Fail puts the job back is up to what qgen:on retry writes to column %q, and not known here", c.Name)
 	}
 	ready, failed := told(Recover, Ready), told(GiveUp, Failed)

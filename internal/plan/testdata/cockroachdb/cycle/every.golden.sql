@@ -8,6 +8,7 @@
 -- 	running  --Requeue---------> ready
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and no tries are left
 -- 	failed   --Redrive---------> ready
 --
 -- Jobs are claimed by the strategy returning: UPDATE takes the first rows in queue order and returns them; of two claims that meet one is undone and made again.

@@ -110,7 +110,7 @@ FROM   OPENJSON(@p1) WITH (
        AND seq = seq_held;
 
 -- sql/retry.sql
--- retry: running to ready, one try used
+-- retry: running to ready, no try used
 -- fence: since, holder as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key

@@ -8,6 +8,7 @@
 -- 	running  --Requeue---------> ready
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and no tries are left
 -- 	failed   --Redrive---------> ready
 --
 -- Jobs are claimed by the strategy lock_update: ready rows are locked, passing over locked ones, and then written by their keys.

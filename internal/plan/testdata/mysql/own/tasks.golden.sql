@@ -8,6 +8,7 @@
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
 -- 	running  --Recover---------> ready, when its worker starts again
+-- 	running  --Recover---------> failed, when its worker starts again and no tries are left
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --

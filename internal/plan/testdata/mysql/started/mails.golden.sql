@@ -8,6 +8,7 @@
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
 -- 	running  --Recover---------> ready, when the program starts
+-- 	running  --Recover---------> failed, when the program starts and no tries are left
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --

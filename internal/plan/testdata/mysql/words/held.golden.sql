@@ -7,6 +7,7 @@
 -- 	running  --Fail------------> failed
 -- 	running  --Requeue---------> ready
 -- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and no tries are left
 -- 	failed   --Redrive---------> ready
 -- 	finished --Purge-----------> (deleted)
 --

@@ -151,7 +151,7 @@ BEGIN
 END;
 
 -- sql/retry.sql
--- retry: running to ready, one try used
+-- retry: running to ready, no try used
 -- fence: SINCE, HOLDER as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key

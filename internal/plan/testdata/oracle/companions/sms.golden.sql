@@ -8,6 +8,7 @@
 -- 	running  --Requeue---------> ready
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> (DEAD), when its claim expired and no tries are left
 --
 -- Jobs are claimed by the strategy block: a block fetches and so locks the first rows in queue order, passing over locked ones, and writes them.
 --

@@ -104,7 +104,7 @@ AND    CASE WHEN again = 2 THEN true END
 RETURNING id;
 
 -- sql/retry.sql
--- retry: running to ready
+-- retry: running to ready or not
 -- locks: the rows it writes, until commit
 -- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
 -- isolation: read committed

@@ -33,3 +33,20 @@ CREATE TABLE countdown (
     tries int NOT NULL,         -- qgen:attempts down limit=fail
     after timestamptz           -- qgen:due
 );
+-- What becomes of the count, and of a job that is tried again, is told as it is written.
+CREATE TABLE counted (
+    id      bigserial PRIMARY KEY,
+    state   text NOT NULL,      -- qgen:status ready=new running=busy done=sent failed=error; on retry set error
+    tries   int NOT NULL,       -- qgen:attempts on=claim max=4; on release set old
+    started timestamptz NOT NULL DEFAULT '1980-01-01' -- qgen:claimed timeout=5m; on retry,release,recover,redrive set old
+);
+CREATE TABLE added (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL,        -- qgen:status ready=new running=busy done=sent failed=error
+    tries int NOT NULL          -- qgen:attempts on=retry max=4; on release set +1
+);
+CREATE TABLE fixed (
+    id    bigserial PRIMARY KEY,
+    state text NOT NULL,        -- qgen:status ready=new running=busy done=sent failed=error
+    tries int NOT NULL          -- qgen:attempts on=claim max=4; on retry set 2; on release set "tries * 2"
+);

@@ -93,7 +93,7 @@ WHERE  (region, seq) IN (
            FROM   json_each(?1));
 
 -- sql/retry.sql
--- retry: running to ready, one try used
+-- retry: running to ready, no try used
 -- fence: since, holder as the claim left it
 -- locks: the database for writing, while the statement runs
 -- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows

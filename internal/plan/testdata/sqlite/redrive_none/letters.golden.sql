@@ -8,6 +8,7 @@
 -- 	running  --Requeue---------> ready
 -- 	running  --Extend----------> running
 -- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and no tries are left
 -- 	finished --Purge-----------> (deleted)
 --
 -- Jobs are claimed by the strategy lease_table: claims are rows of a side table, whose unique key decides who has a job; the row itself stays as it is until it is finished.

@@ -173,7 +173,7 @@ AND    holder <=> holder
 FOR    UPDATE;
 
 -- sql/retry.sql
--- retry: running to ready, one try used
+-- retry: running to ready, no try used
 -- fence: since, holder as the claim left it
 -- locks: the rows it writes, until commit
 -- index: the key

@@ -1,0 +1,365 @@
+-- Package countedq uses the table counted as a queue of jobs on PostgreSQL 15 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> done
+-- 	running  --Fail------------> failed by what it writes to state, while tries are left
+-- 	running  --Fail------------> failed
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+-- 	running  --Recover---------> ready, when its claim expired
+-- 	running  --Recover---------> failed, when its claim expired and no tries are left
+-- 	failed   --Redrive---------> ready
+-- 	finished --Purge-----------> (deleted)
+--
+-- Jobs are claimed by the strategy returning: the server passes over locked rows and UPDATE returns what it changed.
+--
+-- The fence is at level attempt: every claim increments a counter in the row, and a job can only be settled with the count of its own claim. A worker that comes late gets ErrLost and changes nothing. Redrive sets the count anew: whoever keeps a job after it was redriven, by then claimed again with the same count, is not told from its new holder. A token column would tell them apart.
+--
+-- It locks the rows it takes until it commits and passes over rows that others hold. A worker that dies leaves its jobs running until their claim expires; then Recover makes them ready again.
+--
+-- The table needs an index that it does not have yet: schema/indexes.sql creates counted_ready and counted_expired.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    the server passes over locked rows and UPDATE returns what it changed
+--   block        PostgreSQL has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  not needed: returning comes first
+--   advisory     not needed: returning comes first
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: a claim that has run out is reset by Recover, since the status says which rows run (expired=recover)
+-- note: on retry, column "state" gets 'error' as qgen:on says, not 'new' as qgen:status would
+-- note: on retry, column "started" gets started as qgen:on says, not '1980-01-01' as qgen:claimed would
+-- note: on release, column "tries" gets tries as qgen:on says, not tries -1 as qgen:attempts would
+-- note: on release, column "started" gets started as qgen:on says, not '1980-01-01' as qgen:claimed would
+-- note: on recover, column "started" gets started as qgen:on says, not '1980-01-01' as qgen:claimed would
+-- note: on redrive, column "started" gets started as qgen:on says, not '1980-01-01' as qgen:claimed would
+-- note: Fail makes a job failed and not ready, since qgen:on retry writes column "state"
+-- note: rows are taken as they came, by column "id"
+-- note: the fence is the count in column "tries" alone, which repeats after Redrive; qgen:worker or qgen:token closes that
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: low, 2: limit
+UPDATE /* countedq.Claim */ counted
+SET    state = 'busy',
+       tries = tries + 1,
+       started = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'new'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  $2
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, started;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* countedq.Claim */ counted
+SET    state = 'busy',
+       tries = tries + 1,
+       started = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'new'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  1
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, started;
+
+-- sql/claim_100.sql
+-- claim: ready to running
+-- locks: the rows it takes, until commit; passes over rows that are locked
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: low
+UPDATE /* countedq.Claim */ counted
+SET    state = 'busy',
+       tries = tries + 1,
+       started = now()
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'new'
+           AND    id > $1
+           ORDER  BY id NULLS FIRST
+           LIMIT  100
+           FOR    NO KEY UPDATE SKIP LOCKED))
+RETURNING id, tries, started;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* countedq.Complete */ counted
+SET    state = 'sent'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to failed, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* countedq.Fail */ counted
+SET    state = 'error'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/fail.sql
+-- fail: running to failed
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* countedq.Fail */ counted
+SET    state = 'error'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, one try used
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* countedq.Requeue */ counted
+SET    state = 'new'
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: tries as the claim left it
+-- locks: the rows it writes, until commit
+-- index: the key; CASE hides the rest from the planner, which would trust old statistics of running rows
+-- isolation: read committed
+-- arguments: 1: batch ID, 2: batch Tries
+UPDATE /* countedq.Extend */ counted
+SET    started = now()
+FROM   unnest($1::bigint[], $2::integer[]) AS job (id_held, tries_held)
+WHERE  id = id_held
+AND    CASE WHEN tries = tries_held
+            AND    state = 'busy' THEN true END
+RETURNING id;
+
+-- sql/recover.sql
+-- recover: running with an expired claim to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (started) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* countedq.Recover */ counted
+SET    state = 'new'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'busy'
+           AND    tries < 4
+           AND    started <= now() - interval '5 minutes'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/recover_failed.sql
+-- recover_failed: running with an expired claim and no tries left to failed
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: (started) WHERE state = 'busy'
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* countedq.Recover */ counted
+SET    state = 'error'
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'busy'
+           AND    tries >= 4
+           AND    started <= now() - interval '5 minutes'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/redrive.sql
+-- redrive: failed to ready
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough
+-- isolation: read committed
+-- arguments: 1: limit
+UPDATE /* countedq.Redrive */ counted
+SET    state = 'new',
+       tries = 0
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'error'
+           LIMIT  $1
+           FOR    NO KEY UPDATE SKIP LOCKED));
+
+-- sql/purge_done.sql
+-- purge_done: done to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (started) WHERE state = 'sent' would find them
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* countedq.Purge */ FROM counted
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'sent'
+           AND    started <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/purge_failed.sql
+-- purge_failed: failed to gone
+-- locks: the rows it writes, until commit; passes over rows that are locked
+-- index: none; it reads the table until it has found enough; one on (started) WHERE state = 'error' would find them
+-- isolation: read committed
+-- arguments: 1: older, 2: limit
+DELETE /* countedq.Purge */ FROM counted
+WHERE  id = ANY (ARRAY(
+           SELECT id
+           FROM   counted
+           WHERE  state = 'error'
+           AND    started <= now() - make_interval(secs => $1)
+           LIMIT  $2
+           FOR    UPDATE SKIP LOCKED));
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: nothing that others wait for
+INSERT /* countedq.Enqueue */ INTO counted
+       (state, tries)
+VALUES ('new', 0)
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* countedq.Stats */
+       count(*) FILTER (WHERE state = 'new') AS ready,
+       count(*) FILTER (WHERE state = 'busy') AS running,
+       count(*) FILTER (WHERE state = 'sent') AS done,
+       count(*) FILTER (WHERE state = 'error') AS failed,
+       count(*) FILTER (WHERE state = 'busy' AND started <= now() - interval '5 minutes') AS expired,
+       extract(epoch FROM now() - min(started) FILTER (WHERE state = 'busy')) AS oldest_running
+FROM   counted;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: (id NULLS FIRST) WHERE state = 'new'
+-- isolation: read committed
+-- arguments: 1: limit
+SELECT /* countedq.Peek */
+       id, tries, started
+FROM   counted
+WHERE  state = 'new'
+ORDER  BY id NULLS FIRST
+LIMIT  $1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* countedq.Verify */
+       'the server is PostgreSQL ' || current_setting('server_version') || ', the package needs 15'
+WHERE  current_setting('server_version_num')::int < 150000;
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+SELECT /* countedq.Verify */
+       'column ' || want.name || CASE
+           WHEN have.attname IS NULL THEN ' is missing'
+           ELSE ' is ' || format_type(have.atttypid, NULL) || ', not ' || want.type
+       END
+FROM   (VALUES ('id', 'bigint'),
+               ('state', 'text'),
+               ('tries', 'integer'),
+               ('started', 'timestamptz')) AS want (name, type)
+LEFT   JOIN pg_attribute AS have
+       ON  have.attrelid = to_regclass('counted')
+       AND have.attname = want.name
+       AND NOT have.attisdropped
+WHERE  have.attname IS NULL
+OR     have.atttypid <> want.type::regtype;
+
+-- sql/verify_isolation.sql
+-- verify: isolation
+-- locks: none
+SELECT /* countedq.Verify */
+       'default_transaction_isolation is ' || current_setting('default_transaction_isolation')
+WHERE  current_setting('default_transaction_isolation') <> 'read committed';
+
+-- sql/verify_index.sql
+-- verify: index
+-- locks: none
+SELECT /* countedq.Verify */
+       'index ' || want.name || ' is missing or not valid'
+FROM   (VALUES ('counted_ready', 'id nulls first', 'id nulls first', 'state=''new'''),
+               ('counted_expired', 'started', 'started', 'state=''busy''')) AS want (name, columns, least, predicate)
+WHERE  NOT EXISTS (
+           SELECT 1
+           FROM   pg_index AS i
+           JOIN   pg_class AS c ON c.oid = i.indexrelid
+           JOIN   pg_am AS m ON m.oid = c.relam
+           CROSS  JOIN LATERAL (
+                      SELECT lower(string_agg(coalesce(a.attname, '?') || CASE k.option WHEN 1 THEN ' desc nulls last'
+                                 WHEN 2 THEN ' nulls first' WHEN 3 THEN ' desc' ELSE '' END, ', ' ORDER BY k.place)) AS columns,
+                             coalesce(replace(replace(regexp_replace(regexp_replace(lower(pg_get_expr(i.indpred, i.indrelid)),
+                                 '::("[^"]+"|[a-z_.]+( varying| precision)?)([(][0-9, ]+[)])?([[][]])*', '', 'g'),
+                                 '[][()`"''[:space:]]', '', 'g'), '=anyarray', 'in'), '<>allarray', 'notin'), '') AS predicate
+                      FROM   unnest(i.indkey::smallint[], i.indoption::smallint[]) WITH ORDINALITY AS k (number, option, place)
+                      LEFT   JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                      WHERE  k.option IS NOT NULL
+                  ) AS have
+           WHERE  i.indrelid = to_regclass('counted')
+           AND    i.indisvalid
+           AND    (c.relname = want.name
+                   OR want.columns <> ''
+                   AND m.amname IN ('btree', 'lsm')
+                   AND (position(want.columns || ', ' IN have.columns || ', ') = 1 OR have.columns = want.least)
+                   AND have.predicate = replace(want.predicate, '''', '')));
+
+-- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
+CREATE INDEX CONCURRENTLY counted_ready ON counted (id NULLS FIRST)
+WHERE  state = 'new';
+
+-- serves Recover: claims that ran out
+CREATE INDEX CONCURRENTLY counted_expired ON counted (started)
+WHERE  state = 'busy';
