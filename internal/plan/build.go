@@ -113,6 +113,7 @@ func Build(spec *queue.Spec, d *dialect.Dialect, q *config.Queue, earlier []*Pac
 	ready.checkUpsert(errs)
 	ready.accompanyEnqueue(errs)
 	b.noteCollisions()
+	b.comeBack()
 	b.noteFrees()
 	b.noteTokenEach()
 	ready.noteNulls()

@@ -3,6 +3,7 @@ package plan
 // This file tells which unique indexes keep jobs from being claimed together.
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +33,75 @@ func (b *builder) noteCollisions() {
 			"the unique index %s lets one row run of those that are alike in %s, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them",
 			plainText(ix.Name), strings.Join(names, ", ")))
 	}
+}
+
+// comeBack warns of each unique key that rows leave while they run, or when they fail: one that is made
+// ready again may find a row like it there, which was added meanwhile. What makes it ready says so.
+func (b *builder) comeBack() {
+	waiting := cmp.Or(b.ready, b)
+	if b.side != nil || b.offset != nil || waiting.pkg.Enqueue == nil {
+		return
+	}
+	for _, k := range waiting.keysInWay() {
+		var refused []string
+		tell := func(name queue.TransitionName, op string, doc []string) {
+			if t := b.spec.Transitions[name]; t != nil && b.entersAgain(k, t) {
+				which := strings.TrimSpace(k.kind + " " + plainText(k.name))
+				doc[0] += fmt.Sprintf(" It fails, for all of them, where one would be ready beside a row like it in %s, which the %s refuses.", k.list(), which)
+				refused = append(refused, op)
+			}
+		}
+		p := b.pkg
+		if p.Retry != nil && b.spec.Retried == "" {
+			tell(queue.Retry, "Fail", p.Retry.Doc)
+		}
+		if p.Requeue != nil {
+			tell(queue.Release, "Requeue", p.Requeue.Doc)
+		}
+		for _, o := range p.Outcomes {
+			if i := slices.IndexFunc(b.spec.Outcomes, func(said *queue.Outcome) bool { return exported(said.Name) == o.Method }); o.To == queue.Ready {
+				tell(b.spec.Outcomes[i].Transition.Name, o.Method, o.Doc)
+			}
+		}
+		if p.Recover != nil {
+			tell(queue.Recover, "Recover", p.Recover.Doc)
+		}
+		if p.Redrive != nil {
+			tell(queue.Redrive, "Redrive", p.Redrive.Doc)
+		}
+		if len(refused) == 0 {
+			continue
+		}
+		mend := ""
+		if k.where != "" {
+			mend = "; a predicate that holds of running rows as well keeps such a row from being added"
+		}
+		b.pkg.Notes = append(b.pkg.Notes, fmt.Sprintf("warning: a row that is made ready again meets one that was added meanwhile and is like it in %s: %s fails then, for all rows of the call, until one of the two is gone%s", k.text(), alternatives(refused), mend))
+	}
+}
+
+// entersAgain reports whether a step that makes rows ready puts them under a unique key under which
+// they were not before.
+func (b *builder) entersAgain(k *keyInWay, t *queue.Transition) bool {
+	if b.ready != nil {
+		return k.kind != primaryKey // they were rows of another table, and told apart by that there, too
+	}
+	ready, before := b.normalTests(b.spec.States[queue.Ready]), b.normalTests(&queue.State{Tests: t.Tests})
+	enters := false
+	for _, part := range k.conditions(b) {
+		switch {
+		case !slices.Contains(ready, part):
+			return false // as far as can be told
+		case !slices.Contains(before, part):
+			enters = true
+		}
+	}
+	return enters || slices.ContainsFunc(t.Writes, func(w queue.Write) bool {
+		had := slices.ContainsFunc(t.Tests, func(t queue.Test) bool {
+			return t.Column == w.Column && len(t.Values) == 1 && t.Values[0].Same(w.Value)
+		})
+		return w.Value.Kind == queue.Literal && !had && slices.ContainsFunc(k.columns, func(c schema.IndexColumn) bool { return c.Column == w.Column })
+	})
 }
 
 // collides returns the columns in which claimed rows must differ by an index into which

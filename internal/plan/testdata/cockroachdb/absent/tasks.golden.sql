@@ -34,6 +34,7 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: enqueue=absent leaves a job out where a row is like it in fingerprint (unique index tasks_fingerprint, of rows where state IN ('pending', 'retry'))
 -- note: the unique index tasks_running lets one row run of those that are alike in fingerprint, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in fingerprint (unique index tasks_fingerprint, of rows where state IN ('pending', 'retry')): Fail or Requeue fails then, for all rows of the call, until one of the two is gone; a predicate that holds of running rows as well keeps such a row from being added
 -- note: the unique index tasks_mark_key lets no two rows have one token: every claim leaves a fresh value in each row
 -- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 

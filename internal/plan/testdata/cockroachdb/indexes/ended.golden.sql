@@ -31,6 +31,7 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: the unique index ended_u lets one row run of those that are alike in topic, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in state, topic (unique key ended_u): Fail or Requeue fails then, for all rows of the call, until one of the two is gone
 -- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 
 -- sql/claim.sql

@@ -32,6 +32,7 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: enqueue=update changes the row that is like a new job in url (unique index urls_waiting, of rows where state = 'new'): priority = (greatest(priority, {new}.priority)), body = {body} unless nil
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in url (unique index urls_waiting, of rows where state = 'new'): Fail or Requeue fails then, for all rows of the call, until one of the two is gone; a predicate that holds of running rows as well keeps such a row from being added
 -- note: an index in queue order is one hot range, and claims that meet there are made again: for many workers add a column for qgen:shard mod and give each worker its share; USING HASH would put the rows out of order
 
 -- sql/claim.sql

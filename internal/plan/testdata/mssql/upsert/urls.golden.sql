@@ -32,6 +32,7 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: enqueue=update changes the row that is like a new job in url, mail (unique index urls_waiting, of rows where state = 'new'): priority = (CASE WHEN priority < {new}.priority THEN {new}.priority ELSE priority END), asked = asked + 1, body = {body} unless nil, note = {note}
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in url, mail (unique index urls_waiting, of rows where state = 'new'): Fail or Requeue fails then, for all rows of the call, until one of the two is gone; a predicate that holds of running rows as well keeps such a row from being added
 
 -- sql/claim.sql
 -- claim: ready to running

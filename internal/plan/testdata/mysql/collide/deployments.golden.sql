@@ -33,6 +33,7 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: the unique index one_of_each lets one row run of those that are alike in site, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in site, state (unique key one_of_each): Fail or Requeue fails then, for all rows of the call, until one of the two is gone
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows, which claim.sql then takes

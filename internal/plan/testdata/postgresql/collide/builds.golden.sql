@@ -33,6 +33,7 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: the unique index builds_active lets one row run of those that are alike in site, branch, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in site (unique index builds_waiting, of rows where state = 'waiting'): Fail or Requeue fails then, for all rows of the call, until one of the two is gone; a predicate that holds of running rows as well keeps such a row from being added
 -- note: the unique index builds_holder lets no two rows have one token: every claim leaves a fresh value in each row
 
 -- sql/claim.sql

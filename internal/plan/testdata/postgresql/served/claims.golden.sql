@@ -32,6 +32,7 @@
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: the unique index claims_state_place_key lets one row run of those that are alike in place, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
 -- note: the unique index claims_busy lets one row run of those that are alike in place, and a claim of two such rows fails as a whole: qgen:group limit=1 there takes one of them
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in state, place (unique key claims_state_place_key): Fail or Requeue fails then, for all rows of the call, until one of the two is gone
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -37,6 +37,7 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: enqueue=update leaves what a row that is there has in host, for that tells its state or who may take it; qgen:on update set "{new}.host" writes what the job has
 -- note: enqueue=update changes the row that is like a new job in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again')): url = {url}, run_at = {runAt} unless nil, priority = (greatest(priority, {new}.priority)), asked = asked + 1, note = {note} unless nil, body = {body}
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in lower(url), (note ->> 'lang') (unique index pages_waiting, of rows where state IN ('new', 'again')): Fail, Requeue or Redrive fails then, for all rows of the call, until one of the two is gone; a predicate that holds of running rows as well keeps such a row from being added
 
 -- sql/claim_lock.sql
 -- claim: locks ready rows and their groups, which claim.sql then takes

@@ -33,6 +33,7 @@
 -- note: nothing tells that a worker is gone: the rows of a dead worker stay as they are, and there is no Recover
 -- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
 -- note: enqueue=absent leaves a job out where a row is like it in fingerprint (unique index tasks_fingerprint, of rows where state IN ('pending', 'retry'))
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in fingerprint (unique index tasks_fingerprint, of rows where state IN ('pending', 'retry')): Fail or Requeue fails then, for all rows of the call, until one of the two is gone; a predicate that holds of running rows as well keeps such a row from being added
 
 -- sql/claim.sql
 -- claim: ready to running

@@ -40,6 +40,7 @@
 -- note: enqueue=update leaves what a row that is there has in due, tries, for that tells its state or who may take it; qgen:on update set "{new}.due" writes what the job has
 -- note: enqueue=update changes the row that is like a new job in lower(address) (unique index mails_address, of rows where state = 'new'): kind = {kind} unless nil, weight = (max(mails.weight, {new}.weight)), data = {data} unless nil, "when" = {when} unless nil
 -- note: warning: enqueue=update changes the row of a job that runs as well: its worker does not see that, and Complete ends the job; where it has to run again, a unique index of rows that do not run (WHERE …) has Enqueue add another
+-- note: warning: a row that is made ready again meets one that was added meanwhile and is like it in lower(address) (unique index mails_address, of rows where state = 'new'): Redrive fails then, for all rows of the call, until one of the two is gone; a predicate that holds of running rows as well keeps such a row from being added
 
 -- sql/claim.sql
 -- claim: ready to running
