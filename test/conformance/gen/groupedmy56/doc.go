@@ -10,6 +10,7 @@
 //	running  --Requeue---------> ready
 //	running  --Extend----------> running
 //	running  --Recover---------> ready, when its claim expired
+//	running  --Recover---------> failed, when its claim expired and no tries are left
 //	failed   --Redrive---------> ready
 //	finished --Purge-----------> (deleted)
 //

@@ -10,6 +10,7 @@
 //	running  --Requeue---------> ready
 //	running  --Extend----------> running
 //	running  --Recover---------> ready, when its claim expired
+//	running  --Recover---------> (dead), when its claim expired and no tries are left
 //
 // Jobs are claimed by the strategy token: the token column holds the key of the batch, by which
 // it is read back.

@@ -11,6 +11,7 @@
 //	running  --Requeue---------> ready
 //	running  --Extend----------> running
 //	running  --Recover---------> ready, when its claim expired
+//	running  --Recover---------> (dead), when its claim expired and no tries are left
 //
 // Jobs are claimed by the strategy move: the state of a job is the table in which its row is; a
 // claim moves it to jobs_running, whose unique key lets one worker have it.

@@ -11,6 +11,7 @@
 //	running  --Requeue---------> ready
 //	running  --Extend----------> running
 //	running  --Recover---------> ready, when its claim expired
+//	running  --Recover---------> (DEAD), when its claim expired and no tries are left
 //
 // Jobs are claimed by the strategy move: the state of a job is the table in which its row is; a
 // claim moves it to JOBS_RUNNING, whose unique key lets one worker have it.

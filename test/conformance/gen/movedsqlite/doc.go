@@ -10,6 +10,7 @@
 //	running  --Requeue---------> ready
 //	running  --Extend----------> running
 //	running  --Recover---------> ready, when its claim expired
+//	running  --Recover---------> (dead), when its claim expired and no tries are left
 //
 // Jobs are claimed by the strategy returning: one statement writes at a time and returns what it
 // changed.

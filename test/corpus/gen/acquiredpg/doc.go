@@ -11,6 +11,7 @@
 //	running  --Requeue---------> ready
 //	running  --Extend----------> running
 //	running  --Recover---------> ready, when its claim expired
+//	running  --Recover---------> (files_failed), when its claim expired and no tries are left
 //
 // Jobs are claimed by the strategy move: the state of a job is the table in which its row is; a
 // claim moves it to files_acquired, whose unique key lets one worker have it.

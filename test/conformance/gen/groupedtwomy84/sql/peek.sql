@@ -12,6 +12,11 @@ AND    (lane IS NULL
            OR ((SELECT 1
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
+               AND    other.status = 'running'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
+               FROM   jobs AS other
+               WHERE  other.lane = jobs.lane
                AND    other.status = 'ready'
                AND    other.due_at <= NOW(6)
                AND    other.id < jobs.id

@@ -12,6 +12,11 @@ WITH /* groupedtwopg10sql.Claim */ candidate AS (
            OR ((SELECT 1
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
+               AND    other.status = 'running'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
+               FROM   jobs AS other
+               WHERE  other.lane = jobs.lane
                AND    other.status = 'ready'
                AND    other.due_at <= now()
                AND    other.id < jobs.id

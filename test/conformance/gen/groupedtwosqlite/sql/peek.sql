@@ -11,6 +11,11 @@ AND    (lane IS NULL
            OR ((SELECT 1
                FROM   jobs AS other
                WHERE  other.lane = jobs.lane
+               AND    other.status = 'running'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
+               FROM   jobs AS other
+               WHERE  other.lane = jobs.lane
                AND    other.status = 'ready'
                AND    other.due_at <= CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
                AND    other.id < jobs.id

@@ -16,6 +16,11 @@ BEGIN /* callstwoma.Claim */ NOT ATOMIC
            OR ((SELECT 1
                FROM   calls AS other
                WHERE  other.tenant = calls.tenant
+               AND    other.status = 'running'
+               LIMIT  1 OFFSET 1) IS NULL
+           AND (SELECT 1
+               FROM   calls AS other
+               WHERE  other.tenant = calls.tenant
                AND    other.status = 'ready'
                AND    other.kind = ?
                AND    other.id < calls.id

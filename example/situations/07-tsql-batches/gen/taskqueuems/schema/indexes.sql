@@ -4,7 +4,7 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 -- The index IX_TaskQueue of the schema serves as well.
 
--- serves Recover: claims that ran out
-CREATE INDEX TaskQueue_taskqueuems_expired ON dbo.TaskQueue (TmProcess, Status);
+-- serves Recover: claims that ran out, among the rows that somebody has
+CREATE INDEX TaskQueue_taskqueuems_expired ON dbo.TaskQueue (Status, TmProcess);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

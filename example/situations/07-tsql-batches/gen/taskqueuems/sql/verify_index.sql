@@ -5,7 +5,7 @@ SELECT /* taskqueuems.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
            VALUES ('IX_TaskQueue', 'status, priority desc, tmenqueue, id', 'status, priority desc, tmenqueue', ''),
-                  ('TaskQueue_taskqueuems_expired', 'tmprocess, status', 'tmprocess, status', '')
+                  ('TaskQueue_taskqueuems_expired', 'status, tmprocess', 'status, tmprocess', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1

@@ -139,7 +139,7 @@ GO
 
 -- recover: running with an expired claim to ready
 -- locks: the rows it writes, until commit; passes over rows that are locked
--- index: (StartTime, State)
+-- index: (State, StartTime)
 -- isolation: read committed
 SET ANSI_NULLS, QUOTED_IDENTIFIER ON;
 GO

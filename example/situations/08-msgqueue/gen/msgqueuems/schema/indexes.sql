@@ -4,7 +4,7 @@
 -- serves Claim: ready rows in queue order, so that nothing is sorted and finished rows cost nothing
 -- The index IX_MsgQueue_New of the schema serves as well.
 
--- serves Recover: claims that ran out
-CREATE INDEX MsgQueue_msgqueuems_expired ON dbo.MsgQueue (StartTime, State);
+-- serves Recover: claims that ran out, among the rows that somebody has
+CREATE INDEX MsgQueue_msgqueuems_expired ON dbo.MsgQueue (State, StartTime);
 -- Writers wait for this while it runs. Where the edition builds indexes online (Enterprise, Azure), say
 -- WITH (ONLINE = ON).

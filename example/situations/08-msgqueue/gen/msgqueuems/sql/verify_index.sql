@@ -5,7 +5,7 @@ SELECT /* msgqueuems.Verify */
        'index ' + want.name + ' is missing'
 FROM   (
            VALUES ('IX_MsgQueue_New', 'state, msgtypecode, createtime, msgqueueid', 'state, msgtypecode, createtime', ''),
-                  ('MsgQueue_msgqueuems_expired', 'starttime, state', 'starttime, state', '')
+                  ('MsgQueue_msgqueuems_expired', 'state, starttime', 'state, starttime', '')
        ) AS want (name, columns, least, predicate)
 WHERE  NOT EXISTS (
            SELECT 1
