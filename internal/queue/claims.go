@@ -503,6 +503,27 @@ func (b *binding) judgeFree() {
 	}
 }
 
+// noteNullFree says of each column with free= that a null there is of no state, where it may be null and
+// neither a ready nor a running row has one.
+func (b *binding) noteNullFree() {
+	outside := func(name StateName, c *schema.Column) bool {
+		state := b.spec.States[name]
+		return state != nil && slices.ContainsFunc(state.Tests, func(t Test) bool {
+			return t.Column == c && excludesAll(Test{Column: c, Op: IsNull}, t)
+		})
+	}
+	for _, verb := range []string{"lease", "claimed", "heartbeat", "worker", "token"} {
+		r := b.one(verb)
+		if r == nil || r.column.NotNull || r.word("free") == nil || endsNow(b.claims.free[r]) {
+			continue
+		}
+		if c := r.column; outside(Ready, c) && (b.spec.States[Running] == nil || outside(Running, c)) {
+			w := r.word("free")
+			b.note("column %q may be null, which neither a ready nor a running row has: such rows are left alone; %s|null takes them for free", c.Name, w.pos.Text())
+		}
+	}
+}
+
 // setClaims fills the fields of the Spec.
 func (b *binding) setClaims() {
 	k, s := &b.claims, b.spec

@@ -71,6 +71,7 @@ func (b *binding) buildTransitions() {
 	b.judgeRecovered()
 	b.judgeTold()
 	b.judgeFree()
+	b.noteNullFree()
 	b.keep()
 }
 

@@ -6,3 +6,17 @@ CREATE TABLE hidden (
     next  INTEGER,                    -- qgen:visible length=2m as=epoch_ms
     tries INTEGER DEFAULT 0 NOT NULL  -- qgen:attempts up on=claim max=16
 );
+
+-- A null in a column of free=0 is of no state; one with free=0|null is free.
+-- qgen:queue hooks done=delete
+CREATE TABLE hooks (
+    id        INTEGER PRIMARY KEY,
+    delivered INTEGER, -- qgen:claimed as=epoch_ns timeout=5m free=0 expired=claim
+    body      TEXT
+);
+-- qgen:queue calls done=delete
+CREATE TABLE calls (
+    id        INTEGER PRIMARY KEY,
+    delivered INTEGER, -- qgen:claimed as=epoch_ns timeout=5m free=0|null expired=claim
+    body      TEXT
+);

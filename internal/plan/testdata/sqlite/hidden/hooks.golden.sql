@@ -1,0 +1,207 @@
+-- Package hooksq uses the table hooks as a queue of jobs on SQLite 3.38 and later.
+--
+-- 	         --Enqueue---------> ready
+-- 	ready    --Claim-----------> running
+-- 	running  --Complete--------> (deleted)
+-- 	running  --Fail------------> ready
+-- 	running  --Requeue---------> ready
+-- 	running  --Extend----------> running
+--
+-- Jobs are claimed by the strategy returning: one statement writes at a time and returns what it changed.
+--
+-- The fence is at level claimed: a job can only be settled while the row holds the time (and worker) of its own claim. A worker that comes late gets ErrLost and changes nothing, unless the row was claimed twice at the very same moment.
+--
+-- It locks the database for writing while the statement runs. A worker that dies leaves its jobs running until their lease ends; then Claim takes them again.
+--
+-- Every statement stands in a file under sql, and what stands there is what is sent, less the comment at its head. Times are those of the database's clock.
+--
+--   offset       rows are written when they are taken or finished, not only added
+--   lease_table  the table has a running state, which a claim can write
+--   hold         the table has a running state, which outlives a connection
+--   partition    no shard column
+-- * returning    one statement writes at a time and returns what it changed
+--   block        SQLite has no anonymous blocks that give rows back
+--   token        no column can hold the key of a batch
+--   lock_update  SQLite locks the whole database, not rows
+--   advisory     SQLite has no locks on numbers
+--   guarded      not needed: returning comes first
+--   pop          a taken row is gone, so it must be asked for
+-- note: nothing marks a failed row, so Fail always puts the job back
+-- note: column "delivered" may be null, which neither a ready nor a running row has: such rows are left alone; free=0|null takes them for free
+-- note: rows are taken as they came, by column "id"
+-- note: warning: a job that fails is ready at once, and nothing ends that; qgen:due gives it a wait, and qgen:attempts max=5 beside a state for failed rows is an end
+
+-- sql/claim.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id)
+-- arguments: 1: limit
+UPDATE /* hooksq.Claim */ hooks
+SET    delivered = (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000)
+WHERE  id IN (
+           SELECT id
+           FROM   hooks
+           WHERE  (delivered <= (CAST((julianday('now') - 2440587.5) * 86400000 - 300 * 1000 AS INTEGER) * 1000000) OR delivered = 0)
+           ORDER  BY id
+           LIMIT  ?1)
+RETURNING id, delivered, body;
+
+-- sql/claim_1.sql
+-- claim: ready to running
+-- locks: the database for writing, while the statement runs
+-- index: the primary key (id)
+UPDATE /* hooksq.Claim */ hooks
+SET    delivered = (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000)
+WHERE  id = (
+           SELECT id
+           FROM   hooks
+           WHERE  (delivered <= (CAST((julianday('now') - 2440587.5) * 86400000 - 300 * 1000 AS INTEGER) * 1000000) OR delivered = 0)
+           ORDER  BY id
+           LIMIT  1)
+RETURNING id, delivered, body;
+
+-- sql/complete.sql
+-- complete: running to done
+-- fence: delivered as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Delivered
+DELETE /* hooksq.Complete */ FROM hooks
+WHERE  (id, delivered) IN (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS delivered_held
+           FROM   json_each(?1))
+AND    +((delivered IS NULL OR delivered <> 0))
+RETURNING id;
+
+-- sql/retry.sql
+-- retry: running to ready
+-- fence: delivered as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Delivered
+UPDATE /* hooksq.Fail */ hooks
+SET    delivered = 0
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS delivered_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(delivered = delivered_held
+      AND    (delivered IS NULL OR delivered <> 0))
+RETURNING id;
+
+-- sql/requeue.sql
+-- requeue: running to ready, no try used
+-- fence: delivered as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Delivered
+UPDATE /* hooksq.Requeue */ hooks
+SET    delivered = 0
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS delivered_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(delivered = delivered_held
+      AND    (delivered IS NULL OR delivered <> 0))
+RETURNING id;
+
+-- sql/extend.sql
+-- extend: running stays running, its lease begins anew
+-- fence: delivered as the claim left it
+-- locks: the database for writing, while the statement runs
+-- index: the key; the plus hides the rest from the planner, which would trust old statistics of running rows
+-- arguments: 1: batch_all ID Delivered
+UPDATE /* hooksq.Extend */ hooks
+SET    delivered = (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000)
+FROM   (
+           SELECT json_extract(value, '$[0]') AS id_held,
+                  json_extract(value, '$[1]') AS delivered_held
+           FROM   json_each(?1)
+       ) AS job
+WHERE  id = id_held
+AND    +(delivered = delivered_held
+      AND    (delivered IS NULL OR delivered <> 0))
+RETURNING id, delivered;
+
+-- sql/enqueue.sql
+-- enqueue: a new ready row
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new Body
+INSERT /* hooksq.Enqueue */ INTO hooks
+       (delivered, body)
+VALUES (0, ?1)
+RETURNING id;
+
+-- sql/enqueue_many.sql
+-- enqueue: new ready rows, in the order given
+-- locks: the database for writing, while the statement runs
+-- arguments: 1: new_all Body
+INSERT /* hooksq.EnqueueMany */ INTO hooks
+       (delivered, body)
+SELECT 0, body_new
+FROM   (
+           SELECT key AS job_order,
+                  json_extract(value, '$[0]') AS body_new
+           FROM   json_each(?1)
+       ) AS job
+WHERE  true
+ORDER  BY job_order
+RETURNING id;
+
+-- sql/stats.sql
+-- stats: counts rows by state
+-- locks: none
+-- index: none; it reads the whole table
+SELECT /* hooksq.Stats */
+       count(*) FILTER (WHERE (delivered <= (CAST((julianday('now') - 2440587.5) * 86400000 - 300 * 1000 AS INTEGER) * 1000000) OR delivered = 0)) AS ready,
+       count(*) FILTER (WHERE (delivered IS NULL OR delivered <> 0) AND delivered > (CAST((julianday('now') - 2440587.5) * 86400000 - 300 * 1000 AS INTEGER) * 1000000)) AS running,
+       count(*) FILTER (WHERE (delivered IS NULL OR delivered <> 0) AND delivered <= (CAST((julianday('now') - 2440587.5) * 86400000 - 300 * 1000 AS INTEGER) * 1000000)) AS expired,
+       (((CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) * 1000000) - min(delivered) FILTER (WHERE (delivered IS NULL OR delivered <> 0) AND delivered > (CAST((julianday('now') - 2440587.5) * 86400000 - 300 * 1000 AS INTEGER) * 1000000))) / 1000000000.0) AS oldest_running
+FROM   hooks;
+
+-- sql/peek.sql
+-- peek: ready rows, as a claim would take them
+-- locks: none
+-- index: the primary key (id)
+-- arguments: 1: limit
+SELECT /* hooksq.Peek */
+       id, body
+FROM   hooks
+WHERE  (delivered <= (CAST((julianday('now') - 2440587.5) * 86400000 - 300 * 1000 AS INTEGER) * 1000000) OR delivered = 0)
+ORDER  BY id
+LIMIT  ?1;
+
+-- sql/verify_version.sql
+-- verify: version
+-- locks: none
+SELECT /* hooksq.Verify */
+       'the library is SQLite ' || sqlite_version() || ', the package needs 3.38'
+FROM   (
+           SELECT CAST(substr(v, 1, instr(v, '.') - 1) AS INTEGER) AS major,
+                  CAST(substr(v, instr(v, '.') + 1) AS INTEGER) AS minor
+           FROM   (SELECT sqlite_version() AS v)
+       )
+WHERE  (major, minor) < (3, 38);
+
+-- sql/verify_columns.sql
+-- verify: columns
+-- locks: none
+WITH /* hooksq.Verify */ want (name, type) AS (
+    VALUES ('id', 'INTEGER'),
+           ('delivered', 'INTEGER'),
+           ('body', 'TEXT')
+)
+SELECT 'column ' || want.name || CASE
+           WHEN have.name IS NULL THEN ' is missing'
+           ELSE ' is ' || have.type || ', not ' || want.type
+       END
+FROM   want
+LEFT   JOIN pragma_table_xinfo('hooks') AS have
+       ON have.name = want.name COLLATE NOCASE
+WHERE  have.name IS NULL
+OR     upper(have.type) <> upper(want.type);
