@@ -29,7 +29,6 @@ func (b *builder) docClaim(c *Claim) {
 	}
 	switch b.pkg.Strategy {
 	case "pop":
-		what = "Claim takes up to limit ready jobs and deletes their rows." + comes + " A job that was taken is gone: if the worker dies, it is lost (at most once)."
 		switch {
 		case b.onlyChanges():
 			stay := "stay"
@@ -38,7 +37,9 @@ func (b *builder) docClaim(c *Claim) {
 			}
 			what = "Claim takes up to limit ready jobs and changes their rows, which " + stay + "." + comes + " That is all: nothing is written later, whatever becomes of the jobs it returned."
 		case b.popped() != nil:
-			what = "Claim takes up to limit ready jobs and marks them done." + comes + " Nothing is written when a job ends: if the worker dies, it is lost (at most once)."
+			what = "Claim takes up to limit ready jobs and marks them done." + comes + b.popLoses(" Nothing is written when a job ends: if the worker dies, it is lost (at most once).")
+		default:
+			what = "Claim takes up to limit ready jobs and deletes their rows." + comes + b.popLoses(" A job that was taken is gone: if the worker dies, it is lost (at most once).")
 		}
 	case "hold":
 		what = "Claim takes up to limit ready jobs by locking their rows until the transaction ends." + comes
@@ -121,6 +122,24 @@ func (b *builder) leastLease() time.Duration {
 		return max(2*l.Step, time.Millisecond)
 	}
 	return 0
+}
+
+// dropsNamed reports whether a claim deletes rows that its caller names: nothing is to be done with them
+// behind it.
+func (b *builder) dropsNamed() bool {
+	return b.pkg.Strategy == "pop" && b.popped() == nil && b.spec.ChangesNamed()
+}
+
+// popLoses says what a crash behind a claim of strategy pop loses: a job, but for a claim that is all
+// there is to be done, and for one of rows of another queue, which may be.
+func (b *builder) popLoses(job string) string {
+	switch {
+	case b.dropsNamed():
+		return " That is all: nothing is written later, whatever becomes of the jobs it returned."
+	case b.spec.AddedBy() != nil:
+		return " Nothing is written later: what a worker would do with the jobs is lost when it dies (at most once)."
+	}
+	return job
 }
 
 // amongThem says in which order the jobs of a claim come which it cannot sort by all of the
@@ -224,6 +243,12 @@ func (b *builder) locksAndCrash() {
 		p.Crash = "A crash can leave a part of the rows changed."
 	case b.onlyChanges():
 		p.Crash = whole + " Then the rows are changed, and nothing is left to be written."
+	case b.dropsNamed() && b.writesLockless():
+		p.Crash = "A crash can leave a part of the rows deleted."
+	case b.dropsNamed():
+		p.Crash = whole + " Then the rows are gone, and nothing is left to be written."
+	case p.Strategy == "pop" && b.spec.AddedBy() != nil:
+		p.Crash = "Nothing is written later: what a worker would do with the jobs it took is lost when it dies."
 	case p.Strategy == "pop":
 		p.Crash = "A worker that dies loses the jobs it took."
 	case p.Strategy == "hold":
@@ -1163,6 +1188,9 @@ func (b *builder) fence() string {
 				rows = "the rows that its caller names"
 			}
 			return "There is nothing to settle: Claim changes " + rows + ", and that is all."
+		}
+		if b.dropsNamed() {
+			return "There is nothing to settle: Claim deletes the rows that its caller names, and that is all."
 		}
 		return "There is nothing to settle: a job belongs to whoever took it."
 	}

@@ -1093,7 +1093,7 @@ func TestCommentsOfSweepsFollowTheirHeads(t *testing.T) {
 func TestCommentsOfNamedChanges(t *testing.T) {
 	seen := false
 	everyPlan(t, func(t *testing.T, m made) {
-		if m.Strategy != "pop" || m.spec.DoneDeletes || !m.spec.ChangesNamed() {
+		if m.Strategy != "pop" || !m.spec.ChangesNamed() {
 			return
 		}
 		seen = true

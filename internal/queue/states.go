@@ -74,7 +74,8 @@ func (b *binding) buildStates() {
 	if b.spec.States[Ready] == nil {
 		b.spec.States[Ready] = &State{Name: Ready}
 	}
-	b.noteUntold(Done, b.keepsDone, "there is no Purge of it")
+	// What a stage that ends jobs by its claim makes of them is a state of the queue beside it.
+	b.noteUntold(Done, b.keepsDone && (b.spec.Strategy != "pop" || len(b.config.Others) == 0), "there is no Purge of it")
 	b.noteUntold(Failed, b.keepsFailed, "there is no Redrive and no Purge of it")
 	if b.sound {
 		b.judgeStates()

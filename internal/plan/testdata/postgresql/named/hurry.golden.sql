@@ -21,7 +21,6 @@
 --   advisory     strategy=pop is asked for
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
--- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: rows are taken as they came, by column "id"
 -- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 

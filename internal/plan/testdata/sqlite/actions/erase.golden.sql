@@ -4,9 +4,9 @@
 --
 -- Jobs are claimed by the strategy pop: strategy=pop is asked for.
 --
--- There is nothing to settle: a job belongs to whoever took it.
+-- There is nothing to settle: Claim deletes the rows that its caller names, and that is all.
 --
--- It locks the database for writing until it commits. A worker that dies loses the jobs it took.
+-- It locks the database for writing until it commits. A crash leaves it done as a whole or not at all. Then the rows are gone, and nothing is left to be written.
 --
 -- Besides the queue's own rows it writes erased (Claim); parts (Claim), each in the transaction of the operation.
 --

@@ -21,7 +21,6 @@
 --   advisory     strategy=pop is asked for
 --   guarded      strategy=pop is asked for
 -- * pop          strategy=pop is asked for
--- note: done:=new is only written, so nothing tells a finished row: there is no Purge of it; done=… tests it as well
 -- note: there is no Enqueue: the queue "jobs" adds the rows that a claim takes here
 -- note: rows without a value in column "run_at" stand first in the order, where SQLite puts nulls (nulls=last puts them last)
 
