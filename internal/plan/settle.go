@@ -988,9 +988,9 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 	if keys, e.AutoKey = s.givesKey(&v, keys, e.KeyGiven); keys == nil {
 		mv.Returning = nil
 	}
-	added := "a new ready row"
+	added, lot := "a new ready row", "new ready rows"
 	if state := b.addedState(""); state != "" {
-		added = "a new row, " + state
+		added, lot = "a new row, "+state, "new rows, "+state
 	}
 	head := []string{"enqueue: " + added, "locks: nothing that others wait for"}
 	if e.Absent = b.spec.Absent; e.Absent {
@@ -1032,7 +1032,7 @@ func (b *builder) buildEnqueue(errs *source.ErrorList) {
 		}
 	}
 	if together {
-		head = []string{"enqueue: new ready rows, in the order given", head[1]}
+		head = []string{"enqueue: " + lot + ", in the order given", head[1]}
 		if e.Absent {
 			head[0] += ", all or none: where a row stands in the way of one by a unique key, each half is tried by itself"
 		}

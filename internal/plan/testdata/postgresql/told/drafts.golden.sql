@@ -148,7 +148,7 @@ VALUES ('draft', $1)
 RETURNING id;
 
 -- sql/enqueue_many.sql
--- enqueue: new ready rows, in the order given
+-- enqueue: new rows, not ready yet by what it writes to state, in the order given
 -- locks: nothing that others wait for
 -- arguments: 1: new_batch Body
 INSERT /* draftsq.EnqueueMany */ INTO drafts
